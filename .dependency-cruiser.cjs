@@ -1,0 +1,69 @@
+// The arrows between rooms (CONTRIBUTING.md, "The house"). A room imports another only through its door, index.ts.
+const room = (name) => `^src/${name}/`
+const rooms = ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'cli', 'action', 'sandbox']
+const mayImport = {
+  model: [],
+  manifest: ['model'],
+  planner: ['model'],
+  api: ['model'],
+  apply: ['model', 'api', 'planner'],
+  report: ['model'],
+  cli: ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
+  action: ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
+  sandbox: ['model'],
+}
+const npm = (name) => `node_modules/${name}/`
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    ...rooms.map((name) => ({
+      name: `${name}-knows-only-its-neighbours`,
+      severity: 'error',
+      from: { path: room(name) },
+      to: { path: '^src/', pathNot: [room(name), ...mayImport[name].map(room)].join('|') },
+    })),
+    ...rooms
+      .filter((name) => name !== 'model')
+      .map((name) => ({
+        name: `${name}-is-entered-by-its-door`,
+        severity: 'error',
+        from: { path: '^src/', pathNot: room(name) },
+        to: { path: room(name), pathNot: `^src/${name}/index\\.ts$|^src/cli/main\\.ts$` },
+      })),
+    {
+      name: 'planner-and-model-are-pure',
+      severity: 'error',
+      from: { path: '^src/(planner|model|report)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'only-cli-knows-the-terminal',
+      severity: 'error',
+      from: { path: '^src/', pathNot: room('cli') },
+      to: { path: `${npm('yargs')}|${npm('listr2')}` },
+    },
+    {
+      name: 'only-api-speaks-http-out',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `${room('api')}|${room('action')}` },
+      to: { path: npm('undici') },
+    },
+    {
+      name: 'sandbox-computes-know-no-http',
+      severity: 'error',
+      from: { path: '^src/sandbox/computes/' },
+      to: { path: `^src/sandbox/(?!computes/)|${npm('hono')}|${npm('@hono')}|^node:http` },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+}

@@ -1,0 +1,6 @@
+/** Time as an argument, so that tests own it. Milliseconds since the epoch. */
+export interface Clock {
+  now(): number
+  /** Resolves after `ms`, or rejects with the signal's reason when that aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}

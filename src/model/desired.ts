@@ -1,0 +1,66 @@
+/** What manifests ask for, with defaults and profiles merged in, sizes and durations normalised, sources kept. */
+import type { ComputeAttributes } from './attributes.ts'
+import type { Source } from './diagnostic.ts'
+
+/** One manifest document. Several documents may speak of one project. */
+export interface DesiredDocument {
+  readonly project: string
+  readonly source: Source
+  /** In the manifest's order. */
+  readonly branches: readonly DesiredBranch[]
+  /** First match wins. */
+  readonly rules: readonly DesiredRule[]
+  readonly prune: boolean
+  /** An empty branch (name or id) on which a swap of primaries may park one. */
+  readonly parkOn?: BranchReference
+}
+
+export interface BranchReference {
+  /** A branch name, or an id (`br-…`). */
+  readonly ref: string
+  readonly source: Source
+}
+
+/** What a branch, or each branch that a rule matches, should hold. */
+export interface DesiredShape {
+  readonly protect: boolean
+  /** `'absent'`: declared to have none. Left out: not managed. */
+  readonly primary?: DesiredCompute | DesiredAbsence
+  readonly replicas: readonly DesiredCompute[]
+}
+
+export interface DesiredBranch extends DesiredShape {
+  /** A branch name, or an id (`br-…`). */
+  readonly ref: string
+  readonly source: Source
+}
+
+export interface DesiredRule extends DesiredShape {
+  /** Glob over branch names: `*` within a path segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
+  readonly match: string
+  readonly except: readonly string[]
+  readonly source: Source
+}
+
+export interface DesiredAbsence {
+  readonly absent: true
+  readonly source: Source
+}
+
+/** A declared compute. `attributes` holds only what is managed. */
+export interface DesiredCompute {
+  /** The key under `replicas`; absent on a primary. It is also `attributes.name` there. */
+  readonly key?: string
+  /** A pin: this very compute (`ep-…`), wherever it lives now. */
+  readonly id?: string
+  readonly attributes: ComputeAttributes
+  readonly source: Source
+  /** Where each managed attribute was written (a default's own place where it came from there), by manifest path. */
+  readonly sources: Readonly<Record<string, Source>>
+}
+
+export interface Desired {
+  readonly documents: readonly DesiredDocument[]
+}
+
+export const isAbsence = (primary: DesiredCompute | DesiredAbsence): primary is DesiredAbsence => 'absent' in primary

@@ -1,0 +1,24 @@
+/** What is wrong (or worth a look) in a manifest or in what it asks of the live project. */
+
+export type Severity = 'error' | 'warning'
+
+/** A place in a file. Lines and columns count from 1; `length` is in characters, at least 1. */
+export interface Source {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly length: number
+}
+
+/** `code` is stable across versions; `message` is one sentence; `hint` names the nearest valid value or next step. */
+export interface Diagnostic {
+  readonly severity: Severity
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  /** Absent where the problem lies in no file (an empty set of manifests). */
+  readonly source?: Source
+}
+
+export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
+  diagnostics.some(({ severity }) => severity === 'error')

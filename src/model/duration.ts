@@ -1,0 +1,29 @@
+/** Durations as manifests write them (`90s`, `5m`, `1h30m`, `7d`) and as the API takes them: whole seconds. */
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+] as const
+
+const PATTERN = /^(?:(\d{1,7})d)?(?:(\d{1,7})h)?(?:(\d{1,7})m)?(?:(\d{1,7})s)?$/
+
+/** Seconds in `text`, or `undefined` where it is no duration. Units in falling order, each at most once. */
+export const parseDuration = (text: string): number | undefined => {
+  const match = PATTERN.exec(text)
+  if (match === null || text === '') return undefined
+  return UNITS.reduce((total, [, seconds], index) => total + Number(match[index + 1] ?? 0) * seconds, 0)
+}
+
+/** The shortest spelling of a whole number of seconds: 5400 is `1h30m`, 0 is `0s`. */
+export const formatDuration = (seconds: number): string => {
+  let rest = Math.round(seconds)
+  let text = ''
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size)
+    if (count > 0) text += `${count}${unit}`
+    rest -= count * size
+  }
+  return text === '' ? '0s' : text
+}

@@ -1,0 +1,28 @@
+/** Errors that a person can act on, thrown across rooms. Anything else that is thrown is a bug. */
+
+/** Exit codes of the program (docs/cli.md). */
+export const EXIT = {
+  ok: 0,
+  error: 1,
+  changes: 2,
+  partial: 3,
+  stale: 4,
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+export class EspalierError extends Error {
+  readonly code: string
+  readonly hint: string | undefined
+  readonly exitCode: ExitCode
+
+  /** `code` is stable; `message` says what is wrong, `hint` what to do next. Never holds a secret. */
+  constructor(code: string, message: string, options: { hint?: string; exitCode?: ExitCode; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'EspalierError'
+    this.code = code
+    this.hint = options.hint
+    this.exitCode = options.exitCode ?? EXIT.error
+  }
+}

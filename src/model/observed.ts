@@ -1,0 +1,56 @@
+/** What the API showed, at one moment: a snapshot. */
+import type { ComputeAttributes } from './attributes.ts'
+
+export type ComputeType = 'read_write' | 'read_only'
+
+export interface ObservedCompute {
+  readonly id: string
+  readonly branchId: string
+  readonly type: ComputeType
+  readonly host: string
+  /** `init`, `active` or `idle`; the API may grow others. */
+  readonly state: string
+  readonly pendingState?: string
+  /** Every attribute the API showed. */
+  readonly attributes: ComputeAttributes
+  /** ISO 8601. */
+  readonly createdAt?: string
+  readonly lastActive?: string
+}
+
+export interface ObservedBranch {
+  readonly id: string
+  readonly name: string
+  readonly isDefault: boolean
+  /** The API refuses to delete this branch's computes. */
+  readonly isProtected: boolean
+  /** `init`, `ready`, `archived`…; the API may grow others. */
+  readonly state?: string
+  readonly parentId?: string
+}
+
+/** A finished operation, from which the plan estimates how long the like will take. */
+export interface PastOperation {
+  readonly action: string
+  readonly durationMs: number
+}
+
+export interface ObservedProject {
+  readonly id: string
+  readonly name?: string
+  readonly branches: readonly ObservedBranch[]
+  readonly computes: readonly ObservedCompute[]
+  readonly pastOperations?: readonly PastOperation[]
+}
+
+/** The project ids that the key cannot see, or that do not exist, are in `missing`. */
+export interface Observed {
+  /** ISO 8601: when the first request of the snapshot was sent. */
+  readonly takenAt: string
+  readonly projects: readonly ObservedProject[]
+  readonly missing: readonly string[]
+}
+
+/** Nobody can be connected to a compute that is idle and not about to be otherwise. */
+export const isIdle = (compute: ObservedCompute): boolean =>
+  compute.state === 'idle' && (compute.pendingState === undefined || compute.pendingState === 'idle')

@@ -1,0 +1,75 @@
+/** What became of a plan that was applied, and the events told along the way. */
+import type { Plan, Step } from './plan.ts'
+
+export type StepStatus = 'done' | 'failed' | 'skipped' | 'not-allowed'
+
+/** Why a run, or a step, did not end well. */
+export type FailureReason =
+  | 'apply-failed'
+  | 'operation-failed'
+  | 'operation-timeout'
+  | 'not-effective'
+  | 'project-busy'
+  | 'rate-limited'
+  | 'auth'
+  | 'depends-on-failed'
+  | 'not-consented'
+  | 'protected'
+  | 'interrupted'
+
+export interface OperationProgress {
+  readonly id: string
+  readonly action: string
+  /** As the API words it; unknown words are passed through. */
+  readonly status: string
+  readonly failuresCount: number
+}
+
+export interface StepOutcome {
+  readonly step: string
+  readonly status: StepStatus
+  readonly reason?: FailureReason
+  /** What happened and what to run next: a sentence or two. */
+  readonly message?: string
+  readonly operations: readonly OperationProgress[]
+  /** The compute that the step made or changed. */
+  readonly computeId?: string
+  readonly durationMs: number
+}
+
+export interface Outcome {
+  /** In the plan's order, every step. */
+  readonly steps: readonly StepOutcome[]
+  readonly interrupted: boolean
+  /** Whether a plan made afterwards was empty; absent where none was made. */
+  readonly converged?: boolean
+  /** What a person must edit now, for example a pin whose compute was replaced. */
+  readonly notes: readonly string[]
+}
+
+/** One object a line in `--format json` and in the journal. `time` is ISO 8601. */
+export type ApplyEvent = { readonly time: string } & (
+  | { readonly type: 'version'; readonly espalier: string; readonly format: string }
+  | { readonly type: 'plan'; readonly plan: Plan }
+  | { readonly type: 'step-start'; readonly step: Step }
+  | {
+      readonly type: 'call'
+      readonly step: string
+      readonly method: string
+      readonly path: string
+      readonly attempt: number
+    }
+  | {
+      readonly type: 'wait'
+      readonly step: string
+      readonly why: 'locked' | 'rate-limited' | 'unavailable' | 'reading-back'
+      readonly message: string
+      readonly delayMs: number
+    }
+  | { readonly type: 'operation'; readonly step: string; readonly operation: OperationProgress }
+  | { readonly type: 'step-end'; readonly outcome: StepOutcome }
+  | { readonly type: 'interrupt'; readonly message: string }
+  | { readonly type: 'outcome'; readonly outcome: Outcome }
+)
+
+export const isAllDone = (outcome: Outcome): boolean => outcome.steps.every(({ status }) => status === 'done')

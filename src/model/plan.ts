@@ -1,0 +1,173 @@
+/** The plan: what differs, and the ordered calls that make it equal. A plain value, the same bytes for the same input. */
+import type { WireAttributes } from './attributes.ts'
+import type { Diagnostic, Source } from './diagnostic.ts'
+import type { Consent, Impact } from './impact.ts'
+import type { ComputeType } from './observed.ts'
+import type { Reason } from './reason.ts'
+import type { Size } from './size.ts'
+
+/** Major grows when a reader of the older form would misread the newer one. */
+export const PLAN_FORMAT_VERSION = '1.0'
+
+export type ChangeKind = 'create' | 'update' | 'move' | 'replace' | 'delete'
+
+export interface BranchName {
+  /** `br-…`. */
+  readonly id: string
+  readonly name: string
+}
+
+/** The compute that a change is about. `id`, `host` and `state` are absent where it is yet to be created. */
+export interface PlannedCompute {
+  readonly type: ComputeType
+  /** The replica's key, or the compute's name where it has one. */
+  readonly name?: string
+  readonly id?: string
+  readonly host?: string
+  readonly state?: string
+}
+
+/** One attribute, before and after, in the words of the manifest. `before` is absent on create. */
+export interface AttributeChange {
+  /** Manifest path; one entry of a map has its own: `postgres.settings.work_mem`. */
+  readonly path: string
+  readonly before?: string
+  readonly after: string
+  /** On this compute as it is now: `none` on an idle one. */
+  readonly impact: Impact
+  readonly reason: Reason
+  readonly rule: string
+  readonly source?: Source
+}
+
+/** What the size of a compute gives its users, before and after. `max_connections` and RAM (GB) at the upper limit. */
+export interface Capacity {
+  readonly size: Size
+  readonly ramGb: number
+  readonly maxConnections: number
+}
+
+/** Everything that differs for one compute. */
+export interface Change {
+  /** Stable: `PROJECT/BRANCH_ID/primary`, `PROJECT/BRANCH_ID/replica/KEY`, or for what no declaration claims `PROJECT/BRANCH_ID/COMPUTE_ID`. */
+  readonly id: string
+  readonly kind: ChangeKind
+  readonly project: string
+  /** Where the compute is to be (for a delete: where it is). */
+  readonly branch: BranchName
+  /** Where it is now; a move only. */
+  readonly from?: BranchName
+  readonly compute: PlannedCompute
+  readonly attributes: readonly AttributeChange[]
+  readonly impact: Impact
+  /** The impact it would have were the compute not idle; absent where that is the same. */
+  readonly unlessIdle?: Impact
+  /** The first is the main one. */
+  readonly reasons: readonly Reason[]
+  /** Why it must not run whatever the flags: a sentence. */
+  readonly refused?: string
+  readonly before?: Capacity
+  readonly after?: Capacity
+  /** The declaration; absent for a prune. */
+  readonly source?: Source
+}
+
+export type StepKind = 'create' | 'update' | 'move' | 'delete'
+
+/** One call of the API, exactly as it will be sent. */
+export interface StepRequest {
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  /** Below the API's root: `/projects/…`. */
+  readonly path: string
+  readonly body?: { readonly endpoint: WireAttributes & { readonly branch_id?: string; readonly type?: ComputeType } }
+}
+
+export interface Step {
+  /** `CHANGE_ID#1`, counted within its change. */
+  readonly id: string
+  /** The change that it carries out (part of). */
+  readonly change: string
+  readonly kind: StepKind
+  readonly project: string
+  readonly branch: BranchName
+  readonly compute: PlannedCompute
+  readonly request: StepRequest
+  readonly impact: Impact
+  readonly unlessIdle?: Impact
+  /** What a plain yes does not cover. */
+  readonly consents: readonly Consent[]
+  readonly refused?: string
+  readonly reason: Reason
+  /** The rule behind the impact: a section of the spec or a public page. */
+  readonly rule: string
+  readonly source?: Source
+  /** Ids of the steps that must be done before this one. */
+  readonly after: readonly string[]
+  /** Operation actions this call is expected to start, for the estimate. */
+  readonly actions: readonly string[]
+}
+
+/** Live, claimed by no declaration, and left alone. */
+export interface UnmanagedCompute {
+  readonly project: string
+  readonly branch: BranchName
+  readonly compute: PlannedCompute
+  readonly size?: Size
+}
+
+/** How long the steps took in this project before, summed along the longest chain that the project's lock allows. */
+export interface Estimate {
+  readonly project: string
+  readonly medianMs: number
+  readonly p95Ms: number
+  /** Past operations that the figures rest on. */
+  readonly samples: number
+}
+
+export interface PlanSummary {
+  readonly add: number
+  readonly change: number
+  readonly destroy: number
+  readonly restarts: number
+  readonly mayRestart: number
+  readonly disconnects: number
+  readonly moves: number
+  readonly replaces: number
+  readonly refused: number
+  readonly unmanaged: number
+  /** Computes that declarations claim, changed or not. */
+  readonly managed: number
+  readonly capacity: { readonly before: CapacityTotal; readonly after: CapacityTotal }
+  /** API calls that the steps are (waiting not counted). */
+  readonly calls: number
+}
+
+/** Over all computes of the planned projects, unmanaged ones included. */
+export interface CapacityTotal {
+  readonly computes: number
+  readonly minCu: number
+  readonly maxCu: number
+  readonly ramGb: number
+  readonly maxConnections: number
+}
+
+export interface Plan {
+  readonly formatVersion: typeof PLAN_FORMAT_VERSION
+  /** Project ids, sorted. */
+  readonly projects: readonly string[]
+  /** Sorted by project, then branch name, then primary before replicas. */
+  readonly changes: readonly Change[]
+  /** One topological order of the graph that `after` draws. */
+  readonly steps: readonly Step[]
+  readonly unmanaged: readonly UnmanagedCompute[]
+  readonly estimates: readonly Estimate[]
+  readonly summary: PlanSummary
+  /** Warnings only: with an error there is no plan. */
+  readonly warnings: readonly Diagnostic[]
+}
+
+export type PlanResult =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+export const isEmptyPlan = (plan: Plan): boolean => plan.steps.length === 0
