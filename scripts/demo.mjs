@@ -1,0 +1,51 @@
+// The main job on the sandbox: plan, apply, plan again. Ends by itself with the exit code of the first command that fails.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { createInterface } from 'node:readline'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const espalier = ['dist/main.js']
+
+const sandbox = spawn(
+  process.execPath,
+  [...espalier, 'sandbox', 'serve', '--port', '0', '--seed', 'examples/quickstart/seed.yaml'],
+  { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+)
+const settings = await readSettings(sandbox.stdout)
+
+/** Shows the command as a person would type it, runs it and returns its exit code. */
+async function run(...args) {
+  process.stdout.write(`\n$ espalier ${args.join(' ')}\n\n`)
+  const child = spawn(process.execPath, [...espalier, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ESPALIER_BASE_URL: settings.API, ESPALIER_API_KEY: settings.Key },
+  })
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+async function readSettings(stream) {
+  const found = {}
+  const lines = createInterface({ input: stream })
+  for await (const line of lines) {
+    const [name, value] = line.split(/\s+/)
+    found[name] = value
+    if (found.API && found.Key) {
+      stream.resume()
+      return found
+    }
+  }
+  throw new Error('the sandbox ended before it said where it listens')
+}
+
+const manifest = 'examples/quickstart/espalier.yaml'
+try {
+  process.exitCode =
+    (await run('plan', manifest)) ||
+    (await run('apply', manifest, '--auto-approve')) ||
+    (await run('plan', manifest, '--detailed-exitcode'))
+} finally {
+  sandbox.kill('SIGTERM')
+}
