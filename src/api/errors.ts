@@ -1,0 +1,63 @@
+import { EspalierError } from '../model/index.ts'
+
+export interface ApiErrorDetails {
+  readonly method: string
+  readonly path: string
+  readonly status?: number
+  /** The `code` of the error body; the service often leaves it empty. */
+  readonly apiCode?: string
+  readonly requestId?: string
+  /** The request may or may not have taken effect: read back before sending it again. */
+  readonly ambiguous?: boolean
+  readonly cause?: unknown
+}
+
+/** A request that the control API refused, or that got no usable answer. */
+export class ApiError extends EspalierError {
+  readonly method: string
+  readonly path: string
+  readonly status: number | undefined
+  readonly apiCode: string | undefined
+  readonly requestId: string | undefined
+  readonly ambiguous: boolean
+
+  constructor(code: string, message: string, details: ApiErrorDetails) {
+    const hint = hintOf(code, details.status)
+    super(code, `${message} (${describe(details)})`, {
+      ...(hint === undefined ? {} : { hint }),
+      cause: details.cause,
+    })
+    this.name = 'ApiError'
+    this.method = details.method
+    this.path = details.path
+    this.status = details.status
+    this.apiCode = details.apiCode
+    this.requestId = details.requestId
+    this.ambiguous = details.ambiguous ?? false
+  }
+}
+
+const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails): string =>
+  [
+    `${method} ${path}`,
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(apiCode === undefined || apiCode === '' ? [] : [`code ${apiCode}`]),
+    ...(requestId === undefined ? [] : [`request ${requestId}`]),
+  ].join(', ')
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
+  403: 'The key has no right to this: a project-scoped key reaches its own project only.',
+  404: 'It is gone, or the key cannot see it: check the project id and the key.',
+  409: 'The live project conflicts with this change: run `espalier plan` again to see it as it is now.',
+  422: "The service refuses the value, perhaps by the account's plan: its own words are above.",
+  423: 'Another operation held the project for the whole --lock-timeout: run the same command again later.',
+  429: 'The rate limit was not lifted in time: run the same command again later, or with a lower --concurrency.',
+}
+
+const hintOf = (code: string, status: number | undefined): string | undefined => {
+  if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
+  if (status !== undefined && status >= 500) return 'The service has a problem of its own: run the same command again.'
+  if (code === 'E_NETWORK') return 'Check the network, --base-url and any proxy; then run the same command again.'
+  return undefined
+}

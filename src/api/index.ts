@@ -1,0 +1,15 @@
+export { DEFAULT_BASE_URL } from './base-url.ts'
+export {
+  type ApiOptions,
+  createReadApi,
+  createWriteApi,
+  type Mutation,
+  type OperationsPage,
+  type ReadApi,
+  type WriteApi,
+} from './client.ts'
+export { systemClock } from './clock.ts'
+export { ApiError } from './errors.ts'
+export type { CallOptions, Wait } from './requester.ts'
+export { pastOperations, snapshot } from './snapshot.ts'
+export type { Operation, Project } from './wire.ts'

@@ -1,0 +1,159 @@
+/** Sends a request until it is answered for good: locks and limits are waited out, only harmless requests are repeated. */
+import type { z } from 'zod'
+import type { Clock } from '../model/index.ts'
+import { ApiError } from './errors.ts'
+import type { RequestBudget } from './request-budget.ts'
+import type { Answer, Transport } from './transport.ts'
+
+/** Why a call is being waited for. */
+export interface Wait {
+  readonly why: 'locked' | 'rate-limited' | 'unavailable'
+  readonly message: string
+  readonly delayMs: number
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told before each wait. */
+  readonly onWait?: ((wait: Wait) => void | Promise<void>) | undefined
+  /** Told before each time the request is sent; the first attempt is 1. */
+  readonly onAttempt?: ((attempt: number) => void | Promise<void>) | undefined
+  /** Names the operation that holds the lock, for the message of a 423. */
+  readonly lockHolder?: (() => Promise<string | undefined>) | undefined
+}
+
+export interface RequesterOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly budget: RequestBudget | undefined
+  /** How long a 423 is waited out, in milliseconds. */
+  readonly lockTimeoutMs: number
+}
+
+const BUSY: Readonly<Record<number, Wait['why']>> = { 423: 'locked', 429: 'rate-limited', 503: 'unavailable' }
+const BUSY_TIMEOUT_MS = 120_000
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 10_000
+/** A GET changes nothing, so it is sent again after a broken connection or a 5xx. */
+const GET_REPEATS = 4
+
+export class Requester {
+  readonly #transport: Transport
+  readonly #options: RequesterOptions
+
+  constructor(transport: Transport, options: RequesterOptions) {
+    this.#transport = transport
+    this.#options = options
+  }
+
+  /** @throws {ApiError} for every answer that is not a success of the expected shape. */
+  async call<T>(
+    method: string,
+    path: string,
+    schema: z.ZodType<T>,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<T> {
+    const answer = await this.#settle(method, path, body, options)
+    const parsed = schema.safeParse(answer.body ?? {})
+    if (parsed.success) return parsed.data
+    const issue = parsed.error.issues[0]
+    const field = issue === undefined || issue.path.length === 0 ? 'the body' : `\`${issue.path.join('.')}\``
+    throw new ApiError(
+      'E_ANSWER',
+      `The control API's answer is not as documented: ${field}: ${issue?.message ?? 'unreadable'}`,
+      {
+        method,
+        path,
+        status: answer.status,
+        ambiguous: method !== 'GET',
+      },
+    )
+  }
+
+  async #settle(method: string, path: string, body: unknown, options: CallOptions): Promise<Answer> {
+    const { clock, budget, lockTimeoutMs } = this.#options
+    const started = clock.now()
+    for (let attempt = 1; ; attempt += 1) {
+      await budget?.take(options.signal)
+      await options.onAttempt?.(attempt)
+      const answer = await this.#send(method, path, body, attempt, options)
+      if (answer === undefined) {
+        await clock.sleep(this.#backoff(attempt), options.signal)
+        continue
+      }
+      if (answer.status < 400) return answer
+      const why = BUSY[answer.status]
+      if (why === undefined) {
+        if (method === 'GET' && answer.status >= 500 && attempt <= GET_REPEATS) {
+          await clock.sleep(this.#backoff(attempt), options.signal)
+          continue
+        }
+        throw refusal(method, path, answer)
+      }
+      const delayMs = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
+      const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
+      if (clock.now() - started + delayMs > limit) throw refusal(method, path, answer)
+      await options.onWait?.({ why, message: await describeWait(why, answer, options), delayMs })
+      await clock.sleep(delayMs, options.signal)
+    }
+  }
+
+  /** `undefined`: nothing came back, and sending again does no harm. */
+  async #send(
+    method: string,
+    path: string,
+    body: unknown,
+    attempt: number,
+    options: CallOptions,
+  ): Promise<Answer | undefined> {
+    try {
+      return await this.#transport.send(method, path, body, options.signal)
+    } catch (error) {
+      if (method === 'GET' && error instanceof ApiError && attempt <= GET_REPEATS) return undefined
+      throw error
+    }
+  }
+
+  /** Exponential, with full jitter above a floor that keeps two clients from colliding at once. */
+  #backoff(attempt: number): number {
+    const ceiling = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
+    return Math.round(ceiling / 4 + this.#options.random() * ((ceiling * 3) / 4))
+  }
+}
+
+const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptions): Promise<string> => {
+  if (why === 'rate-limited') return 'the rate limit of the control API is reached'
+  if (why === 'unavailable') return 'the control API is not available'
+  const holder = await options.lockHolder?.().catch(() => undefined)
+  return holder === undefined ? `the project is locked: ${messageOf(answer)}` : `the project is locked by ${holder}`
+}
+
+const refusal = (method: string, path: string, answer: Answer): ApiError => {
+  const code = fieldOf(answer.body, 'code')
+  const requestId = fieldOf(answer.body, 'request_id')
+  return new ApiError('E_API', `The control API refused: ${messageOf(answer)}`, {
+    method,
+    path,
+    status: answer.status,
+    ambiguous: method !== 'GET' && answer.status >= 500 && answer.status !== 503,
+    ...(code === undefined ? {} : { apiCode: code }),
+    ...(requestId === undefined ? {} : { requestId }),
+  })
+}
+
+const messageOf = (answer: Answer): string => fieldOf(answer.body, 'message') ?? `status ${answer.status}, no message`
+
+const fieldOf = (body: unknown, name: string): string | undefined => {
+  if (typeof body !== 'object' || body === null) return undefined
+  const value = (body as Record<string, unknown>)[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Seconds or an HTTP date (RFC 9110, 10.2.3). */
+const retryAfterMs = (header: string | undefined, now: number): number | undefined => {
+  if (header === undefined) return undefined
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1_000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

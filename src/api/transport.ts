@@ -1,0 +1,107 @@
+/** One request and its answer: limits, timeouts, errors in words. Retrying is not decided here. */
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { ApiError } from './errors.ts'
+
+export interface TransportOptions {
+  readonly baseUrl: URL
+  readonly apiKey: string
+  readonly userAgent: string
+  readonly connections: number
+  readonly debug?: ((line: string) => void) | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  /** Parsed JSON; `undefined` for an empty body. */
+  readonly body: unknown
+  readonly retryAfter: string | undefined
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const ANSWER_TIMEOUT_MS = 60_000
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+
+export class Transport {
+  readonly #dispatcher: Dispatcher
+  readonly #options: TransportOptions
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+    const limits = {
+      connections: options.connections,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+      maxResponseSize: MAX_ANSWER_BYTES,
+    }
+    this.#dispatcher = options.baseUrl.protocol === 'https:' ? new EnvHttpProxyAgent(limits) : new Agent(limits)
+  }
+
+  /**
+   * @throws {ApiError} `E_NETWORK` where no whole answer came (ambiguous: it may have taken effect), `E_ANSWER` where
+   * the answer is not JSON. An answer with an error status is returned, not thrown.
+   */
+  async send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Answer> {
+    const { baseUrl, apiKey, userAgent, debug } = this.#options
+    let text: string
+    let status: number
+    let headers: Dispatcher.ResponseData['headers']
+    try {
+      const response = await this.#dispatcher.request({
+        origin: baseUrl.origin,
+        path: `${baseUrl.pathname === '/' ? '' : baseUrl.pathname}${path}`,
+        method: method as Dispatcher.HttpMethod,
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${apiKey}`,
+          'user-agent': userAgent,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      status = response.statusCode
+      headers = response.headers
+      text = await response.body.text()
+    } catch (cause) {
+      if (signal?.aborted === true) throw signal.reason
+      throw new ApiError('E_NETWORK', `The control API gave no answer: ${wordsOf(cause)}`, {
+        method,
+        path,
+        ambiguous: method !== 'GET',
+        cause,
+      })
+    }
+    debug?.(`${method} ${path} → ${status}`)
+    return { status, body: parse(text, status, { method, path }), retryAfter: single(headers['retry-after']) }
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.close()
+  }
+}
+
+/** A person reads this: the innermost cause's code and message, never a stack. */
+const wordsOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
+  return `${code}${cause.message === '' ? cause.name : cause.message}`
+}
+
+const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
+
+/** An error page of a proxy in between is HTML: its status is all that counts. */
+const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (status >= 400) return undefined
+    throw new ApiError('E_ANSWER', 'The control API answered with something that is not JSON.', {
+      ...request,
+      status,
+      ambiguous: request.method !== 'GET',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Globs over branch names: `*` within one segment (segments are parted by `/`), `**` across segments, `?` one
+ * character, `[a-z]` and `[!a-z]` sets, `{a,b}` alternatives. Matching takes time in proportion to the pattern's length
+ * times the name's: nothing backtracks.
+ */
+
+type Token =
+  | { readonly kind: 'literal'; readonly char: string }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'set'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] }
+  | { readonly kind: 'star'; readonly acrossSegments: boolean }
+
+const MAX_ALTERNATIVES = 100
+
+/** Why `pattern` is no glob, as the end of a sentence, or `undefined` where it is one. */
+export const globProblem = (pattern: string): string | undefined => {
+  if (pattern === '') return 'it is empty'
+  const alternatives = expand(pattern)
+  if (alternatives === undefined) return 'a `{` has no `}` that closes it'
+  if (alternatives.length > MAX_ALTERNATIVES) return `it has more than ${MAX_ALTERNATIVES} alternatives`
+  return alternatives.some((alternative) => tokenize(alternative) === undefined)
+    ? 'a `[` has no `]` that closes it'
+    : undefined
+}
+
+/** Whether the whole of `name` matches. A pattern with a {@link globProblem} matches nothing. */
+export const globMatches = (pattern: string, name: string): boolean => {
+  const alternatives = expand(pattern)
+  if (alternatives === undefined || alternatives.length > MAX_ALTERNATIVES) return false
+  return alternatives.some((alternative) => {
+    const tokens = tokenize(alternative)
+    return tokens !== undefined && matches(tokens, [...name])
+  })
+}
+
+/** `a{b,c}d` to `abd`, `acd`, innermost first; `undefined` where braces do not pair. */
+const expand = (pattern: string): readonly string[] | undefined => {
+  let open = -1
+  for (let index = 0; index < pattern.length; index += 1) {
+    if (pattern[index] === '{') open = index
+    if (pattern[index] === '}' && open >= 0) {
+      const [head, tail] = [pattern.slice(0, open), pattern.slice(index + 1)]
+      const expanded: string[] = []
+      for (const option of pattern.slice(open + 1, index).split(',')) {
+        const inner = expand(head + option + tail)
+        if (inner === undefined) return undefined
+        expanded.push(...inner)
+        if (expanded.length > MAX_ALTERNATIVES) return expanded
+      }
+      return expanded
+    }
+  }
+  return open >= 0 ? undefined : [pattern]
+}
+
+const tokenize = (pattern: string): readonly Token[] | undefined => {
+  const chars = [...pattern]
+  const tokens: Token[] = []
+  for (let index = 0; index < chars.length; index += 1) {
+    const char = chars[index] ?? ''
+    if (char === '*') {
+      const acrossSegments = chars[index + 1] === '*'
+      if (acrossSegments) index += 1
+      tokens.push({ kind: 'star', acrossSegments })
+    } else if (char === '?') {
+      tokens.push({ kind: 'any' })
+    } else if (char === '[') {
+      const close = chars.indexOf(']', index + 2)
+      if (close < 0) return undefined
+      tokens.push(toSet(chars.slice(index + 1, close)))
+      index = close
+    } else {
+      tokens.push({ kind: 'literal', char })
+    }
+  }
+  return tokens
+}
+
+const toSet = (inner: readonly string[]): Token => {
+  const negated = inner[0] === '!' || inner[0] === '^'
+  const members = negated ? inner.slice(1) : inner
+  const ranges: [string, string][] = []
+  for (let index = 0; index < members.length; index += 1) {
+    const from = members[index] ?? ''
+    const to = members[index + 1] === '-' ? members[index + 2] : undefined
+    ranges.push([from, to ?? from])
+    if (to !== undefined) index += 2
+  }
+  return { kind: 'set', negated, ranges }
+}
+
+/** Follows every way through the pattern at once: the set of positions in `tokens` that the name read so far reaches. */
+const matches = (tokens: readonly Token[], name: readonly string[]): boolean => {
+  let reached = close(tokens, new Set([0]))
+  for (const char of name) {
+    const next = new Set<number>()
+    for (const position of reached) {
+      const token = tokens[position]
+      if (token === undefined) continue
+      if (token.kind === 'star') {
+        if (token.acrossSegments || char !== '/') next.add(position)
+      } else if (accepts(token, char)) {
+        next.add(position + 1)
+      }
+    }
+    reached = close(tokens, next)
+    if (reached.size === 0) return false
+  }
+  return reached.has(tokens.length)
+}
+
+/** A star may also match nothing. */
+const close = (tokens: readonly Token[], positions: Set<number>): Set<number> => {
+  for (const position of positions) {
+    if (tokens[position]?.kind === 'star') positions.add(position + 1)
+  }
+  return positions
+}
+
+const accepts = (token: Exclude<Token, { kind: 'star' }>, char: string): boolean => {
+  switch (token.kind) {
+    case 'literal':
+      return token.char === char
+    case 'any':
+      return char !== '/'
+    case 'set':
+      return char !== '/' && token.ranges.some(([from, to]) => from <= char && char <= to) !== token.negated
+  }
+}

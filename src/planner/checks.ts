@@ -1,0 +1,94 @@
+/** Rules that a manifest cannot break alone: checked on desired merged with observed, before a step exists. */
+import {
+  type ComputeAttributes,
+  type Diagnostic,
+  differingKeys,
+  type ObservedCompute,
+  SCALE_TO_ZERO_NEVER,
+  type SizeTable,
+} from '../model/index.ts'
+import { problem, warning } from './diagnostics.ts'
+import type { Claim, Matched } from './match.ts'
+
+export const checkMerged = (
+  { claims, unclaimed }: Matched,
+  leaving: ReadonlySet<string>,
+  table: SizeTable,
+): readonly Diagnostic[] => [
+  ...claims.flatMap((claim) => checkScaleToZero(claim, table)),
+  ...checkPrimaries(claims, unclaimed, leaving),
+  ...checkNames(claims, unclaimed, leaving),
+]
+
+/** Spec 8: scale to zero is for computes up to 16 CU. */
+const checkScaleToZero = ({ desired, observed, branch }: Claim, table: SizeTable): readonly Diagnostic[] => {
+  const live: ComputeAttributes = observed?.attributes ?? {}
+  const changed = differingKeys(desired.attributes, live)
+  if (!changed.includes('size') && !changed.includes('scaleToZero')) return []
+  const size = desired.attributes.size ?? live.size
+  const scaleToZero = desired.attributes.scaleToZero ?? live.scaleToZero
+  if (size === undefined || size.max <= table.scaleToZeroMaxCu || scaleToZero === SCALE_TO_ZERO_NEVER) return []
+  const where = desired.attributes.size === undefined ? desired.sources.scaleToZero : desired.sources.size
+  const kept = desired.attributes.scaleToZero === undefined && observed !== undefined
+  return [
+    problem(
+      'E_SCALE_TO_ZERO_SIZE',
+      `A compute above ${table.scaleToZeroMaxCu} CU never scales to zero: ${size.max} CU on branch \`${branch.name}\`${
+        kept ? ' would keep the live scale to zero' : ''
+      }.`,
+      'Add `scaleToZero: never`, or choose a smaller size.',
+      where ?? desired.source,
+    ),
+  ]
+}
+
+/** A branch whose primary nobody takes away has no room for another one. */
+const checkPrimaries = (
+  claims: readonly Claim[],
+  unclaimed: readonly ObservedCompute[],
+  leaving: ReadonlySet<string>,
+): readonly Diagnostic[] => {
+  const staying = new Map(
+    unclaimed.filter(({ id, type }) => type === 'read_write' && !leaving.has(id)).map((live) => [live.branchId, live]),
+  )
+  return claims.flatMap((claim) => {
+    const rival = claim.type === 'read_write' ? staying.get(claim.branch.id) : undefined
+    if (rival === undefined) return []
+    const own = claim.observed?.id ?? 'a new compute'
+    return [
+      problem(
+        'E_PRIMARY_TAKEN',
+        `Branch \`${claim.branch.name}\` has the primary ${rival.id}, and can have one only: ${own} cannot take its place.`,
+        `Declare where ${rival.id} is to go (\`id: ${rival.id}\` on another branch), or set \`prune: true\` to have it deleted.`,
+        claim.desired.sources.id ?? claim.desired.source,
+      ),
+    ]
+  })
+}
+
+/** The API keeps no names unique, people do. */
+const checkNames = (
+  claims: readonly Claim[],
+  unclaimed: readonly ObservedCompute[],
+  leaving: ReadonlySet<string>,
+): readonly Diagnostic[] => {
+  const names = new Map<string, ObservedCompute>()
+  for (const live of unclaimed) {
+    if (live.attributes.name !== undefined && !leaving.has(live.id)) {
+      names.set(`${live.branchId} ${live.attributes.name}`, live)
+    }
+  }
+  return claims.flatMap(({ branch, desired }) => {
+    const name = desired.attributes.name
+    const namesake = name === undefined ? undefined : names.get(`${branch.id} ${name}`)
+    if (namesake === undefined) return []
+    return [
+      warning(
+        'W_NAME_TAKEN',
+        `On branch \`${branch.name}\` the unmanaged compute ${namesake.id} is named \`${name}\` as well.`,
+        'Pin the one that is meant with `id:`.',
+        desired.source,
+      ),
+    ]
+  })
+}

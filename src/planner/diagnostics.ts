@@ -1,0 +1,19 @@
+import { closest } from 'fastest-levenshtein'
+import type { Diagnostic, Source } from '../model/index.ts'
+
+export const problem = (code: string, message: string, hint?: string, source?: Source): Diagnostic => ({
+  severity: 'error',
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(source === undefined ? {} : { source }),
+})
+
+export const warning = (code: string, message: string, hint?: string, source?: Source): Diagnostic => ({
+  ...problem(code, message, hint, source),
+  severity: 'warning',
+})
+
+/** `The nearest is "x".`, or what there is at all. */
+export const nearest = (wanted: string, known: readonly string[]): string =>
+  known.length === 0 ? 'It has none.' : `The nearest is \`${closest(wanted, known)}\`.`

@@ -1,0 +1,2 @@
+export type { PlanOptions } from './options.ts'
+export { plan, projectIds } from './plan.ts'

@@ -1,0 +1,176 @@
+/** The plan of one project. */
+import {
+  type BranchName,
+  type Change,
+  type DesiredDocument,
+  type Diagnostic,
+  type Estimate,
+  isAbsence,
+  type ObservedProject,
+  SIZE_TABLE,
+  type Step,
+  type UnmanagedCompute,
+} from '../model/index.ts'
+import { checkMerged } from './checks.ts'
+import { problem, warning } from './diagnostics.ts'
+import { type Draft, draftClaim, draftDelete, livePlanned } from './drafts.ts'
+import { type Matched, match } from './match.ts'
+import type { PlanOptions } from './options.ts'
+import { order } from './order.ts'
+import { guardDraft, protectionOf } from './protection.ts'
+import { compare, type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
+import { estimate } from './summary.ts'
+
+export interface ProjectPlan {
+  readonly changes: readonly Change[]
+  readonly steps: readonly Step[]
+  readonly unmanaged: readonly UnmanagedCompute[]
+  readonly managed: number
+  readonly estimate?: Estimate
+  /** With an error among them the rest means nothing. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const planProject = (
+  project: ObservedProject,
+  documents: readonly DesiredDocument[],
+  options: PlanOptions,
+): ProjectPlan => {
+  const table = options.sizeTable ?? SIZE_TABLE
+  const branches = new Map(project.branches.map((branch) => [branch.id, branch]))
+  const branchName = (id: string): BranchName => ({ id, name: branches.get(id)?.name ?? id })
+  const context = { project: project.id, sizeTable: table, branchName }
+
+  const resolved = resolve(project, documents)
+  const matched = match(project, resolved.branches, options.pinAliases ?? {})
+  const protection = protectionOf(project, resolved.branches, options.guard)
+  const departures = departuresOf(resolved.branches, matched)
+  const unclaimed = new Map(matched.unclaimed.map((compute) => [compute.id, compute]))
+  const leaving = new Set(departures.map(({ id }) => id))
+
+  const drafts: Draft[] = []
+  for (const claim of matched.claims) {
+    const draft = draftClaim(claim, context)
+    if (draft !== undefined) drafts.push(guardDraft(draft, branches, protection))
+  }
+  for (const { id, reason, resolved: owner } of departures) {
+    const live = unclaimed.get(id)
+    if (live === undefined) continue
+    const { primary } = owner.shape
+    const source = reason === 'DECLARED_ABSENT' ? primary?.source : owner.source
+    const draft = guardDraft(draftDelete(live, owner.branch, reason, source, context), branches, protection)
+    drafts.push(markAmbiguous(draft, matched.ambiguous.get(id)))
+  }
+
+  const parking = parkingPlaces(project, resolved, matched)
+  const ordered = order(project, drafts, parking.places)
+  const steps = ordered.steps
+  const time = estimate(project, steps)
+  return {
+    changes: drafts.map(({ change }) => change).sort(byPlace),
+    steps,
+    unmanaged: matched.unclaimed
+      .filter(({ id }) => !leaving.has(id))
+      .map((live) => ({
+        project: project.id,
+        branch: branchName(live.branchId),
+        compute: livePlanned(live),
+        ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
+      })),
+    managed: matched.claims.length,
+    ...(time === undefined ? {} : { estimate: time }),
+    diagnostics: [
+      ...resolved.diagnostics,
+      ...matched.diagnostics,
+      ...checkMerged(matched, leaving, table),
+      ...parking.diagnostics,
+      ...ordered.diagnostics,
+      ...drafts.flatMap(remarks),
+    ],
+  }
+}
+
+interface Departure {
+  readonly id: string
+  readonly reason: 'DECLARED_ABSENT' | 'PRUNED'
+  readonly resolved: ResolvedBranch
+}
+
+/** Which unclaimed computes are to go. */
+const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matched): readonly Departure[] => {
+  const byBranch = new Map(branches.map((resolved) => [resolved.branch.id, resolved]))
+  return unclaimed.flatMap(({ id, branchId, type }): readonly Departure[] => {
+    const resolved = byBranch.get(branchId)
+    const primary = resolved?.shape.primary
+    if (resolved === undefined) return []
+    if (type === 'read_write' && primary !== undefined && isAbsence(primary)) {
+      return [{ id, reason: 'DECLARED_ABSENT', resolved }]
+    }
+    return resolved.prune ? [{ id, reason: 'PRUNED', resolved }] : []
+  })
+}
+
+const markAmbiguous = (draft: Draft, why: string | undefined): Draft => {
+  if (why === undefined) return draft
+  const refused = `${why}: pin the one to keep with \`id:\` before the other may be deleted`
+  return {
+    change: { ...draft.change, refused },
+    steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, refused } })),
+  }
+}
+
+/** A branch to park on has no primary, and none is to come. */
+const parkingPlaces = (project: ObservedProject, { parkOn, branches }: ResolvedProject, { claims }: Matched) => {
+  const diagnostics: Diagnostic[] = []
+  const places: BranchName[] = []
+  for (const { reference, branch } of parkOn) {
+    const occupant = project.computes.find(({ branchId, type }) => branchId === branch.id && type === 'read_write')
+    const declared =
+      claims.some((claim) => claim.branch.id === branch.id && claim.type === 'read_write') ||
+      branches.some((one) => one.branch.id === branch.id && one.shape.protect)
+    if (occupant === undefined && !declared) {
+      places.push({ id: branch.id, name: branch.name })
+      continue
+    }
+    const why =
+      occupant === undefined ? 'the manifest declares a primary or protection for it' : `it has ${occupant.id}`
+    diagnostics.push(
+      problem(
+        'E_PARK_ON',
+        `Branch \`${branch.name}\` cannot be parked on: ${why}.`,
+        'Name a branch that has no primary and is to have none.',
+        reference.source,
+      ),
+    )
+  }
+  return { places, diagnostics }
+}
+
+const remarks = ({ change }: Draft): readonly Diagnostic[] => [
+  ...(change.before !== undefined &&
+  change.after !== undefined &&
+  change.after.maxConnections < change.before.maxConnections
+    ? [
+        warning(
+          'W_CONNECTIONS_SHRINK',
+          `max_connections of ${change.compute.id} on branch \`${change.branch.name}\` shrinks from ${change.before.maxConnections} to ${change.after.maxConnections}.`,
+          'Check that its clients need no more than that.',
+          change.source,
+        ),
+      ]
+    : []),
+  ...(change.kind === 'replace'
+    ? [
+        warning(
+          'W_PIN_REPLACED',
+          `${change.compute.id} is replaced by a compute with a new id, so its pin will name nothing.`,
+          'Apply tells the new id: put it into the manifest then.',
+          change.source,
+        ),
+      ]
+    : []),
+]
+
+/** By branch name, primary before replicas, then by id. */
+const byPlace = (a: Change, b: Change): number =>
+  compare(a.branch.name, b.branch.name) || compare(b.compute.type, a.compute.type) || compare(a.id, b.id)

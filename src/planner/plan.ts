@@ -1,0 +1,101 @@
+import {
+  type Desired,
+  type DesiredDocument,
+  type Diagnostic,
+  type Observed,
+  PLAN_FORMAT_VERSION,
+  type PlanResult,
+  SIZE_TABLE,
+} from '../model/index.ts'
+import { nearest, problem } from './diagnostics.ts'
+import type { PlanOptions } from './options.ts'
+import { planProject } from './plan-project.ts'
+import { compare } from './resolve.ts'
+import { summarise } from './summary.ts'
+
+/** The projects that the manifests speak of, sorted, each once. */
+export const projectIds = (desired: Desired): readonly string[] =>
+  [...new Set(desired.documents.map(({ project }) => project))].sort(compare)
+
+/**
+ * What brings the live projects to what the manifests ask for. Pure: the same input gives the same bytes, in whatever
+ * order declarations and observations are listed.
+ *
+ * @returns the plan with its warnings, or every error that stands against there being one.
+ */
+export const plan = (desired: Desired, observed: Observed, options: PlanOptions = {}): PlanResult => {
+  const documents = groupByProject(desired)
+  const live = new Map(observed.projects.map((project) => [project.id, project]))
+  const ids = projectIds(desired)
+  const diagnostics: Diagnostic[] = []
+  const parts = ids.flatMap((id) => {
+    const project = live.get(id)
+    const declared = documents.get(id) ?? []
+    if (project === undefined) {
+      diagnostics.push(unknownProject(id, declared, [...live.keys()]))
+      return []
+    }
+    return [planProject(project, declared, options)]
+  })
+  for (const part of parts) diagnostics.push(...part.diagnostics)
+  const sorted = diagnostics.sort(bySource)
+  if (sorted.some(({ severity }) => severity === 'error')) return { ok: false, diagnostics: sorted }
+
+  const changes = parts.flatMap((part) => part.changes)
+  const steps = parts.flatMap((part) => part.steps)
+  const unmanaged = parts.flatMap((part) => part.unmanaged)
+  const managed = parts.reduce((sum, part) => sum + part.managed, 0)
+  const projects = ids.map((id) => live.get(id)).filter((project) => project !== undefined)
+  return {
+    ok: true,
+    plan: {
+      formatVersion: PLAN_FORMAT_VERSION,
+      projects: ids,
+      changes,
+      steps,
+      unmanaged,
+      estimates: parts.map((part) => part.estimate).filter((one) => one !== undefined),
+      summary: summarise(
+        projects,
+        changes,
+        steps,
+        { unmanaged: unmanaged.length, managed },
+        options.sizeTable ?? SIZE_TABLE,
+      ),
+      warnings: sorted,
+    },
+  }
+}
+
+const groupByProject = (desired: Desired): ReadonlyMap<string, readonly DesiredDocument[]> => {
+  const groups = new Map<string, DesiredDocument[]>()
+  for (const document of desired.documents) {
+    const group = groups.get(document.project)
+    if (group === undefined) groups.set(document.project, [document])
+    else group.push(document)
+  }
+  // Rules of several documents are tried in the order of their places, not of their loading.
+  for (const group of groups.values()) group.sort((a, b) => compareSource(a.source, b.source))
+  return groups
+}
+
+const unknownProject = (id: string, [document]: readonly DesiredDocument[], known: readonly string[]): Diagnostic =>
+  problem(
+    'E_PROJECT_UNKNOWN',
+    `There is no project \`${id}\`, or the key cannot see it.`,
+    known.length === 0 ? 'Check the project id and the key.' : nearest(id, known),
+    document?.source,
+  )
+
+interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+const compareSource = (a: Place, b: Place): number => compare(a.file, b.file) || a.line - b.line || a.column - b.column
+
+const NOWHERE: Place = { file: '', line: 0, column: 0 }
+
+const bySource = (a: Diagnostic, b: Diagnostic): number =>
+  compareSource(a.source ?? NOWHERE, b.source ?? NOWHERE) || compare(a.code, b.code) || compare(a.message, b.message)

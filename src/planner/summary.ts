@@ -1,0 +1,91 @@
+/** The counts below a plan. */
+import {
+  type CapacityTotal,
+  type Change,
+  type Estimate,
+  maxConnections,
+  type ObservedProject,
+  type PlanSummary,
+  ramGb,
+  type Size,
+  type SizeTable,
+  type Step,
+} from '../model/index.ts'
+
+export const summarise = (
+  projects: readonly ObservedProject[],
+  changes: readonly Change[],
+  steps: readonly Step[],
+  counts: { readonly unmanaged: number; readonly managed: number },
+  table: SizeTable,
+): PlanSummary => {
+  const count = (test: (change: Change) => boolean): number => changes.filter(test).length
+  const restarts = ({ impact, attributes }: Change): boolean =>
+    impact === 'restart' || attributes.some((attribute) => attribute.impact === 'restart')
+  const replaces = count(({ kind }) => kind === 'replace')
+  return {
+    add: count(({ kind }) => kind === 'create') + replaces,
+    change: count(({ kind }) => kind === 'update' || kind === 'move'),
+    destroy: count(({ kind }) => kind === 'delete') + replaces,
+    restarts: count(restarts),
+    mayRestart: count(
+      (change) => !restarts(change) && change.attributes.some(({ impact }) => impact === 'may-restart'),
+    ),
+    disconnects: count(({ attributes }) => attributes.some(({ impact }) => impact === 'disconnect')),
+    moves: count(({ kind }) => kind === 'move'),
+    replaces,
+    refused: count(({ refused }) => refused !== undefined),
+    unmanaged: counts.unmanaged,
+    managed: counts.managed,
+    capacity: capacityTotals(projects, changes, table),
+    calls: steps.length,
+  }
+}
+
+const NOTHING: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
+
+const capacityTotals = (
+  projects: readonly ObservedProject[],
+  changes: readonly Change[],
+  table: SizeTable,
+): PlanSummary['capacity'] => {
+  const add = (total: CapacityTotal, size: Size, sign: 1 | -1): CapacityTotal => ({
+    computes: total.computes + sign,
+    minCu: total.minCu + sign * size.min,
+    maxCu: total.maxCu + sign * size.max,
+    ramGb: total.ramGb + sign * ramGb(size.max),
+    maxConnections: total.maxConnections + sign * maxConnections(size, table),
+  })
+  let before = NOTHING
+  for (const { computes } of projects) {
+    for (const { attributes } of computes) if (attributes.size !== undefined) before = add(before, attributes.size, 1)
+  }
+  let after = before
+  for (const change of changes) {
+    if (change.before !== undefined) after = add(after, change.before.size, -1)
+    if (change.after !== undefined) after = add(after, change.after.size, 1)
+  }
+  return { before, after }
+}
+
+/** A project's lock runs its operations one after the other, so their times add up. */
+export const estimate = (project: ObservedProject, steps: readonly Step[]): Estimate | undefined => {
+  const durations = new Map<string, number[]>()
+  for (const { action, durationMs } of project.pastOperations ?? []) {
+    const list = durations.get(action)
+    if (list === undefined) durations.set(action, [durationMs])
+    else list.push(durationMs)
+  }
+  for (const list of durations.values()) list.sort((a, b) => a - b)
+  const actions = steps.flatMap((step) => step.actions)
+  const known = actions.map((action) => durations.get(action)).filter((list) => list !== undefined)
+  if (known.length === 0) return undefined
+  const total = (share: number): number =>
+    known.reduce((sum, list) => sum + (list[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0), 0)
+  return {
+    project: project.id,
+    medianMs: total(0.5),
+    p95Ms: total(0.95),
+    samples: [...new Set(known)].reduce((sum, list) => sum + list.length, 0),
+  }
+}
