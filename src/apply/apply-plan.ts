@@ -1,0 +1,204 @@
+/** Runs a plan: project beside project, step after step within one. */
+import type { WriteApi } from '../api/index.ts'
+import {
+  type ApplyEvent,
+  type Clock,
+  EspalierError,
+  isEmptyPlan,
+  type Observed,
+  type Outcome,
+  type Plan,
+  type PlanResult,
+  type Step,
+  type StepOutcome,
+} from '../model/index.ts'
+import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
+import { type Happening, runStep, type StepContext } from './run-step.ts'
+
+export interface ApplyOptions {
+  readonly plan: Plan
+  readonly api: WriteApi
+  readonly consent: ConsentPolicy
+  readonly clock: Clock
+  /** What the plan was made against: tells a compute that a lost create made from those that were there. */
+  readonly observed?: Observed
+  /** Projects worked on at once. Default 8. */
+  readonly concurrency?: number
+  /** How long one step's operations are waited for, in milliseconds. Default ten minutes. */
+  readonly operationTimeoutMs?: number
+  /** Aborted: no new step starts, those under way are seen through. */
+  readonly stop?: AbortSignal
+  /** Aborted: everything ends at once. */
+  readonly abort?: AbortSignal
+  /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
+  readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
+  /** Plans again once all is done, to tell whether the project has converged. */
+  readonly replan?: (pinAliases: Readonly<Record<string, string>>) => Promise<PlanResult>
+}
+
+/** @returns what became of every step. Failures of the API are outcomes, not exceptions. */
+export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
+  const { plan, clock, onEvent } = options
+  const recorder = new Recorder(clock, onEvent)
+  const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
+  const outcomes = new Map<string, StepOutcome>()
+  const context: StepContext = {
+    api: options.api,
+    clock,
+    operationTimeoutMs: options.operationTimeoutMs ?? 600_000,
+    known: new Set(options.observed?.projects.flatMap(({ computes }) => computes.map(({ id }) => id)) ?? []),
+    abort: options.abort,
+    emit: (event) => recorder.emit(event),
+    record: (event) => recorder.record(event),
+  }
+  const halted = (): boolean =>
+    options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
+
+  const queues = groupByProject(plan.steps)
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
+      for (const step of queue) {
+        const held = halted() ? interrupted(step, recorder.broken) : heldBack(step, judgements, outcomes)
+        const outcome = held ?? (await perform(step, context, recorder))
+        outcomes.set(step.id, outcome)
+        await recorder.record({ type: 'step-end', outcome })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 8) }, worker))
+
+  const steps = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
+  const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true
+  const aliases = successors(plan, outcomes)
+  const convergence = isInterrupted ? {} : await converge(steps, aliases, options.replan)
+  const outcome: Outcome = {
+    steps,
+    interrupted: isInterrupted,
+    ...convergence,
+    notes: [...pinNotes(plan, aliases), ...(recorder.broken === undefined ? [] : [recorder.broken])],
+  }
+  await recorder.record({ type: 'outcome', outcome })
+  return outcome
+}
+
+const perform = async (step: Step, context: StepContext, recorder: Recorder): Promise<StepOutcome> => {
+  try {
+    await recorder.emit({ type: 'step-start', step })
+    return await runStep(step, context)
+  } catch (error) {
+    // Only the recorder's own failure is expected here: what is not recorded is not done.
+    if (recorder.broken === undefined) throw error
+    return interrupted(step, recorder.broken)
+  }
+}
+
+/** Why a step does not run: its consent is missing, or what it needs was not done. */
+const heldBack = (
+  step: Step,
+  judgements: ReadonlyMap<string, Judgement>,
+  outcomes: ReadonlyMap<string, StepOutcome>,
+): StepOutcome | undefined => {
+  const judgement = judgements.get(step.id)
+  const none = { step: step.id, operations: [], durationMs: 0 }
+  if (judgement?.allowed === false) {
+    return {
+      ...none,
+      status: 'not-allowed',
+      ...(judgement.reason === undefined ? {} : { reason: judgement.reason }),
+      ...(judgement.message === undefined ? {} : { message: judgement.message }),
+    }
+  }
+  const missing = step.after.find((id) => outcomes.get(id)?.status !== 'done')
+  if (missing === undefined) return undefined
+  return {
+    ...none,
+    status: 'skipped',
+    reason: 'depends-on-failed',
+    message: `It needs ${missing}, which was not done.`,
+  }
+}
+
+const interrupted = (step: Step, why: string | undefined): StepOutcome => ({
+  step: step.id,
+  status: 'skipped',
+  reason: 'interrupted',
+  message: why ?? 'Interrupted before it started: run `espalier apply` again.',
+  operations: [],
+  durationMs: 0,
+})
+
+const groupByProject = (steps: readonly Step[]): readonly (readonly Step[])[] => {
+  const groups = new Map<string, Step[]>()
+  for (const step of steps) {
+    const group = groups.get(step.project)
+    if (group === undefined) groups.set(step.project, [step])
+    else group.push(step)
+  }
+  return [...groups.values()]
+}
+
+/** Replaced computes, old id to new. */
+const successors = (plan: Plan, outcomes: ReadonlyMap<string, StepOutcome>): Readonly<Record<string, string>> => {
+  const replaced = new Map(plan.changes.filter(({ kind }) => kind === 'replace').map((change) => [change.id, change]))
+  return Object.fromEntries(
+    plan.steps.flatMap((step) => {
+      const old = replaced.get(step.change)?.compute.id
+      const made = step.kind === 'create' ? outcomes.get(step.id)?.computeId : undefined
+      return old === undefined || made === undefined ? [] : [[old, made]]
+    }),
+  )
+}
+
+const pinNotes = (plan: Plan, aliases: Readonly<Record<string, string>>): readonly string[] =>
+  plan.changes.flatMap(({ kind, compute, source }) => {
+    const made = kind === 'replace' && compute.id !== undefined ? aliases[compute.id] : undefined
+    if (made === undefined) return []
+    const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
+    return [`${compute.id} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
+  })
+
+const converge = async (
+  steps: readonly StepOutcome[],
+  aliases: Readonly<Record<string, string>>,
+  replan: ApplyOptions['replan'],
+): Promise<{ readonly converged?: boolean }> => {
+  const touched = steps.some(({ status }) => status === 'done')
+  if (replan === undefined || !touched || steps.some(({ reason }) => reason === 'auth')) return {}
+  try {
+    const result = await replan(aliases)
+    return { converged: result.ok && isEmptyPlan(result.plan) }
+  } catch (error) {
+    // The outcome must be told even where the project can no longer be read.
+    if (error instanceof EspalierError) return { converged: false }
+    throw error
+  }
+}
+
+/** Adds the time to events and hands them on; once that failed, what is not recorded is not done. */
+class Recorder {
+  readonly #clock: Clock
+  readonly #onEvent: ApplyOptions['onEvent']
+  /** What went wrong with recording, in words. */
+  broken: string | undefined
+
+  constructor(clock: Clock, onEvent: ApplyOptions['onEvent']) {
+    this.#clock = clock
+    this.#onEvent = onEvent
+  }
+
+  /** @throws whatever recording threw, so that the call it announces is not made. */
+  async emit(event: Happening): Promise<void> {
+    try {
+      await this.#onEvent?.({ time: new Date(this.#clock.now()).toISOString(), ...event } as ApplyEvent)
+    } catch (error) {
+      this.broken ??= error instanceof Error ? error.message : String(error)
+      throw error
+    }
+  }
+
+  /** For what has happened already: a failure stops what comes, and nothing else. */
+  async record(event: Happening): Promise<void> {
+    await this.emit(event).catch(() => undefined)
+  }
+}

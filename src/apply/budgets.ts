@@ -1,0 +1,24 @@
+import type { Plan } from '../model/index.ts'
+
+/** Absolute limits on what one run may do. */
+export interface Budgets {
+  readonly maxRestarts?: number
+  readonly maxDeletes?: number
+  /** Growth of the sum of upper limits, in CU. */
+  readonly maxCuIncrease?: number
+}
+
+/** A sentence for each budget that the plan exceeds; none means that it is within all of them. */
+export const checkBudgets = ({ summary }: Plan, budgets: Budgets): readonly string[] => {
+  const increase = summary.capacity.after.maxCu - summary.capacity.before.maxCu
+  const over = (used: number, limit: number | undefined, flag: string, what: string): readonly string[] =>
+    limit === undefined || used <= limit ? [] : [`The plan ${what}, ${flag} allows ${limit}.`]
+  const restarts = summary.restarts + summary.mayRestart
+  return [
+    ...over(restarts, budgets.maxRestarts, '--max-restarts', `restarts ${counted(restarts, 'compute')}`),
+    ...over(summary.destroy, budgets.maxDeletes, '--max-deletes', `deletes ${counted(summary.destroy, 'compute')}`),
+    ...over(increase, budgets.maxCuIncrease, '--max-cu-increase', `adds ${increase} CU`),
+  ]
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

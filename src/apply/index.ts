@@ -1,0 +1,7 @@
+export { type ApplyOptions, applyPlan } from './apply-plan.ts'
+export { type Budgets, checkBudgets } from './budgets.ts'
+export { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
+export { exitCodeOf } from './exit-code.ts'
+export { type Journal, openJournal } from './journal.ts'
+export { decodePlanFile, encodePlanFile, type PlanFileParts, whatMoved } from './plan-file.ts'
+export { eventSchema, type PlanFile, planFileSchema, planSchema } from './shapes.ts'

@@ -1,0 +1,42 @@
+/** A record of a run, one event a line, on disk before the call that it announces. */
+import { open } from 'node:fs/promises'
+import { type ApplyEvent, EspalierError } from '../model/index.ts'
+
+export interface Journal {
+  /** @throws {EspalierError} `E_JOURNAL` where the event cannot be kept (a full disk, for example). */
+  write(event: ApplyEvent): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Appends to `path`, which is made where it is not there, readable by its owner only.
+ *
+ * @throws {EspalierError} `E_JOURNAL` where it cannot be opened.
+ */
+export const openJournal = async (path: string): Promise<Journal> => {
+  const failed = (doing: string) => (cause: unknown) => {
+    throw new EspalierError('E_JOURNAL', `The journal ${path} cannot be ${doing}: ${wordsOf(cause)}.`, {
+      hint: 'Make room or choose another file with --journal, then run the same command again.',
+      cause,
+    })
+  }
+  const handle = await open(path, 'a', 0o600).catch(failed('opened'))
+  let last: Promise<void> = Promise.resolve()
+  return {
+    write: (event) => {
+      const written = last.then(async () => {
+        await handle.appendFile(`${JSON.stringify(event)}\n`)
+        await handle.datasync()
+      })
+      last = written.catch(() => undefined)
+      return written.catch(failed('written'))
+    },
+    close: async () => {
+      await last
+      await handle.close()
+    },
+  }
+}
+
+const wordsOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)

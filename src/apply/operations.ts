@@ -1,0 +1,98 @@
+/** Waiting for operations: one list a round serves them all. */
+import type { Operation, ReadApi } from '../api/index.ts'
+import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
+
+const FIRST_ROUND_MS = 250
+/** What the API suggests (spec 8). */
+const LONGEST_ROUND_MS = 5_000
+const PAGE = 100
+
+/** Spec 2.1.2; `error` is in the service's public OpenAPI only. Any other word is waited on. */
+const GOOD_END = new Set(['finished', 'skipped'])
+const BAD_END = new Set(['cancelled', 'error'])
+
+export type Waited =
+  | { readonly ok: true; readonly operations: readonly OperationProgress[] }
+  | {
+      readonly ok: false
+      readonly reason: FailureReason
+      readonly message: string
+      readonly operations: readonly OperationProgress[]
+    }
+
+export interface WaitOptions {
+  readonly api: ReadApi
+  readonly clock: Clock
+  readonly project: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+  /** Told whenever an operation's status or failure count moved. */
+  readonly onProgress: (operation: OperationProgress) => Promise<void>
+}
+
+export const isUnfinished = ({ status }: { readonly status: string }): boolean =>
+  !GOOD_END.has(status) && !BAD_END.has(status)
+
+/** Resolves once every operation came to an end, one of them ended badly, or the time is over. */
+export const waitForOperations = async (started: readonly Operation[], options: WaitOptions): Promise<Waited> => {
+  const { clock, signal, timeoutMs } = options
+  const deadline = clock.now() + timeoutMs
+  const latest = new Map<string, Operation>()
+  for (const operation of started) await follow(latest, operation, options)
+  let round = FIRST_ROUND_MS
+  for (;;) {
+    const operations = [...latest.values()]
+    const bad = operations.find(({ status }) => BAD_END.has(status))
+    if (bad !== undefined) return failed(operations, 'operation-failed', endedBadly(bad))
+    const open = operations.filter(isUnfinished)
+    if (open.length === 0) return { ok: true, operations: operations.map(toProgress) }
+    if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
+    await clock.sleep(Math.min(round, Math.max(1, deadline - clock.now())), signal)
+    round = Math.min(LONGEST_ROUND_MS, round * 2)
+    for (const operation of await look(open, options)) await follow(latest, operation, options)
+  }
+}
+
+/** The list may lag behind, and holds the newest only: what it lacks is asked for by itself. */
+const look = async (
+  open: readonly Operation[],
+  { api, project, signal }: WaitOptions,
+): Promise<readonly Operation[]> => {
+  const call = signal === undefined ? {} : { signal }
+  const page = await api.listOperations(project, { limit: PAGE }, call)
+  const listed = new Map(page.operations.map((operation) => [operation.id, operation]))
+  return Promise.all(open.map(({ id }) => listed.get(id) ?? api.getOperation(project, id, call)))
+}
+
+const follow = async (latest: Map<string, Operation>, next: Operation, options: WaitOptions): Promise<void> => {
+  const before = latest.get(next.id)
+  latest.set(next.id, next)
+  if (before?.status !== next.status || before.failuresCount !== next.failuresCount) {
+    await options.onProgress(toProgress(next))
+  }
+}
+
+export const toProgress = ({ id, action, status, failuresCount }: Operation): OperationProgress => ({
+  id,
+  action,
+  status,
+  failuresCount,
+})
+
+const failed = (operations: readonly Operation[], reason: FailureReason, message: string): Waited => ({
+  ok: false,
+  reason,
+  message,
+  operations: operations.map(toProgress),
+})
+
+const endedBadly = ({ id, action, status, error }: Operation): string =>
+  `Operation ${id} (${action}) ended as ${status}${error === undefined ? '' : `: ${error}`}. Run \`espalier plan\` to see where the compute stands.`
+
+const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
+  const names = open.map(
+    ({ id, action, status, failuresCount }) =>
+      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} failures` : ''})`,
+  )
+  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may yet finish: run \`espalier apply\` again to wait on and go on, or raise --operation-timeout.`
+}

@@ -1,0 +1,127 @@
+/** Saved plans: written once, read back with suspicion, refused once the project has moved. */
+import { createHash } from 'node:crypto'
+import {
+  ATTRIBUTE_KEYS,
+  EspalierError,
+  type Observed,
+  type ObservedCompute,
+  PLAN_FORMAT_VERSION,
+  type Plan,
+  type PlanResult,
+} from '../model/index.ts'
+import { type PlanFile, planFileShape } from './shapes.ts'
+
+export interface PlanFileParts {
+  readonly plan: Plan
+  readonly observed: Observed
+  /** SHA-256 of the manifests, hexadecimal. */
+  readonly manifestDigest: string
+  readonly espalierVersion: string
+  /** ISO 8601. */
+  readonly createdAt: string
+}
+
+export const encodePlanFile = (parts: PlanFileParts): string => {
+  const file: PlanFile = {
+    kind: 'espalier-plan',
+    formatVersion: PLAN_FORMAT_VERSION,
+    espalier: parts.espalierVersion,
+    createdAt: parts.createdAt,
+    manifestDigest: parts.manifestDigest,
+    fingerprints: fingerprints(parts.observed),
+    plan: JSON.parse(JSON.stringify(parts.plan)),
+  }
+  return `${JSON.stringify(file, null, 2)}\n`
+}
+
+/**
+ * @param name the file's name, for messages.
+ * @throws {EspalierError} `E_PLAN_FILE` where it is no saved plan, or one of another version.
+ */
+export const decodePlanFile = (text: string, name: string): PlanFile => {
+  const value = parseJson(text, name)
+  const version =
+    typeof value === 'object' && value !== null && 'formatVersion' in value ? value.formatVersion : undefined
+  if (typeof version === 'string' && version !== PLAN_FORMAT_VERSION) {
+    throw new EspalierError(
+      'E_PLAN_FILE',
+      `${name} is a plan of format ${version}; this program reads format ${PLAN_FORMAT_VERSION}.`,
+      { hint: 'Plan again with this version of espalier.' },
+    )
+  }
+  const parsed = planFileShape.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new EspalierError(
+    'E_PLAN_FILE',
+    `${name} is no saved plan: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}.`,
+    { hint: 'Write one with `espalier plan --out FILE`.' },
+  )
+}
+
+const parseJson = (text: string, name: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new EspalierError('E_PLAN_FILE', `${name} is no saved plan: it is not JSON.`, {
+      hint: 'Write one with `espalier plan --out FILE`.',
+      cause,
+    })
+  }
+}
+
+/**
+ * A sentence for each thing that moved since the plan was saved. None: its steps are the very same that would be planned
+ * now, so it may run.
+ */
+export const whatMoved = (
+  file: PlanFile,
+  fresh: PlanResult,
+  observed: Observed,
+  manifestDigest: string,
+): readonly string[] => {
+  if (!fresh.ok) return fresh.diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message)
+  if (stepsOf(file.plan) === stepsOf(fresh.plan)) return []
+  const now = fingerprints(observed)
+  const moved = Object.keys({ ...file.fingerprints, ...now })
+    .sort()
+    .filter((id) => file.fingerprints[id] !== now[id])
+    .map((id) => {
+      if (now[id] === undefined) return `Compute ${id} is gone.`
+      return file.fingerprints[id] === undefined ? `Compute ${id} is new.` : `Compute ${id} has changed.`
+    })
+  if (file.manifestDigest !== manifestDigest) moved.unshift('The manifests have changed.')
+  return moved.length > 0 ? moved : ['The steps that would be planned now are not those of the saved plan.']
+}
+
+/** What the steps do and to whom; where a declaration stands and what a compute's state is may differ. */
+const stepsOf = (plan: Plan): string =>
+  JSON.stringify(
+    plan.steps.map(({ id, request, impact, consents, refused, after }) => [
+      id,
+      request,
+      impact,
+      consents,
+      refused ?? null,
+      after,
+    ]),
+  )
+
+const fingerprints = (observed: Observed): Record<string, string> =>
+  Object.fromEntries(
+    observed.projects
+      .flatMap(({ computes }) => computes)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .map((compute) => [compute.id, fingerprint(compute)]),
+  )
+
+/** Over what a change would be noticed by; never over what moves by itself (state, last active). */
+const fingerprint = ({ branchId, type, attributes }: ObservedCompute): string =>
+  createHash('sha256')
+    .update(JSON.stringify([branchId, type, ...ATTRIBUTE_KEYS.map((key) => canonical(attributes[key]))]))
+    .digest('hex')
+
+const canonical = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+    : (value ?? null)

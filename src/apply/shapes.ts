@@ -1,0 +1,231 @@
+/** The plan and the events as zod schemas: what a file must hold, and what `schemas/` publishes. */
+import { z } from 'zod'
+import {
+  type ApplyEvent,
+  CONSENTS,
+  IMPACTS,
+  PLAN_FORMAT_VERSION,
+  type Plan,
+  REASONS,
+  type Reason,
+} from '../model/index.ts'
+
+const source = z.object({
+  file: z.string(),
+  line: z.int().positive(),
+  column: z.int().positive(),
+  length: z.int().positive(),
+})
+const branch = z.object({ id: z.string(), name: z.string() })
+const type = z.enum(['read_write', 'read_only'])
+const size = z.object({ min: z.number().positive(), max: z.number().positive() })
+const impact = z.enum(IMPACTS)
+const reason = z.enum(Object.keys(REASONS) as [Reason, ...Reason[]])
+const capacity = z.object({ size, ramGb: z.number(), maxConnections: z.number() })
+const total = z.object({
+  computes: z.number(),
+  minCu: z.number(),
+  maxCu: z.number(),
+  ramGb: z.number(),
+  maxConnections: z.number(),
+})
+
+const compute = z.object({
+  type,
+  name: z.string().exactOptional(),
+  id: z.string().exactOptional(),
+  host: z.string().exactOptional(),
+  state: z.string().exactOptional(),
+})
+
+const attribute = z.object({
+  path: z.string(),
+  before: z.string().exactOptional(),
+  after: z.string(),
+  impact,
+  reason,
+  rule: z.string(),
+  source: source.exactOptional(),
+})
+
+const change = z.object({
+  id: z.string(),
+  kind: z.enum(['create', 'update', 'move', 'replace', 'delete']),
+  project: z.string(),
+  branch,
+  from: branch.exactOptional(),
+  compute,
+  attributes: z.array(attribute),
+  impact,
+  unlessIdle: impact.exactOptional(),
+  reasons: z.array(reason),
+  refused: z.string().exactOptional(),
+  before: capacity.exactOptional(),
+  after: capacity.exactOptional(),
+  source: source.exactOptional(),
+})
+
+const endpoint = z.object({
+  branch_id: z.string().exactOptional(),
+  type: type.exactOptional(),
+  name: z.string().exactOptional(),
+  autoscaling_limit_min_cu: z.number().exactOptional(),
+  autoscaling_limit_max_cu: z.number().exactOptional(),
+  suspend_timeout_seconds: z.int().exactOptional(),
+  disabled: z.boolean().exactOptional(),
+  pooler_enabled: z.boolean().exactOptional(),
+  pooler_mode: z.string().exactOptional(),
+  passwordless_access: z.boolean().exactOptional(),
+  settings: z
+    .object({
+      pg_settings: z.record(z.string(), z.string()).exactOptional(),
+      preload_libraries: z
+        .object({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+        .exactOptional(),
+    })
+    .exactOptional(),
+})
+
+const step = z.object({
+  id: z.string(),
+  change: z.string(),
+  kind: z.enum(['create', 'update', 'move', 'delete']),
+  project: z.string(),
+  branch,
+  compute,
+  request: z.object({
+    method: z.enum(['POST', 'PATCH', 'DELETE']),
+    path: z.string().startsWith('/projects/'),
+    body: z.object({ endpoint }).exactOptional(),
+  }),
+  impact,
+  unlessIdle: impact.exactOptional(),
+  consents: z.array(z.enum(CONSENTS)),
+  refused: z.string().exactOptional(),
+  reason,
+  rule: z.string(),
+  source: source.exactOptional(),
+  after: z.array(z.string()),
+  actions: z.array(z.string()),
+})
+
+const diagnostic = z.object({
+  severity: z.enum(['error', 'warning']),
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().exactOptional(),
+  source: source.exactOptional(),
+})
+
+const count = z.int().nonnegative()
+
+export const planShape = z.object({
+  formatVersion: z.literal(PLAN_FORMAT_VERSION),
+  projects: z.array(z.string()),
+  changes: z.array(change),
+  steps: z.array(step),
+  unmanaged: z.array(z.object({ project: z.string(), branch, compute, size: size.exactOptional() })),
+  estimates: z.array(z.object({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
+  summary: z.object({
+    add: count,
+    change: count,
+    destroy: count,
+    restarts: count,
+    mayRestart: count,
+    disconnects: count,
+    moves: count,
+    replaces: count,
+    refused: count,
+    unmanaged: count,
+    managed: count,
+    capacity: z.object({ before: total, after: total }),
+    calls: count,
+  }),
+  warnings: z.array(diagnostic),
+}) satisfies z.ZodType<Plan>
+
+const operation = z.object({ id: z.string(), action: z.string(), status: z.string(), failuresCount: count })
+
+const stepOutcome = z.object({
+  step: z.string(),
+  status: z.enum(['done', 'failed', 'skipped', 'not-allowed']),
+  reason: z
+    .enum([
+      'apply-failed',
+      'operation-failed',
+      'operation-timeout',
+      'not-effective',
+      'project-busy',
+      'rate-limited',
+      'auth',
+      'depends-on-failed',
+      'not-consented',
+      'protected',
+      'interrupted',
+    ])
+    .exactOptional(),
+  message: z.string().exactOptional(),
+  operations: z.array(operation),
+  computeId: z.string().exactOptional(),
+  durationMs: z.number(),
+})
+
+const time = z.iso.datetime()
+
+export const eventShape = z.discriminatedUnion('type', [
+  z.object({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
+  z.object({ time, type: z.literal('plan'), plan: planShape }),
+  z.object({ time, type: z.literal('step-start'), step }),
+  z.object({ time, type: z.literal('call'), step: z.string(), method: z.string(), path: z.string(), attempt: count }),
+  z.object({
+    time,
+    type: z.literal('wait'),
+    step: z.string(),
+    why: z.enum(['locked', 'rate-limited', 'unavailable', 'reading-back']),
+    message: z.string(),
+    delayMs: z.number(),
+  }),
+  z.object({ time, type: z.literal('operation'), step: z.string(), operation }),
+  z.object({ time, type: z.literal('step-end'), outcome: stepOutcome }),
+  z.object({ time, type: z.literal('interrupt'), message: z.string() }),
+  z.object({
+    time,
+    type: z.literal('outcome'),
+    outcome: z.object({
+      steps: z.array(stepOutcome),
+      interrupted: z.boolean(),
+      converged: z.boolean().exactOptional(),
+      notes: z.array(z.string()),
+    }),
+  }),
+]) satisfies z.ZodType<ApplyEvent>
+
+const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
+
+export const planFileShape = z.object({
+  kind: z.literal('espalier-plan'),
+  formatVersion: z.literal(PLAN_FORMAT_VERSION),
+  espalier: z.string(),
+  createdAt: z.iso.datetime(),
+  /** SHA-256 of the manifests. */
+  manifestDigest: FINGERPRINT,
+  /** Of each compute of the planned projects, by id. */
+  fingerprints: z.record(z.string(), FINGERPRINT),
+  plan: planShape,
+})
+
+/** A plan as `plan --out` keeps it. */
+export type PlanFile = z.infer<typeof planFileShape>
+
+const published = (shape: z.ZodType, name: string, title: string): object => ({
+  ...z.toJSONSchema(shape, { target: 'draft-2020-12' }),
+  $id: `https://espalier.dev/schemas/${name}.schema.json`,
+  title,
+})
+
+export const planSchema = (): object =>
+  published(planShape, 'plan', 'A plan, as `espalier plan --format json` prints it')
+export const planFileSchema = (): object =>
+  published(planFileShape, 'plan-file', 'A saved plan, as `espalier plan --out` writes it')
+export const eventSchema = (): object =>
+  published(eventShape, 'event', 'One line of `espalier apply --format json` and of its journal')
