@@ -1,0 +1,55 @@
+/** Request bodies: what the API documents is checked, what it does not is ignored. */
+import type { Context } from 'hono'
+import { z } from 'zod'
+import { Refusal } from '../world/refusal.ts'
+
+const MAX_BODY_BYTES = 1024 * 1024
+
+const settings = z.object({
+  pg_settings: z.record(z.string(), z.string()).optional(),
+  preload_libraries: z
+    .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() })
+    .optional(),
+})
+
+const attributes = {
+  name: z.string().min(1).max(64).optional(),
+  autoscaling_limit_min_cu: z.number().min(0.25).optional(),
+  autoscaling_limit_max_cu: z.number().min(0.25).optional(),
+  suspend_timeout_seconds: z.int().min(-1).max(604_800).optional(),
+  settings: settings.optional(),
+  disabled: z.boolean().optional(),
+  pooler_enabled: z.boolean().optional(),
+  pooler_mode: z.literal('transaction').optional(),
+  passwordless_access: z.boolean().optional(),
+}
+const type = z.enum(['read_write', 'read_only'])
+
+export const createBody = z.object({ endpoint: z.object({ ...attributes, branch_id: z.string(), type }) })
+export const updateBody = z.object({ endpoint: z.object({ ...attributes, branch_id: z.string().optional() }) })
+export const branchBody = z.object({
+  branch: z
+    .object({
+      name: z.string().min(1).max(256).optional(),
+      parent_id: z.string().optional(),
+      protected: z.boolean().optional(),
+    })
+    .default({}),
+  endpoints: z.array(z.object({ ...attributes, type })).default([]),
+})
+
+/** @throws {Refusal} 400 that names the field. */
+export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
+  const text = await context.req.text()
+  if (text.length > MAX_BODY_BYTES) throw new Refusal(413, 'request body is too large')
+  let value: unknown
+  try {
+    value = text === '' ? {} : JSON.parse(text)
+  } catch {
+    throw new Refusal(400, 'request body is not valid JSON')
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new Refusal(400, `request body has an error: ${issue?.path.join('.') || 'body'}: ${issue?.message}`)
+}

@@ -1,0 +1,111 @@
+/** Records as the API shows them (spec 2). */
+import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
+
+/** Second precision (spec 2.1). */
+const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+/** Microsecond precision (spec 2.3). */
+export const microseconds = (us: number): string => {
+  const ms = Math.floor(us / 1_000)
+  return `${new Date(ms).toISOString().slice(0, 23)}${String(us - ms * 1_000).padStart(3, '0')}Z`
+}
+
+/** The other way; `undefined` where it is no such timestamp. */
+export const parseMicroseconds = (text: string): number | undefined => {
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(text)
+  if (match === null) return undefined
+  const whole = Date.parse(`${match[1]}Z`)
+  return Number.isNaN(whole) ? undefined : whole * 1_000 + Number((match[2] ?? '').padEnd(6, '0'))
+}
+
+const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
+
+export const presentProject = (project: ProjectRecord) => ({
+  id: project.id,
+  name: project.name,
+  region_id: project.regionId,
+  platform_id: 'aws',
+  pg_version: 17,
+  provisioner: 'k8s-neonvm',
+  proxy_host: proxyHost(project),
+  store_passwords: true,
+  active_time: 0,
+  cpu_used_sec: 0,
+  branch_logical_size_limit: 0,
+  branch_logical_size_limit_bytes: 0,
+  creation_source: 'console',
+  owner_id: 'sandbox',
+  history_retention_seconds: 86_400,
+  default_endpoint_settings: {
+    autoscaling_limit_min_cu: project.defaults.min,
+    autoscaling_limit_max_cu: project.defaults.max,
+    suspend_timeout_seconds: project.defaults.suspendTimeoutSeconds,
+  },
+  settings: {},
+  created_at: seconds(project.createdAt),
+  updated_at: seconds(project.createdAt),
+})
+
+export const presentBranch = (branch: BranchRecord) => ({
+  id: branch.id,
+  project_id: branch.projectId,
+  ...(branch.parentId === undefined ? {} : { parent_id: branch.parentId }),
+  name: branch.name,
+  current_state: branch.state,
+  state_changed_at: seconds(branch.updatedAt),
+  creation_source: 'console',
+  default: branch.isDefault,
+  primary: branch.isDefault,
+  protected: branch.isProtected,
+  cpu_used_sec: 0,
+  active_time_seconds: 0,
+  compute_time_seconds: 0,
+  written_data_bytes: 0,
+  data_transfer_bytes: 0,
+  created_at: seconds(branch.createdAt),
+  updated_at: seconds(branch.updatedAt),
+})
+
+export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) => ({
+  id: compute.id,
+  host: `${compute.id}.${proxyHost(project)}`,
+  proxy_host: proxyHost(project),
+  project_id: compute.projectId,
+  branch_id: compute.branchId,
+  region_id: project.regionId,
+  type: compute.type,
+  ...(compute.name === undefined ? {} : { name: compute.name }),
+  current_state: compute.state,
+  ...(compute.pendingState === undefined ? {} : { pending_state: compute.pendingState }),
+  autoscaling_limit_min_cu: compute.min,
+  autoscaling_limit_max_cu: compute.max,
+  settings: compute.settings,
+  pooler_enabled: compute.poolerEnabled,
+  pooler_mode: 'transaction',
+  disabled: compute.disabled,
+  passwordless_access: compute.passwordlessAccess,
+  creation_source: 'console',
+  created_at: seconds(compute.createdAt),
+  updated_at: seconds(compute.updatedAt),
+  ...(compute.startedAt === undefined ? {} : { started_at: seconds(compute.startedAt) }),
+  ...(compute.lastActive === undefined ? {} : { last_active: seconds(compute.lastActive) }),
+  ...(compute.suspendedAt === undefined ? {} : { suspended_at: seconds(compute.suspendedAt) }),
+  suspend_timeout_seconds: compute.suspendTimeoutSeconds,
+  provisioner: 'k8s-neonvm',
+})
+
+export const presentOperation = (operation: OperationRecord) => ({
+  id: operation.id,
+  project_id: operation.projectId,
+  branch_id: operation.branchId,
+  ...(operation.computeId === undefined ? {} : { endpoint_id: operation.computeId }),
+  action: operation.action,
+  status: operation.status,
+  failures_count: 0,
+  created_at: seconds(operation.createdAtUs / 1_000),
+  updated_at: seconds(operation.updatedAt),
+  total_duration_ms:
+    operation.status === 'finished'
+      ? Math.round(operation.updatedAt - (operation.startedAt ?? operation.updatedAt))
+      : 0,
+})

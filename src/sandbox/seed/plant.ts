@@ -1,0 +1,80 @@
+/** A seed as the records of a new world. */
+import { createHash } from 'node:crypto'
+import type { ComputeRecord, WorldRecord } from '../world/records.ts'
+import type { ResolvedSeed } from './seed.ts'
+
+export const plant = ({ projects }: ResolvedSeed, now: number): readonly WorldRecord[] => {
+  const records: WorldRecord[] = []
+  for (const project of projects) {
+    records.push({
+      kind: 'project',
+      id: project.id,
+      name: project.name ?? project.id,
+      regionId: project.region,
+      plan: project.plan,
+      defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
+      createdAt: now,
+    })
+    const ids = new Map(
+      project.branches.map((branch) => [branch.name, branch.id ?? derivedId('br', project.id, branch.name)]),
+    )
+    const someDefault = project.branches.some((branch) => branch.default)
+    for (const [index, branch] of project.branches.entries()) {
+      const id = ids.get(branch.name) ?? ''
+      const parentId = branch.parent === undefined ? undefined : ids.get(branch.parent)
+      records.push({
+        kind: 'branch',
+        id,
+        projectId: project.id,
+        name: branch.name,
+        ...(parentId === undefined ? {} : { parentId }),
+        isDefault: branch.default || (!someDefault && index === 0),
+        isProtected: branch.protected,
+        state: 'ready',
+        createdAt: now,
+        updatedAt: now,
+      })
+      for (const [place, compute] of branch.computes.entries()) {
+        records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))
+      }
+    }
+  }
+  return records
+}
+
+type SeedCompute = ResolvedSeed['projects'][number]['branches'][number]['computes'][number]
+
+const toCompute = (
+  compute: SeedCompute,
+  id: string,
+  projectId: string,
+  branchId: string,
+  now: number,
+): ComputeRecord => ({
+  kind: 'compute',
+  id,
+  projectId,
+  branchId,
+  type: compute.type,
+  ...(compute.name === undefined ? {} : { name: compute.name }),
+  ...compute.size,
+  suspendTimeoutSeconds: compute.scaleToZero,
+  settings: {
+    pg_settings: compute.postgres.settings,
+    ...(compute.postgres.preload === undefined
+      ? {}
+      : { preload_libraries: { enabled_libraries: compute.postgres.preload } }),
+  },
+  disabled: compute.disabled,
+  poolerEnabled: false,
+  passwordlessAccess: false,
+  state: compute.disabled ? 'idle' : compute.state,
+  createdAt: now,
+  updatedAt: now,
+  lastActive: now,
+  ...(compute.state === 'idle' ? { suspendedAt: now } : { startedAt: now }),
+})
+
+/** The same seed gives the same ids. */
+const derivedId = (prefix: 'br' | 'ep', ...parts: readonly string[]): string =>
+  `${prefix}-seed-leaf-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 10)}`

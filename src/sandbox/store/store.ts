@@ -1,0 +1,10 @@
+/** Where the world is kept. What `append` returned from survives the death of the process. */
+import type { WorldChange } from '../world/records.ts'
+
+export interface Store {
+  /** All of these, or none. Nothing is acknowledged before this returned. */
+  append(changes: readonly WorldChange[]): void
+  close(): void
+}
+
+export const memoryStore: Store = { append: () => undefined, close: () => undefined }

@@ -1,0 +1,36 @@
+/** What each operation does to its compute or branch when it ends (spec 3.2). */
+import type { ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
+import type { World } from './world.ts'
+
+export const finishOperation = (operation: OperationRecord, world: World): readonly WorldRecord[] => {
+  const tables = world.tables.projects.get(operation.projectId)
+  const now = world.clock.now()
+  const branch = tables?.branches.get(operation.branchId)
+  const compute = tables?.computes.get(operation.computeId ?? '')
+  switch (operation.action) {
+    case 'create_branch':
+      return branch === undefined ? [] : [{ ...branch, state: 'ready', updatedAt: now }]
+    case 'start_compute':
+      return compute === undefined ? [] : [settle(compute, 'active', now)]
+    case 'suspend_compute':
+      return compute === undefined ? [] : [settle(compute, 'idle', now)]
+    case 'apply_config':
+      // A compute that is to be idle again waits for the suspension that follows.
+      return compute === undefined || compute.pendingState !== 'active' ? [] : [settle(compute, 'active', now)]
+    default:
+      return []
+  }
+}
+
+/** Where a change was made meanwhile, the state that it asked for stays pending. */
+const settle = (compute: ComputeRecord, state: ComputeState, now: number): ComputeRecord => {
+  const { pendingState, ...rest } = compute
+  const settled = {
+    ...rest,
+    state,
+    updatedAt: now,
+    ...(pendingState === undefined || pendingState === state ? {} : { pendingState }),
+  }
+  if (state === 'idle') return { ...settled, suspendedAt: now }
+  return { ...settled, startedAt: now, lastActive: now }
+}

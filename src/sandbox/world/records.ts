@@ -1,0 +1,78 @@
+/** What the sandbox knows, as it is kept on disk. Times are milliseconds since the epoch unless named otherwise. */
+import type { WireSettings } from '../../model/index.ts'
+
+export interface ProjectRecord {
+  readonly kind: 'project'
+  readonly id: string
+  readonly name: string
+  readonly regionId: string
+  /** Free projects have computes of 2 CU at most (spec 8). */
+  readonly plan: 'free' | 'paid'
+  readonly defaults: { readonly min: number; readonly max: number; readonly suspendTimeoutSeconds: number }
+  readonly createdAt: number
+}
+
+export interface BranchRecord {
+  readonly kind: 'branch'
+  readonly id: string
+  readonly projectId: string
+  readonly name: string
+  readonly parentId?: string
+  readonly isDefault: boolean
+  readonly isProtected: boolean
+  readonly state: 'init' | 'ready'
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export type ComputeState = 'init' | 'active' | 'idle'
+
+export interface ComputeRecord {
+  readonly kind: 'compute'
+  readonly id: string
+  readonly projectId: string
+  readonly branchId: string
+  readonly type: 'read_write' | 'read_only'
+  readonly name?: string
+  readonly min: number
+  readonly max: number
+  /** 0 default, −1 never, else seconds. */
+  readonly suspendTimeoutSeconds: number
+  readonly settings: WireSettings
+  readonly disabled: boolean
+  readonly poolerEnabled: boolean
+  readonly passwordlessAccess: boolean
+  readonly state: ComputeState
+  readonly pendingState?: ComputeState
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly startedAt?: number
+  readonly lastActive?: number
+  readonly suspendedAt?: number
+}
+
+export type OperationStatus = 'scheduling' | 'running' | 'finished'
+
+export interface OperationRecord {
+  readonly kind: 'operation'
+  readonly id: string
+  readonly projectId: string
+  readonly branchId: string
+  readonly computeId?: string
+  readonly action: string
+  readonly status: OperationStatus
+  /** Microseconds since the epoch, unlike any other of the project: the cursor of a page. */
+  readonly createdAtUs: number
+  readonly updatedAt: number
+  readonly startedAt?: number
+  readonly durationMs: number
+  /** The operation of the same call that must finish first. */
+  readonly waitsFor?: string
+}
+
+export type WorldRecord = ProjectRecord | BranchRecord | ComputeRecord | OperationRecord
+
+/** One thing that changed: a record as it is now, or one that is gone. */
+export type WorldChange =
+  | { readonly put: WorldRecord }
+  | { readonly drop: { readonly kind: WorldRecord['kind']; readonly id: string } }

@@ -1,0 +1,101 @@
+/** Every record by id, and by what it is looked up under. */
+import type {
+  BranchRecord,
+  ComputeRecord,
+  OperationRecord,
+  ProjectRecord,
+  WorldChange,
+  WorldRecord,
+} from './records.ts'
+
+/** Operations kept for each project; older ones are forgotten, as the service forgets after six months. */
+const OPERATIONS_KEPT = 100_000
+
+export interface ProjectTables {
+  readonly project: ProjectRecord
+  readonly branches: Map<string, BranchRecord>
+  readonly computes: Map<string, ComputeRecord>
+  /** Oldest first. */
+  readonly operations: OperationRecord[]
+  readonly operationById: Map<string, OperationRecord>
+  readonly unfinished: Set<string>
+}
+
+export class Tables {
+  readonly projects = new Map<string, ProjectTables>()
+  /** Project of each branch and compute, by id: ids are unlike any other across projects. */
+  readonly #home = new Map<string, string>()
+
+  apply(change: WorldChange): void {
+    if ('put' in change) this.#put(change.put)
+    else this.#drop(change.drop.kind, change.drop.id)
+  }
+
+  has(id: string): boolean {
+    return this.#home.has(id)
+  }
+
+  /** Everything, as changes that make it again. */
+  *dump(): Iterable<WorldChange> {
+    for (const { project, branches, computes, operations, operationById } of this.projects.values()) {
+      yield { put: project }
+      for (const branch of branches.values()) yield { put: branch }
+      for (const compute of computes.values()) yield { put: compute }
+      for (const { id } of operations) {
+        const operation = operationById.get(id)
+        if (operation !== undefined) yield { put: operation }
+      }
+    }
+  }
+
+  #put(record: WorldRecord): void {
+    if (record.kind === 'project') {
+      const known = this.projects.get(record.id)
+      this.projects.set(record.id, {
+        ...(known ?? {
+          branches: new Map(),
+          computes: new Map(),
+          operations: [],
+          operationById: new Map(),
+          unfinished: new Set(),
+        }),
+        project: record,
+      })
+      return
+    }
+    const tables = this.projects.get(record.projectId)
+    if (tables === undefined) throw new Error(`a ${record.kind} of the unknown project ${record.projectId}`)
+    switch (record.kind) {
+      case 'branch':
+        tables.branches.set(record.id, record)
+        this.#home.set(record.id, record.projectId)
+        break
+      case 'compute':
+        tables.computes.set(record.id, record)
+        this.#home.set(record.id, record.projectId)
+        break
+      case 'operation':
+        putOperation(tables, record)
+    }
+  }
+
+  #drop(kind: WorldRecord['kind'], id: string): void {
+    const tables = this.projects.get(this.#home.get(id) ?? '')
+    if (kind === 'compute') tables?.computes.delete(id)
+    if (kind === 'branch') tables?.branches.delete(id)
+    this.#home.delete(id)
+  }
+}
+
+const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
+  if (!tables.operationById.has(record.id)) tables.operations.push(record)
+  tables.operationById.set(record.id, record)
+  if (record.status === 'finished') tables.unfinished.delete(record.id)
+  else tables.unfinished.add(record.id)
+  // Forgotten in batches, so that each one costs a constant time.
+  if (tables.operations.length > OPERATIONS_KEPT * 1.1) {
+    for (const { id } of tables.operations.splice(0, tables.operations.length - OPERATIONS_KEPT)) {
+      tables.operationById.delete(id)
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/** The control plane's state: records, the operations that run on them, and time. */
+import { randomUUID } from 'node:crypto'
+import type { SandboxClock } from '../clock/clock.ts'
+import type { Store } from '../store/store.ts'
+import type { ComputeRecord, OperationRecord, WorldChange, WorldRecord } from './records.ts'
+import { Refusal } from './refusal.ts'
+import { type ProjectTables, Tables } from './tables.ts'
+
+/** How long each action takes, in milliseconds. Chosen for a person to follow; the spec gives none. */
+const DURATION_MS: Readonly<Record<string, number>> = {
+  start_compute: 700,
+  suspend_compute: 400,
+  apply_config: 1_200,
+  create_branch: 800,
+}
+const OTHER_DURATION_MS = 500
+
+/** What an operation does to the world when it ends. */
+export type Finish = (operation: OperationRecord, world: World) => readonly WorldRecord[]
+
+export interface WorldOptions {
+  readonly clock: SandboxClock
+  readonly store: Store
+  readonly finish: Finish
+  /** Told after each change of a compute, for timers. */
+  readonly onCompute: (compute: ComputeRecord, world: World) => void
+  readonly log: (line: string) => void
+}
+
+export interface NewOperation {
+  readonly action: string
+  readonly branchId: string
+  readonly computeId?: string
+}
+
+export class World {
+  readonly clock: SandboxClock
+  readonly tables = new Tables()
+  readonly #options: WorldOptions
+  #lastOperationUs = 0
+
+  constructor(options: WorldOptions) {
+    this.clock = options.clock
+    this.#options = options
+  }
+
+  /** Takes up what the store holds: operations that were under way go on. */
+  restore(changes: Iterable<WorldChange>): void {
+    for (const change of changes) this.tables.apply(change)
+    for (const tables of this.tables.projects.values()) {
+      const newest = tables.operations.at(-1)
+      if (newest !== undefined) this.#lastOperationUs = Math.max(this.#lastOperationUs, newest.createdAtUs)
+      for (const id of tables.unfinished) {
+        const operation = tables.operationById.get(id)
+        if (operation?.status === 'running') this.#schedule(operation)
+      }
+      for (const compute of tables.computes.values()) this.#options.onCompute(compute, this)
+    }
+  }
+
+  /** @throws {Refusal} 404. */
+  project(id: string): ProjectTables {
+    const tables = this.tables.projects.get(id)
+    if (tables === undefined) throw new Refusal(404, 'project not found')
+    return tables
+  }
+
+  /** @throws {Refusal} 404. */
+  compute(projectId: string, id: string): ComputeRecord {
+    const compute = this.project(projectId).computes.get(id)
+    if (compute === undefined) throw new Refusal(404, 'endpoint not found')
+    return compute
+  }
+
+  /**
+   * Refuses while anything runs on the project.
+   *
+   * @throws {Refusal} 423.
+   */
+  checkUnlocked(projectId: string): void {
+    if (this.project(projectId).unfinished.size > 0) {
+      throw new Refusal(423, 'project already has running conflicting operations, scheduling of new ones is prohibited')
+    }
+  }
+
+  /**
+   * Keeps records and starts operations, all or nothing: on disk before this returns. Of several operations the first
+   * runs at once and each later one waits for the one before it.
+   */
+  commit(
+    projectId: string,
+    records: readonly WorldRecord[],
+    operations: readonly NewOperation[] = [],
+    drops: readonly ComputeRecord[] = [],
+  ): readonly OperationRecord[] {
+    const started: OperationRecord[] = []
+    for (const operation of operations) started.push(this.#newOperation(projectId, operation, started.at(-1)))
+    this.#keep([
+      ...records.map((put) => ({ put })),
+      ...started.map((put) => ({ put })),
+      ...drops.map(({ kind, id }) => ({ drop: { kind, id } })),
+    ])
+    for (const operation of started) {
+      this.#options.log(`operation  ${operation.id}  ${operation.action}  ${operation.status}`)
+      if (operation.status === 'running') this.#schedule(operation)
+    }
+    return started
+  }
+
+  #newOperation(
+    projectId: string,
+    { action, branchId, computeId }: NewOperation,
+    before?: OperationRecord,
+  ): OperationRecord {
+    const now = this.clock.now()
+    // Paging goes by this time, so no two operations may share it.
+    this.#lastOperationUs = Math.max(Math.round(now * 1_000), this.#lastOperationUs + 1)
+    return {
+      kind: 'operation',
+      id: randomUUID(),
+      projectId,
+      branchId,
+      ...(computeId === undefined ? {} : { computeId }),
+      action,
+      status: before === undefined ? 'running' : 'scheduling',
+      createdAtUs: this.#lastOperationUs,
+      updatedAt: now,
+      ...(before === undefined ? { startedAt: now } : { waitsFor: before.id }),
+      durationMs: DURATION_MS[action] ?? OTHER_DURATION_MS,
+    }
+  }
+
+  #schedule(operation: OperationRecord): void {
+    const end = (operation.startedAt ?? this.clock.now()) + operation.durationMs
+    this.clock.at(end, () => this.#finish(operation))
+  }
+
+  #finish(operation: OperationRecord): void {
+    const now = this.clock.now()
+    const tables = this.tables.projects.get(operation.projectId)
+    const finished: OperationRecord = { ...operation, status: 'finished', updatedAt: now }
+    const next = [...(tables?.unfinished ?? [])]
+      .map((id) => tables?.operationById.get(id))
+      .find((candidate) => candidate?.waitsFor === operation.id)
+    const running = next && { ...next, status: 'running' as const, startedAt: now, updatedAt: now }
+    const records = [...this.#options.finish(operation, this), finished, ...(running === undefined ? [] : [running])]
+    this.#keep(records.map((put) => ({ put })))
+    this.#options.log(`operation  ${finished.id}  ${finished.action}  finished`)
+    if (running !== undefined) this.#schedule(running)
+  }
+
+  #keep(changes: readonly WorldChange[]): void {
+    this.#options.store.append(changes)
+    for (const change of changes) {
+      this.tables.apply(change)
+      if ('put' in change && change.put.kind === 'compute') this.#options.onCompute(change.put, this)
+    }
+  }
+}
