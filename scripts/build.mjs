@@ -1,7 +1,8 @@
 // Builds the program into dist/: our own source bundled and split so that a command loads only what it needs.
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
 
+const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 await rm('dist', { recursive: true, force: true })
 await build({
   entryPoints: { main: 'src/cli/main.ts' },
@@ -13,6 +14,7 @@ await build({
   platform: 'node',
   target: 'node20.19',
   chunkNames: 'chunks/[name]-[hash]',
+  define: { __ESPALIER_VERSION__: JSON.stringify(version) },
   sourcemap: false,
   legalComments: 'none',
   logLevel: 'warning',

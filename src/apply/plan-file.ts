@@ -16,6 +16,8 @@ export interface PlanFileParts {
   readonly observed: Observed
   /** SHA-256 of the manifests, hexadecimal. */
   readonly manifestDigest: string
+  /** The paths that the manifests were read from. */
+  readonly manifests?: readonly string[]
   readonly espalierVersion: string
   /** ISO 8601. */
   readonly createdAt: string
@@ -28,6 +30,7 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
     espalier: parts.espalierVersion,
     createdAt: parts.createdAt,
     manifestDigest: parts.manifestDigest,
+    ...(parts.manifests === undefined ? {} : { manifests: [...parts.manifests] }),
     fingerprints: fingerprints(parts.observed),
     plan: JSON.parse(JSON.stringify(parts.plan)),
   }

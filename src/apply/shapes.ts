@@ -209,6 +209,8 @@ export const planFileShape = z.object({
   createdAt: z.iso.datetime(),
   /** SHA-256 of the manifests. */
   manifestDigest: FINGERPRINT,
+  /** Where the manifests were read from, as it was typed, so that `apply FILE` finds them again. */
+  manifests: z.array(z.string()).exactOptional(),
   /** Of each compute of the planned projects, by id. */
   fingerprints: z.record(z.string(), FINGERPRINT),
   plan: planShape,

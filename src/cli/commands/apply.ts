@@ -1,0 +1,83 @@
+import { defineCommand } from '../command.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS } from '../flags.ts'
+import { PATHS } from './paths.ts'
+
+const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
+
+export const applyCommand = defineCommand({
+  command: 'apply [paths..]',
+  summary: 'Plan, ask, and make it so; or apply a saved plan',
+  positionals: {
+    paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; or one saved plan, FILE.json` },
+  },
+  flags: {
+    plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
+    ...MANIFEST_FLAGS,
+    'auto-approve': {
+      type: 'boolean',
+      alias: 'yes',
+      group: 'Consent:',
+      describe: 'Do not ask: the yes where nobody can answer',
+    },
+    allow: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      group: 'Consent:',
+      describe:
+        'What may happen beyond a yes, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
+    },
+    'max-restarts': budget('Change nothing where more computes than this restart'),
+    'max-deletes': budget('Change nothing where more computes than this are deleted'),
+    'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
+    'operation-timeout': {
+      type: 'string',
+      requiresArg: true,
+      default: '10m',
+      group: 'Control API:',
+      describe: "How long one step's operations are waited for",
+    },
+    'lock-timeout': {
+      type: 'string',
+      requiresArg: true,
+      default: '10m',
+      group: 'Control API:',
+      describe: 'How long a project locked by other operations is waited for',
+    },
+    journal: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'Append every event to FILE, before what it announces',
+    },
+    format: {
+      type: 'string',
+      choices: ['terminal', 'json'],
+      default: 'terminal',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'json: one event a line on stdout, all else on stderr',
+    },
+    ...API_FLAGS,
+  },
+  examples: [
+    ['$0 apply', 'Show the plan, ask, apply'],
+    ['$0 apply plan.json', 'Exactly the plan that plan --out saved, or nothing'],
+    ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
+    ['$0 apply --auto-approve --format json', 'Events for a program'],
+    ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],
+  ],
+  notes: `Interrupted (Ctrl-C) once, it starts no new step and sees those under way through; twice, it stops at once.
+There is no state to repair: run it again and it converges.
+
+Exit codes:
+  0   done, or nothing to do
+  ${EXIT_ERROR}
+  3   applied in part: something failed, was not allowed, or has not converged
+  4   the saved plan is stale: nothing was changed
+  130 interrupted
+
+${API_ENVIRONMENT}
+  CI                 where set, nothing is asked: --auto-approve is needed`,
+  run: async (argv) => (await import('../runs/apply.ts')).runApply(argv),
+})

@@ -1,0 +1,48 @@
+import { defineCommand } from '../command.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS } from '../flags.ts'
+import { PATHS } from './paths.ts'
+
+export const planCommand = defineCommand({
+  command: 'plan [paths..]',
+  aliases: ['diff'],
+  summary: 'Show what would change, what that does to connections, and why; changes nothing',
+  positionals: PATHS,
+  flags: {
+    format: {
+      type: 'string',
+      choices: ['terminal', 'json', 'markdown'],
+      default: 'terminal',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'How to show the plan',
+    },
+    out: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'Save the plan to FILE, for espalier apply FILE',
+    },
+    'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 where there are changes' },
+    'no-estimate': {
+      type: 'boolean',
+      group: 'Output:',
+      describe: 'Do not read past operations to estimate how long it takes',
+    },
+    ...MANIFEST_FLAGS,
+    ...API_FLAGS,
+  },
+  examples: [
+    ['$0 plan', 'The manifests here against the live projects'],
+    ['$0 plan --out plan.json', 'Save it, to apply exactly that'],
+    ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
+    ['$0 plan --format markdown', 'For a pull request'],
+    ['$0 plan --sandbox --seed seed.yaml', 'Without an account'],
+  ],
+  notes: `Exit codes:
+  0   planned (with --detailed-exitcode: and there is nothing to do)
+  ${EXIT_ERROR}
+  2   with --detailed-exitcode: there are changes
+
+${API_ENVIRONMENT}`,
+  run: async (argv) => (await import('../runs/plan.ts')).runPlan(argv),
+})

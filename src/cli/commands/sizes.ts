@@ -1,0 +1,26 @@
+import { defineCommand } from '../command.ts'
+import { MANIFEST_FLAGS } from '../flags.ts'
+
+export const sizesCommand = defineCommand({
+  command: 'sizes',
+  summary: 'Print the table of compute sizes: CU, RAM, cache, max_connections',
+  flags: {
+    format: {
+      type: 'string',
+      choices: ['terminal', 'json'],
+      default: 'terminal',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'json is what --size-table reads',
+    },
+    ...MANIFEST_FLAGS,
+  },
+  examples: [
+    ['$0 sizes', 'The built-in table'],
+    ['$0 sizes --format json > sizes.json', 'A start for a table of your own'],
+  ],
+  notes: `Exit codes:
+  0   printed
+  1   wrong usage, or a size table that cannot be used`,
+  run: async (argv) => (await import('../runs/sizes.ts')).runSizes(argv),
+})

@@ -1,0 +1,30 @@
+import { defineCommand } from '../command.ts'
+import { MANIFEST_FLAGS } from '../flags.ts'
+import { PATHS } from './paths.ts'
+
+export const validateCommand = defineCommand({
+  command: 'validate [paths..]',
+  summary: 'Check manifests: every problem of every file in one run; no network, no key',
+  positionals: PATHS,
+  flags: {
+    format: {
+      type: 'string',
+      choices: ['terminal', 'json', 'sarif'],
+      default: 'terminal',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'sarif is what code scanning reads',
+    },
+    ...MANIFEST_FLAGS,
+  },
+  examples: [
+    ['$0 validate', 'The manifests here'],
+    ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
+    ['$0 validate - < espalier.yaml', 'What is piped in'],
+    ['$0 validate --format sarif > espalier.sarif', 'For code scanning'],
+  ],
+  notes: `Exit codes:
+  0   no errors (there may be warnings)
+  1   errors, or wrong usage`,
+  run: async (argv) => (await import('../runs/validate.ts')).runValidate(argv),
+})

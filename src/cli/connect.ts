@@ -1,0 +1,63 @@
+/** Which control API a command speaks to: the real one, or a sandbox for the life of the command. */
+import type { ApiOptions } from '../api/index.ts'
+import { checkNumber, usageError } from './flags.ts'
+import { findKey } from './key.ts'
+import { print } from './terminal.ts'
+import { VERSION } from './version.ts'
+
+export interface ApiFlags {
+  readonly baseUrl?: string | undefined
+  readonly apiKeyFile?: string | undefined
+  readonly concurrency: number
+  readonly sandbox?: string | undefined
+  readonly seed?: string | undefined
+  readonly timeScale?: number | undefined
+  readonly debug?: boolean | undefined
+}
+
+export interface Connection {
+  readonly options: ApiOptions
+  /** Ends the sandbox, where there is one. */
+  close(): Promise<void>
+}
+
+const SANDBOX_DIR = '.espalier/sandbox'
+
+export const connect = async (flags: ApiFlags): Promise<Connection> => {
+  checkNumber('concurrency', flags.concurrency, 1)
+  const common = {
+    userAgent: `espalier/${VERSION}`,
+    ...(flags.debug === true ? { debug: (line: string) => print(line, process.stderr) } : {}),
+  }
+  if (flags.sandbox !== undefined) return embedded({ ...flags, sandbox: flags.sandbox }, common)
+  if (flags.seed !== undefined || flags.timeScale !== undefined) {
+    throw usageError('--seed and --time-scale belong to a sandbox.', 'Add --sandbox to run one inside this command.')
+  }
+  const baseUrl = flags.baseUrl ?? process.env.ESPALIER_BASE_URL?.trim()
+  return {
+    options: {
+      ...common,
+      ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }),
+      apiKey: await findKey(flags.apiKeyFile),
+    },
+    close: async () => undefined,
+  }
+}
+
+const embedded = async (
+  flags: ApiFlags & { readonly sandbox: string },
+  common: Pick<ApiOptions, 'userAgent' | 'debug'>,
+): Promise<Connection> => {
+  if (flags.baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be given together.')
+  checkNumber('time-scale', flags.timeScale, 0.001, false)
+  const { readSeed, startSandbox } = await import('../sandbox/index.ts')
+  const sandbox = await startSandbox({
+    stateDir: flags.sandbox === '' ? SANDBOX_DIR : flags.sandbox,
+    ...(flags.seed === undefined ? {} : { seed: await readSeed(flags.seed) }),
+    ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
+  })
+  return {
+    options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
+    close: () => sandbox.close(),
+  }
+}

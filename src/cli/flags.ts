@@ -1,0 +1,82 @@
+/** Flags that several commands share. */
+import { EspalierError, parseDuration } from '../model/index.ts'
+
+export const COMMON_FLAGS = {
+  'no-color': { type: 'boolean', group: 'Output:', describe: 'No colour, whatever the terminal' },
+  debug: {
+    type: 'boolean',
+    group: 'Output:',
+    describe: 'Show requests (without the key) on stderr, and where a bug is',
+  },
+} as const
+
+export const MANIFEST_FLAGS = {
+  'size-table': {
+    type: 'string',
+    requiresArg: true,
+    group: 'Manifests:',
+    describe: 'JSON file with compute sizes to use instead of the built-in table',
+  },
+} as const
+
+export const API_FLAGS = {
+  'base-url': {
+    type: 'string',
+    requiresArg: true,
+    group: 'Control API:',
+    describe: 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)',
+  },
+  'api-key-file': {
+    type: 'string',
+    requiresArg: true,
+    group: 'Control API:',
+    describe: 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)',
+  },
+  concurrency: {
+    type: 'number',
+    requiresArg: true,
+    default: 8,
+    group: 'Control API:',
+    describe: 'Projects worked on at once',
+  },
+  sandbox: {
+    type: 'string',
+    group: 'Sandbox:',
+    describe:
+      'Use an embedded control plane instead, its state kept in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
+  },
+  seed: { type: 'string', requiresArg: true, group: 'Sandbox:', describe: 'What a new sandbox starts from' },
+  'time-scale': {
+    type: 'number',
+    requiresArg: true,
+    group: 'Sandbox:',
+    describe: 'How many times faster than real time the sandbox runs',
+  },
+} as const
+
+export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'
+
+export const API_ENVIRONMENT = `Environment:
+  ESPALIER_API_KEY   the API key; NEON_API_KEY where that is not set
+  ESPALIER_BASE_URL  root of the control API
+  NO_COLOR           no colour; FORCE_COLOR=1 colours what is piped`
+
+export const usageError = (message: string, hint?: string): EspalierError =>
+  new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
+
+/** Milliseconds in the value of a flag such as `10m`. @throws {EspalierError} `E_USAGE` */
+export const durationMs = (flag: string, text: string): number => {
+  const seconds = parseDuration(text)
+  if (seconds === undefined || seconds === 0) {
+    throw usageError(`--${flag} ${text} is not a duration.`, 'Write one like 90s, 10m or 1h30m.')
+  }
+  return seconds * 1_000
+}
+
+/** @throws {EspalierError} `E_USAGE` where a given value is not at least `min`, or has a fraction where none may be. */
+export const checkNumber = (flag: string, value: number | undefined, min: number, whole = true): void => {
+  if (value === undefined) return
+  if (!Number.isFinite(value) || value < min || (whole && !Number.isInteger(value))) {
+    throw usageError(`--${flag} takes ${whole ? 'a whole number' : 'a number'} of at least ${min}.`)
+  }
+}

@@ -1,0 +1,41 @@
+/** Where the API key comes from. Never a flag with the key itself: flags end up in shell histories and process lists. */
+import { readFile } from 'node:fs/promises'
+import { EspalierError } from '../model/index.ts'
+
+const HINT =
+  'Set ESPALIER_API_KEY or NEON_API_KEY, or name a file that holds it with --api-key-file; to try without an account, --sandbox.'
+
+/**
+ * `--api-key-file` first, then ESPALIER_API_KEY, then NEON_API_KEY.
+ *
+ * @throws {EspalierError} `E_KEY` where there is none, or the file cannot be read.
+ */
+export const findKey = async (
+  file: string | undefined,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<string> => {
+  const key = file === undefined ? fromEnvironment(env) : await fromFile(file)
+  if (key === '') {
+    const where = file === undefined ? 'There is no API key.' : `The key file ${file} is empty.`
+    throw new EspalierError('E_KEY', where, { hint: HINT })
+  }
+  // A header takes no other characters; the key itself must not be shown.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new EspalierError('E_KEY', 'The API key holds a space, a line break or a character outside ASCII.', {
+      hint: 'Copy it again: a key is one line of letters, digits and punctuation.',
+    })
+  }
+  return key
+}
+
+const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): string =>
+  env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
+
+const fromFile = async (file: string): Promise<string> => {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${code}).`, { hint: HINT, cause })
+  }
+}

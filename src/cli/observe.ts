@@ -1,0 +1,37 @@
+/** Manifests and the live projects, to a plan. */
+import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import type { Observed, PlanResult } from '../model/index.ts'
+import { plan, projectIds } from '../planner/index.ts'
+import type { Manifests } from './manifests.ts'
+
+export interface Look {
+  readonly observed: Observed
+  readonly result: PlanResult
+}
+
+export interface LookOptions {
+  readonly concurrency: number
+  /** Also reads a page of past operations of each project that changes, for the estimate. */
+  readonly estimate: boolean
+  readonly pinAliases?: Readonly<Record<string, string>>
+}
+
+/** Reads the projects that the manifests name and plans against what they show. */
+export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, options: LookOptions): Promise<Look> => {
+  const { concurrency, pinAliases } = options
+  const planOptions = {
+    ...(sizeTable === undefined ? {} : { sizeTable }),
+    ...(pinAliases === undefined ? {} : { pinAliases }),
+  }
+  const observed = await snapshot(api, projectIds(loaded.desired), { concurrency })
+  const result = plan(loaded.desired, observed, planOptions)
+  if (!options.estimate || !result.ok || result.plan.steps.length === 0) return { observed, result }
+  const changing = new Set(result.plan.steps.map(({ project }) => project))
+  const projects = await Promise.all(
+    observed.projects.map(async (project) =>
+      changing.has(project.id) ? { ...project, pastOperations: await pastOperations(api, project.id) } : project,
+    ),
+  )
+  const withPast = { ...observed, projects }
+  return { observed: withPast, result: plan(loaded.desired, withPast, planOptions) }
+}

@@ -1,0 +1,163 @@
+/** The command line, from words to an exit code. */
+import yargs, { type Argv, type Options } from 'yargs'
+import { EXIT, type ExitCode } from '../model/index.ts'
+import type { Command } from './command.ts'
+import { COMMANDS } from './commands/index.ts'
+import { COMMON_FLAGS, usageError } from './flags.ts'
+import { printError } from './print-error.ts'
+import { nearest } from './suggest.ts'
+import { styleOf } from './terminal.ts'
+import { VERSION } from './version.ts'
+
+const NOTES = `Exit codes:
+  0   done, or nothing to do
+  1   wrong input, wrong usage, or an error before anything changed
+  2   plan --detailed-exitcode: there are changes
+  3   applied in part
+  4   the saved plan is stale
+  130 interrupted
+
+Every command has its own --help with examples.`
+
+/** Runs one command line (without node and the program's name). Never throws. */
+export const runProgram = async (args: readonly string[]): Promise<ExitCode> => {
+  const words = withOptionalValues(args)
+  let exitCode: ExitCode = EXIT.ok
+  const program = build((code) => {
+    exitCode = code
+  })
+  try {
+    await program.parseAsync(words)
+    return exitCode
+  } catch (error) {
+    const flags = { noColor: args.includes('--no-color') }
+    const { color } = styleOf(process.stderr, flags)
+    return printError(isUsage(error) ? explain(error.message, words) : error, {
+      color,
+      debug: args.includes('--debug'),
+    })
+  }
+}
+
+/** `--sandbox` takes a value only after `=`, so that it never swallows the path that follows it. */
+const withOptionalValues = (args: readonly string[]): string[] => {
+  const end = args.indexOf('--')
+  return args.map((word, index) => (word === '--sandbox' && (end < 0 || index < end) ? '--sandbox=' : word))
+}
+
+const build = (done: (code: ExitCode) => void): Argv => {
+  const program = yargs([])
+    .scriptName('espalier')
+    .usage(
+      '$0 <command>\n\nDeclare the Postgres computes of your database branches in YAML; review, plan and apply them safely.',
+    )
+    .locale('en')
+    .parserConfiguration({ 'boolean-negation': false, 'greedy-arrays': false, 'parse-positional-numbers': false })
+    .wrap(Math.min(styleOf(process.stdout, {}).width, 110))
+    .version(VERSION)
+    .help()
+    .alias('help', 'h')
+    .exitProcess(false)
+    .fail(false)
+    .strict()
+    .demandCommand(1, 'Which command?')
+    .example([
+      ['$0 validate', 'Check the manifests: no network, no key'],
+      ['$0 plan', 'Show what would change, and what that restarts'],
+      ['$0 apply', 'Ask, then make it so'],
+    ])
+    .epilogue(NOTES)
+  return COMMANDS.reduce((argv, command) => add(argv, command, done), program)
+}
+
+const add = (argv: Argv, command: Command, done: (code: ExitCode) => void): Argv =>
+  argv.command({
+    command: command.command,
+    aliases: command.aliases ?? [],
+    describe: command.summary,
+    builder: (inner) => describe(inner, command, done),
+    handler: async (values) => {
+      if (command.run === undefined) return
+      checkRepeats(values, command)
+      done(await command.run(values))
+    },
+  })
+
+const describe = (argv: Argv, command: Command, done: (code: ExitCode) => void): Argv => {
+  for (const [name, positional] of Object.entries(command.positionals ?? {})) {
+    argv.positional(name, { type: 'string', ...positional })
+  }
+  for (const subcommand of command.subcommands ?? []) add(argv, subcommand, done)
+  if (command.subcommands !== undefined) argv.demandCommand(1, `Which command of ${command.command}?`)
+  return argv
+    .options({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })
+    .example(command.examples.map(([line, what]): [string, string] => [line, what]))
+    .epilogue(command.notes)
+}
+
+const checkRepeats = (values: Readonly<Record<string, unknown>>, command: Command): void => {
+  for (const [name, flag] of Object.entries<Options>({ ...command.flags, ...COMMON_FLAGS })) {
+    if (Array.isArray(values[name]) && flag.array !== true) {
+      throw usageError(`--${name} was given more than once.`)
+    }
+  }
+}
+
+/** What yargs throws for a wrong command line; it does not export the class. */
+const isUsage = (error: unknown): error is Error => error instanceof Error && error.name === 'YError'
+
+/** A wrong command line in our words, with the nearest right one. */
+const explain = (message: string, words: readonly string[]): Error => {
+  const { path, command } = commandOf(words)
+  const hint = `Run \`${['espalier', ...path].join(' ')} --help\` to see what there is.`
+  const unknown = /^Unknown (?:argument|command)s?: (.*)$/s.exec(message)?.[1]
+  if (unknown === undefined) return usageError(inWords(message), hint)
+  const name = [...new Set(unknown.split(', ').map(kebab))][0] ?? unknown
+  const isFlag = words.some((word) => word === `-${name}` || word.replace(/=.*$/s, '') === `--${name}`)
+  if (isFlag) {
+    const near = nearest(name, flagNames(command))
+    return usageError(`There is no flag --${name}${near === undefined ? '.' : `: did you mean --${near}?`}`, hint)
+  }
+  const known = (command === undefined ? COMMANDS : (command.subcommands ?? [])).flatMap(namesOf)
+  if (known.length === 0) return usageError(`One argument too many: ${unknown}`, hint)
+  const near = nearest(name, known)
+  return usageError(`There is no command ${name}${near === undefined ? '.' : `: did you mean ${near}?`}`, hint)
+}
+
+const inWords = (message: string): string => {
+  const missing = /^Not enough arguments following: (.*)$/.exec(message)?.[1]
+  if (missing !== undefined) return `--${missing} needs a value.`
+  const choice = /Argument: ([\w-]+), Given: (.*), Choices: (.*)$/s.exec(message)
+  if (choice !== null) return `--${choice[1]} cannot be ${choice[2]}: it takes ${choice[3]}.`
+  return message.replace(/\s*\n\s*/g, ' ').trim()
+}
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+const namesOf = (command: Command): readonly string[] => [
+  command.command.split(' ')[0] ?? '',
+  ...(command.aliases ?? []),
+]
+
+const commandOf = (words: readonly string[]): { readonly path: readonly string[]; readonly command?: Command } => {
+  const path: string[] = []
+  let command: Command | undefined
+  for (const word of words) {
+    const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) =>
+      namesOf(one).includes(word),
+    )
+    if (next === undefined) continue
+    command = next
+    path.push(word)
+  }
+  return { path, ...(command === undefined ? {} : { command }) }
+}
+
+const flagNames = (command: Command | undefined): readonly string[] => [
+  ...Object.entries<Options>({ ...command?.flags, ...COMMON_FLAGS }).flatMap(([name, flag]) => [
+    name,
+    ...[flag.alias ?? []].flat(),
+  ]),
+  'help',
+  'version',
+]

@@ -1,0 +1,224 @@
+import { readFile } from 'node:fs/promises'
+import { createWriteApi, systemClock, type WriteApi } from '../../api/index.ts'
+import {
+  applyPlan,
+  type ConsentPolicy,
+  checkBudgets,
+  decodePlanFile,
+  exitCodeOf,
+  type Journal,
+  openJournal,
+  type PlanFile,
+  whatMoved,
+} from '../../apply/index.ts'
+import {
+  type ApplyEvent,
+  CONSENTS,
+  type Consent,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  hasErrors,
+  isEmptyPlan,
+  type Observed,
+  type Outcome,
+  PLAN_FORMAT_VERSION,
+  type Plan,
+} from '../../model/index.ts'
+import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { askConsent } from '../ask.ts'
+import { type ApiFlags, connect } from '../connect.ts'
+import { checkNumber, durationMs, usageError } from '../flags.ts'
+import { type Manifests, readManifests } from '../manifests.ts'
+import { look } from '../observe.ts'
+import { progressOf } from '../progress.ts'
+import { reportProblems } from '../report-problems.ts'
+import { onInterrupt } from '../signals.ts'
+import { canAsk, print, styleOf } from '../terminal.ts'
+import { VERSION } from '../version.ts'
+
+export interface ApplyFlags extends ApiFlags {
+  readonly paths: readonly string[]
+  readonly plan?: string | undefined
+  readonly format: string
+  readonly sizeTable?: string | undefined
+  readonly autoApprove?: boolean | undefined
+  readonly allow?: readonly string[] | undefined
+  readonly maxRestarts?: number | undefined
+  readonly maxDeletes?: number | undefined
+  readonly maxCuIncrease?: number | undefined
+  readonly operationTimeout: string
+  readonly lockTimeout: string
+  readonly journal?: string | undefined
+  readonly noColor?: boolean | undefined
+}
+
+export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
+  const settings = settingsOf(flags)
+  const { file, name, paths } = await savedPlan(flags)
+  const manifests = await readManifests(paths, flags.sizeTable)
+  const { loaded } = manifests
+  if (hasErrors(loaded.diagnostics)) {
+    reportProblems(loaded.diagnostics, loaded, flags)
+    return EXIT.error
+  }
+  const connection = await connect(flags)
+  const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
+  try {
+    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
+    if (file !== undefined) {
+      const moved = whatMoved(file, result, observed, loaded.digest)
+      if (moved.length > 0) throw stale(name, moved)
+    }
+    if (!result.ok) {
+      reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
+      return EXIT.error
+    }
+    return await carryOut({ plan: result.plan, observed, manifests, api, flags, settings })
+  } finally {
+    await api.close()
+    await connection.close()
+  }
+}
+
+interface Settings {
+  readonly policy: ConsentPolicy
+  readonly operationTimeoutMs: number
+  readonly lockTimeoutMs: number
+}
+
+/** Everything that can be wrong with the flags is said before anything is read. */
+const settingsOf = (flags: ApplyFlags): Settings => {
+  checkNumber('max-restarts', flags.maxRestarts, 0)
+  checkNumber('max-deletes', flags.maxDeletes, 0)
+  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
+  if (flags.autoApprove !== true && (!canAsk() || flags.paths.includes('-'))) {
+    throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
+      hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
+    })
+  }
+  return {
+    policy: { allow: allowed(flags.allow ?? []) },
+    operationTimeoutMs: durationMs('operation-timeout', flags.operationTimeout),
+    lockTimeoutMs: durationMs('lock-timeout', flags.lockTimeout),
+  }
+}
+
+const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
+
+/** `restart` is always among them but for `none`. */
+export const allowed = (values: readonly string[]): ReadonlySet<Consent> => {
+  const words = values.flatMap((value) => value.split(',')).map((word) => word.trim())
+  const wrong = words.find((word) => word !== 'none' && !isConsent(word))
+  if (wrong !== undefined) {
+    throw usageError(`--allow cannot be "${wrong}": it takes ${CONSENTS.join(', ')} or none, with commas.`)
+  }
+  return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
+}
+
+const savedPlan = async (
+  flags: ApplyFlags,
+): Promise<{ readonly file?: PlanFile; readonly name: string; readonly paths: readonly string[] }> => {
+  const [only] = flags.paths
+  const isPath = flags.plan === undefined && flags.paths.length === 1 && only?.endsWith('.json') === true
+  const name = flags.plan ?? (isPath ? only : undefined)
+  if (name === undefined) return { name: '', paths: flags.paths }
+  const text = await readFile(name, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new EspalierError('E_PLAN_FILE', `The saved plan ${name} cannot be read (${cause.code ?? cause.message}).`, {
+      hint: 'Write one with `espalier plan --out FILE`.',
+      cause,
+    })
+  })
+  const file = decodePlanFile(text, name)
+  const given = isPath ? [] : flags.paths
+  return { file, name, paths: given.length > 0 ? given : (file.manifests ?? []) }
+}
+
+const stale = (name: string, moved: readonly string[]): EspalierError =>
+  new EspalierError(
+    'E_STALE',
+    `The saved plan ${name} is stale; nothing was changed.\n${moved.map((line) => `       - ${line}`).join('\n')}`,
+    {
+      hint: 'Plan again and review: `espalier plan --out FILE`.',
+      exitCode: EXIT.stale,
+    },
+  )
+
+interface Work {
+  readonly plan: Plan
+  readonly observed: Observed
+  readonly manifests: Manifests
+  readonly api: WriteApi
+  readonly flags: ApplyFlags
+  readonly settings: Settings
+}
+
+const carryOut = async (work: Work): Promise<ExitCode> => {
+  const { plan, observed, flags, settings } = work
+  const isJson = flags.format === 'json'
+  // The stream of events holds the plan; beside it people see one only where they are asked about it.
+  if (!isJson) print(terminalPlan(plan, styleOf(process.stdout, flags), { takenAt: observed.takenAt }))
+  else if (flags.autoApprove !== true) {
+    print(terminalPlan(plan, styleOf(process.stderr, flags), { takenAt: observed.takenAt }), process.stderr)
+  }
+  if (isEmptyPlan(plan) && !isJson) return EXIT.ok
+  const over = checkBudgets(plan, {
+    ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
+    ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
+    ...(flags.maxCuIncrease === undefined ? {} : { maxCuIncrease: flags.maxCuIncrease }),
+  })
+  if (over.length > 0) {
+    throw new EspalierError('E_BUDGET', `${over.join(' ')} Nothing was changed.`, {
+      hint: 'Raise the budget, or make the change smaller.',
+    })
+  }
+  const policy =
+    flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : await askConsent(plan, settings.policy)
+  if (policy === undefined) {
+    print('Not applied: nothing was changed.', process.stderr)
+    return EXIT.error
+  }
+  const outcome = await perform(work, policy)
+  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags)))
+  return exitCodeOf(outcome)
+}
+
+const perform = async (work: Work, policy: ConsentPolicy): Promise<Outcome> => {
+  const { plan, observed, manifests, api, flags, settings } = work
+  const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
+  const progress = flags.format === 'json' ? undefined : progressOf(plan, flags)
+  const tell = async (event: ApplyEvent): Promise<void> => {
+    await journal?.write(event)
+    if (progress === undefined) print(jsonEvent(event))
+    else progress.tell(event)
+  }
+  const now = (): string => new Date(systemClock.now()).toISOString()
+  const interruption = onInterrupt((message) => {
+    print(message, process.stderr)
+    // A journal that cannot be written any more stops the run by itself.
+    void tell({ time: now(), type: 'interrupt', message }).catch(() => undefined)
+  })
+  try {
+    await tell({ time: now(), type: 'version', espalier: VERSION, format: PLAN_FORMAT_VERSION })
+    await tell({ time: now(), type: 'plan', plan })
+    const outcome = await applyPlan({
+      plan,
+      observed,
+      api,
+      consent: policy,
+      clock: systemClock,
+      concurrency: flags.concurrency,
+      operationTimeoutMs: settings.operationTimeoutMs,
+      stop: interruption.stop,
+      abort: interruption.abort,
+      onEvent: tell,
+      replan: async (pinAliases) =>
+        (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases })).result,
+    })
+    await progress?.end()
+    return outcome
+  } finally {
+    interruption.release()
+    await journal?.close()
+  }
+}

@@ -1,0 +1,16 @@
+import { readSizeTable } from '../../manifest/index.ts'
+import { EXIT, type ExitCode, SIZE_TABLE } from '../../model/index.ts'
+import { sizesTable } from '../../report/index.ts'
+import { print, styleOf } from '../terminal.ts'
+
+export interface SizesFlags {
+  readonly format: string
+  readonly sizeTable?: string | undefined
+  readonly noColor?: boolean | undefined
+}
+
+export const runSizes = async (flags: SizesFlags): Promise<ExitCode> => {
+  const table = flags.sizeTable === undefined ? SIZE_TABLE : await readSizeTable(flags.sizeTable)
+  print(flags.format === 'json' ? JSON.stringify(table, null, 2) : sizesTable(table, styleOf(process.stdout, flags)))
+  return EXIT.ok
+}

@@ -1,0 +1,23 @@
+import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
+import { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } from '../../report/index.ts'
+import { readManifests } from '../manifests.ts'
+import { print, styleOf } from '../terminal.ts'
+import { VERSION } from '../version.ts'
+
+export interface ValidateFlags {
+  readonly paths: readonly string[]
+  readonly format: string
+  readonly sizeTable?: string | undefined
+  readonly noColor?: boolean | undefined
+}
+
+export const runValidate = async (flags: ValidateFlags): Promise<ExitCode> => {
+  const { loaded } = await readManifests(flags.paths, flags.sizeTable)
+  const { diagnostics, files } = loaded
+  if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files }))
+  else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }))
+  else if (diagnostics.length > 0) {
+    print(terminalDiagnostics(diagnostics, styleOf(process.stdout, flags), loaded.lineOf))
+  } else print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.`)
+  return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
+}

@@ -1,0 +1,43 @@
+/** What the program may assume about where its output goes. */
+import type { Style } from '../report/index.ts'
+
+interface Stream {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const PIPED_WIDTH = 100
+const NARROWEST = 40
+
+/**
+ * Colour: `--no-color` beats NO_COLOR (any value but the empty one), which beats FORCE_COLOR, which beats what the
+ * stream is. Width in columns.
+ */
+export const styleOf = (
+  stream: Stream,
+  flags: { readonly noColor?: boolean | undefined },
+  env: Environment = process.env,
+): Style => ({
+  color: hasColor(stream, flags.noColor === true, env),
+  width: Math.max(NARROWEST, stream.isTTY === true ? (stream.columns ?? PIPED_WIDTH) : PIPED_WIDTH),
+})
+
+const hasColor = (stream: Stream, noColor: boolean, env: Environment): boolean => {
+  if (noColor || (env.NO_COLOR ?? '') !== '') return false
+  const forced = env.FORCE_COLOR
+  if (forced !== undefined) return forced !== '0' && forced !== 'false'
+  return stream.isTTY === true && env.TERM !== 'dumb'
+}
+
+/** Whether someone is there to answer: a prompt in CI would hang. */
+export const canAsk = (env: Environment = process.env): boolean =>
+  process.stdin.isTTY === true && process.stderr.isTTY === true && !isCi(env)
+
+export const isCi = (env: Environment): boolean => (env.CI ?? '') !== '' && env.CI !== 'false' && env.CI !== '0'
+
+/** Writes `text` and makes sure that it ends its line. */
+export const print = (text: string, stream: NodeJS.WritableStream = process.stdout): void => {
+  if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
+}
