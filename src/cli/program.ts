@@ -1,6 +1,6 @@
 /** The command line, from words to an exit code. */
 import yargs, { type Argv, type Options } from 'yargs'
-import { EXIT, type ExitCode } from '../model/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
@@ -58,7 +58,9 @@ const build = (done: (code: ExitCode) => void): Argv => {
     .help()
     .alias('help', 'h')
     .exitProcess(false)
-    .fail(false)
+    .fail((message, error) => {
+      throw error ?? usageError(message)
+    })
     .strict()
     .demandCommand(1, 'Which command?')
     .example([
@@ -103,8 +105,10 @@ const checkRepeats = (values: Readonly<Record<string, unknown>>, command: Comman
   }
 }
 
-/** What yargs throws for a wrong command line; it does not export the class. */
-const isUsage = (error: unknown): error is Error => error instanceof Error && error.name === 'YError'
+/** What yargs says about a wrong command line: its own class is not exported, and some messages come without an error. */
+const isUsage = (error: unknown): error is Error =>
+  error instanceof Error &&
+  (error.name === 'YError' || (error instanceof EspalierError && error.code === 'E_USAGE' && error.hint === undefined))
 
 /** A wrong command line in our words, with the nearest right one. */
 const explain = (message: string, words: readonly string[]): Error => {
@@ -127,8 +131,9 @@ const explain = (message: string, words: readonly string[]): Error => {
 const inWords = (message: string): string => {
   const missing = /^Not enough arguments following: (.*)$/.exec(message)?.[1]
   if (missing !== undefined) return `--${missing} needs a value.`
+  if (message.startsWith('Not enough non-option arguments')) return 'An argument is missing.'
   const choice = /Argument: ([\w-]+), Given: (.*), Choices: (.*)$/s.exec(message)
-  if (choice !== null) return `--${choice[1]} cannot be ${choice[2]}: it takes ${choice[3]}.`
+  if (choice !== null) return `${choice[1]} cannot be ${choice[2]}: it takes ${choice[3]}.`
   return message.replace(/\s*\n\s*/g, ' ').trim()
 }
 

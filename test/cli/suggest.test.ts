@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { nearest } from '../../src/cli/suggest.ts'
+
+const FLAGS = ['detailed-exitcode', 'format', 'out', 'api-key-file', 'base-url']
+
+test.each([
+  ['detailed-exit-code', 'detailed-exitcode'],
+  ['fromat', 'format'],
+  ['api-key', 'api-key-file'],
+  ['something-else', undefined],
+])('%s: did you mean %s', (word, meant) => {
+  expect(nearest(word, FLAGS)).toBe(meant)
+})

@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { espalier, type Served, serve, start } from './espalier.ts'
+
+const MANIFEST = 'examples/quickstart/espalier.yaml'
+const SEED = 'examples/quickstart/seed.yaml'
+
+let sandbox: Served
+let folder: string
+beforeEach(async () => {
+  sandbox = await serve(SEED)
+  folder = await mkdtemp(join(tmpdir(), 'espalier-e2e-'))
+})
+afterEach(async () => {
+  expect(await sandbox.stop()).toBe(0)
+})
+
+test('plan, apply, plan: 2 changes, 0 done, 0 nothing to do; and the key is shown nowhere', async () => {
+  const journal = join(folder, 'journal')
+  const before = await espalier(['plan', MANIFEST, '--detailed-exitcode', '--debug'], sandbox.env)
+  expect(before).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/Plan: 1 to add, 3 to change, 0 to destroy\./),
+  })
+  const applied = await espalier(['apply', MANIFEST, '--auto-approve', '--journal', journal, '--debug'], sandbox.env)
+  expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+  const after = await espalier(['plan', MANIFEST, '--detailed-exitcode'], sandbox.env)
+  expect(after.code, after.stdout).toBe(0)
+  const all =
+    [before, applied, after].map(({ stdout, stderr }) => stdout + stderr).join('') + (await readFile(journal, 'utf8'))
+  expect(all).not.toContain(sandbox.key)
+  expect(all).not.toContain('\u001b')
+})
+
+test('a saved plan is applied as it is, and refused once the project has moved', async () => {
+  const saved = join(folder, 'plan.json')
+  expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
+  expect((await espalier(['apply', saved, '--auto-approve'], sandbox.env)).code).toBe(0)
+  const again = await espalier(['apply', '--plan', saved, '--auto-approve'], sandbox.env)
+  expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('is stale; nothing was changed') })
+})
+
+test('--format json is one event a line and nothing else', async () => {
+  const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--format', 'json'], sandbox.env)
+  const events: { type: string }[] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(code).toBe(0)
+  expect(events.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['version', 'plan', 'step-start', 'call', 'step-end']),
+  )
+  expect(events.at(-1)).toMatchObject({ type: 'outcome', outcome: { converged: true } })
+})
+
+test('without the consent that a step needs it does not run: 3', async () => {
+  const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--allow', 'none'], sandbox.env)
+  expect(code).toBe(3)
+  expect(stdout).toContain('--allow restart')
+})
+
+test('over budget, nothing is run', async () => {
+  const { code, stderr } = await espalier(['apply', MANIFEST, '--auto-approve', '--max-restarts', '0'], sandbox.env)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--max-restarts') })
+  expect((await espalier(['plan', MANIFEST, '--detailed-exitcode'], sandbox.env)).code).toBe(2)
+})
+
+test('where nobody can be asked, it says which flag is missing', async () => {
+  const { code, stderr } = await espalier(['apply', MANIFEST], sandbox.env)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
+})
+
+test('interrupted once it ends with 130, and a second apply converges', async () => {
+  const slow = await serve(SEED, 1)
+  try {
+    const first = start(['apply', MANIFEST, '--auto-approve', '--format', 'json'], slow.env)
+    await first.says('"step-start"')
+    first.child.kill('SIGINT')
+    expect((await first.ended).code).toBe(130)
+    expect((await espalier(['apply', MANIFEST, '--auto-approve'], slow.env)).code).toBe(0)
+    expect((await espalier(['plan', MANIFEST, '--detailed-exitcode'], slow.env)).code).toBe(0)
+  } finally {
+    await slow.stop()
+  }
+})
+
+test('a wrong key is an error with a hint, not a stack trace', async () => {
+  const { code, stderr } = await espalier(['plan', MANIFEST], { ...sandbox.env, ESPALIER_API_KEY: 'wrong' })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('ESPALIER_API_KEY') })
+  expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('ten mistakes are all reported, with line and column', async () => {
+  const sizes = [
+    '3.5',
+    '17',
+    '{ min: 4, max: 2 }',
+    '{ min: 1, max: 16 }',
+    '{ min: 18, max: 20 }',
+    '0',
+    '-1',
+    'big',
+    'null',
+    '57',
+  ]
+  const branches = sizes.map((size, index) => `  b${index}:\n    primary: { size: ${size} }\n`).join('')
+  const file = join(folder, 'wrong.yaml')
+  await writeFile(file, `version: 1\nproject: quiet-river-12345678\nbranches:\n${branches}`)
+  const { code, stdout } = await espalier(['validate', file, '--format', 'json'])
+  expect(code).toBe(1)
+  const { diagnostics }: { diagnostics: { line: number; column: number }[] } = JSON.parse(stdout)
+  expect(new Set(diagnostics.map(({ line }) => line))).toEqual(new Set(sizes.map((_, index) => 5 + 2 * index)))
+  expect(diagnostics.every(({ column }) => column > 1)).toBe(true)
+})
