@@ -1,0 +1,55 @@
+/** Every code that reading a manifest can end in: its rule, and an example of what is right. */
+export const DIAGNOSTIC_CODES = {
+  E_NO_MANIFESTS: { rule: 'At least one manifest must be there.', example: 'espalier validate espalier.yaml' },
+  E_NOT_FOUND: {
+    rule: 'Every path names a file or a folder, every glob matches one.',
+    example: 'espalier validate "projects/*.yaml"',
+  },
+  E_OUTSIDE: {
+    rule: 'A link must not lead out of the folder that is walked.',
+    example: 'Copy the file into the tree.',
+  },
+  E_TOO_LARGE: { rule: 'A file holds at most 32 MiB.', example: 'Give each project a file of its own.' },
+  E_ENCODING: { rule: 'A manifest is UTF-8.', example: 'iconv -t utf-8' },
+  E_EMPTY: { rule: 'A manifest holds at least one document.', example: 'version: 1' },
+  E_YAML: { rule: 'A manifest is YAML 1.2.', example: 'branches: { main: { primary: { size: 1 } } }' },
+  E_DUPLICATE_KEY: { rule: 'A key stands once in a map.', example: 'Merge the two.' },
+  E_TAG: { rule: 'A manifest is plain data: no custom tags.', example: 'size: 1' },
+  E_ALIAS_LIMIT: { rule: 'A document follows at most 1,000 aliases.', example: 'Use profiles.' },
+  E_TOO_DEEP: { rule: 'Nesting goes at most 64 levels deep.', example: 'A manifest needs no more than eight.' },
+  E_VERSION: { rule: 'The format is version 1.', example: 'version: 1' },
+  E_REQUIRED: { rule: 'A required key must be there.', example: 'project: quiet-river-12345678' },
+  E_UNKNOWN_KEY: { rule: 'Only documented keys may stand.', example: 'scaleToZero: 5m' },
+  E_NULL: { rule: 'An attribute that is not managed is left out; null means nothing.', example: 'Delete the key.' },
+  E_TYPE: { rule: 'A value has the type that its key takes.', example: 'prune: true' },
+  E_VALUE: { rule: 'A value is one of those that its key takes.', example: 'mode: transaction' },
+  E_SIZE_STEP: {
+    rule: 'Sizes are 0.25, 0.5, whole numbers to 16, even numbers to 56 CU (spec 2.4).',
+    example: 'size: 2',
+  },
+  E_AUTOSCALING_MAX: { rule: 'Autoscaling goes up to 16 CU (spec 8).', example: 'size: { min: 8, max: 16 }' },
+  E_MIN_ABOVE_MAX: { rule: 'min is not above max.', example: 'size: { min: 1, max: 4 }' },
+  E_SPREAD: { rule: 'max is at most 8 CU above min (spec 8).', example: 'size: { min: 2, max: 10 }' },
+  E_SCALE_TO_ZERO_SIZE: { rule: 'A compute above 16 CU never scales to zero (spec 8).', example: 'scaleToZero: never' },
+  E_DURATION: { rule: 'A duration has units: 90s, 5m, 1h30m, 7d.', example: 'scaleToZero: 5m' },
+  E_DURATION_UNIT: { rule: 'A duration names its unit.', example: 'scaleToZero: 300s' },
+  E_DURATION_RANGE: { rule: 'Scale to zero takes from 1m to 7d.', example: 'scaleToZero: 1m' },
+  E_PIN: { rule: 'A pin is the id of a compute.', example: 'id: ep-cool-dawn-a1b2c3' },
+  E_NAME: { rule: 'A name has 1 to 64 characters and no control characters.', example: 'reporting:' },
+  E_NAME_TAKEN: { rule: 'A name stands once on a branch.', example: 'Rename one of the two.' },
+  E_GLOB: { rule: 'Globs know *, **, ?, [a-z] and {a,b}.', example: 'match: preview/*' },
+  E_PROFILE_UNKNOWN: {
+    rule: 'A profile is defined in the document or in what it extends.',
+    example: 'profiles: { small: { size: 0.25 } }',
+  },
+  E_EXTENDS: {
+    rule: 'extends names a file of defaults and profiles inside the same tree.',
+    example: 'extends: ../platform.yaml',
+  },
+  E_TWO_CLAIMS: { rule: 'A branch is declared once.', example: 'Keep one of the two.' },
+  E_TWO_PINS: { rule: 'A compute is pinned once.', example: 'Keep one of the two.' },
+  E_TWO_RULES: { rule: 'A pattern stands in one rule of a document.', example: 'Keep one of the two.' },
+  E_SCHEMA: { rule: 'A manifest fits schemas/manifest.schema.json.', example: 'espalier schema manifest' },
+} as const
+
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES

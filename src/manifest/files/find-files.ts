@@ -1,0 +1,63 @@
+/** Paths, folders and globs to the files that they mean. */
+import { lstat, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { glob, isDynamicPattern } from 'tinyglobby'
+import type { Diagnostic } from '../../model/index.ts'
+
+export interface FoundFiles {
+  /** Absolute, sorted, each once. */
+  readonly files: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const EXTENSIONS = '**/*.{yaml,yml}'
+const IGNORED = ['**/node_modules/**']
+
+export const findFiles = async (paths: readonly string[], cwd: string): Promise<FoundFiles> => {
+  const files = new Set<string>()
+  const diagnostics: Diagnostic[] = []
+  for (const path of paths) {
+    const found = await findOne(path, cwd)
+    if (Array.isArray(found)) for (const file of found) files.add(file)
+    else diagnostics.push(found as Diagnostic)
+  }
+  return { files: [...files].sort(), diagnostics }
+}
+
+const findOne = async (path: string, cwd: string): Promise<readonly string[] | Diagnostic> => {
+  const absolute = resolve(cwd, path)
+  const info = await stat(absolute).catch(() => undefined)
+  if (info?.isDirectory() === true) {
+    const found = await walk(EXTENSIONS, absolute)
+    return found.length > 0
+      ? found
+      : problem('E_NO_MANIFESTS', `The folder ${path} holds no file that ends in .yaml or .yml.`)
+  }
+  if (info?.isFile() === true) return [absolute]
+  if (info === undefined && isDynamicPattern(path)) {
+    const found = await walk(path, cwd)
+    return found.length > 0 ? found : problem('E_NOT_FOUND', `The glob ${path} matches no file.`)
+  }
+  return problem(
+    'E_NOT_FOUND',
+    info === undefined ? `There is no file or folder ${path}.` : `${path} is neither a file nor a folder.`,
+  )
+}
+
+const walk = (pattern: string, cwd: string): Promise<string[]> =>
+  glob(pattern, { cwd, absolute: true, ignore: IGNORED, followSymbolicLinks: false, expandDirectories: false })
+
+/** A file that a link leads to must be inside the tree, or its text could end up in a pull request's comment. */
+export const leavesTree = async (file: string, root: string): Promise<boolean> => {
+  const info = await lstat(file)
+  if (!info.isSymbolicLink()) return false
+  const way = relative(await realpath(root), await realpath(file))
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
+}
+
+const problem = (code: string, message: string): Diagnostic => ({
+  severity: 'error',
+  code,
+  message,
+  hint: 'Paths are relative to the current folder; quote a glob so that the shell leaves it alone.',
+})

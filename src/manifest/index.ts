@@ -1,0 +1,6 @@
+export { DIAGNOSTIC_CODES, type DiagnosticCode } from './codes.ts'
+export { loadManifests } from './load.ts'
+export { parseManifests } from './parse.ts'
+export { manifestSchema } from './schema/manifest-schema.ts'
+export { readSizeTable } from './size-table-file.ts'
+export type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'

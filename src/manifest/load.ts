@@ -1,0 +1,78 @@
+/** Files to `Desired`. */
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { type Diagnostic, SIZE_TABLE } from '../model/index.ts'
+import { findFiles, leavesTree } from './files/find-files.ts'
+import { MAX_FILE_BYTES } from './files/limits.ts'
+import { type FindFile, parseWith } from './parse.ts'
+import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
+
+/**
+ * Reads manifests: files, folders (walked for .yaml and .yml; hidden folders and node_modules left out) and globs.
+ *
+ * @returns everything that could be read, and every problem of every file. Nothing about a file's content is thrown.
+ */
+export const loadManifests = async (paths: readonly string[], options: LoadOptions = {}): Promise<LoadedManifests> => {
+  const cwd = options.cwd ?? process.cwd()
+  const { files, diagnostics } = await findFiles(paths, cwd)
+  const found: Diagnostic[] = [...diagnostics]
+  const texts: ManifestFile[] = []
+  for (const file of files) {
+    const shown = shownPath(file, cwd)
+    const text = (await leavesTree(file, cwd)) ? outside(shown) : readText(file, shown)
+    if (typeof text === 'string') texts.push({ path: shown, text })
+    else found.push(text)
+  }
+  return parseWith(texts, options.sizeTable ?? SIZE_TABLE, sharedFiles(cwd), found)
+}
+
+const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
+
+/** Read when asked for, since only a manifest's content tells which there are. */
+const sharedFiles =
+  (cwd: string): FindFile =>
+  (path) => {
+    const file = resolve(cwd, path)
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return 'there is no such file'
+    const way = relative(realpathSync(cwd), realpathSync(file))
+    if (way.startsWith('..') || isAbsolute(way)) return 'a link leads out of the tree there'
+    const text = readText(file, path)
+    return typeof text === 'string' ? { path, text } : text.message
+  }
+
+const readText = (file: string, shown: string): string | Diagnostic => {
+  try {
+    const size = statSync(file).size
+    if (size > MAX_FILE_BYTES) {
+      return wrong(
+        'E_TOO_LARGE',
+        shown,
+        `The file has ${Math.round(size / 1024 / 1024)} MiB; at most 32 MiB are read.`,
+        'Give each project a file of its own.',
+      )
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+  } catch (error) {
+    if (error instanceof TypeError) {
+      return wrong('E_ENCODING', shown, 'The file is not UTF-8.', 'Save it as UTF-8.')
+    }
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    return wrong('E_NOT_FOUND', shown, `The file cannot be read${code}.`, 'Check its rights.')
+  }
+}
+
+const outside = (shown: string): Diagnostic =>
+  wrong(
+    'E_OUTSIDE',
+    shown,
+    'This link leads out of the current folder, so it is not followed.',
+    'Put a copy in its place.',
+  )
+
+const wrong = (code: string, file: string, message: string, hint: string): Diagnostic => ({
+  severity: 'error',
+  code,
+  message,
+  hint,
+  source: { file, line: 1, column: 1, length: 1 },
+})

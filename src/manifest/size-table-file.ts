@@ -1,0 +1,45 @@
+/** A catalogue of sizes newer than this program. */
+import { readFile } from 'node:fs/promises'
+import { cacheGb, EspalierError, ramGb, SIZE_TABLE, type SizeStep, type SizeTable } from '../model/index.ts'
+
+/**
+ * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`; limits that it leaves out
+ * are those of the built-in table, `ramGb` and `cacheGb` follow from the size.
+ *
+ * @throws {EspalierError} `E_SIZE_TABLE` where it cannot be read or is wrong.
+ */
+export const readSizeTable = async (path: string): Promise<SizeTable> => {
+  const fail = (message: string, cause?: unknown): never => {
+    throw new EspalierError('E_SIZE_TABLE', `The size table ${path} ${message}.`, {
+      hint: '`espalier sizes --format json` prints the built-in one: start from that.',
+      cause,
+    })
+  }
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => fail('cannot be read', cause))
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    fail('is not JSON', cause)
+  }
+  if (typeof value !== 'object' || value === null) return fail('must be an object')
+  const given = value as Partial<Record<keyof SizeTable, unknown>>
+  if (!Array.isArray(given.steps) || given.steps.length === 0) return fail('needs `steps`, a list that is not empty')
+  const steps = given.steps.map((step: unknown, index): SizeStep => {
+    const { cu, maxConnections } = (step ?? {}) as Partial<Record<keyof SizeStep, unknown>>
+    if (typeof cu !== 'number' || !(cu > 0)) return fail(`has no \`cu\` above 0 in step ${index + 1}`)
+    if (typeof maxConnections !== 'number' || !(maxConnections > 0)) {
+      return fail(`has no \`maxConnections\` above 0 in step ${index + 1}`)
+    }
+    return { cu, maxConnections, ramGb: ramGb(cu), cacheGb: cacheGb(cu) }
+  })
+  const number = (key: 'autoscalingMaxCu' | 'maxSpreadCu' | 'scaleToZeroMaxCu'): number =>
+    typeof given[key] === 'number' ? given[key] : SIZE_TABLE[key]
+  return {
+    version: typeof given.version === 'string' ? given.version : path,
+    steps: steps.sort((a, b) => a.cu - b.cu),
+    autoscalingMaxCu: number('autoscalingMaxCu'),
+    maxSpreadCu: number('maxSpreadCu'),
+    scaleToZeroMaxCu: number('scaleToZeroMaxCu'),
+  }
+}

@@ -1,0 +1,26 @@
+import type { Desired, Diagnostic, SizeTable, Source } from '../model/index.ts'
+
+/** A file's text, under the path that people are shown (forward slashes). */
+export interface ManifestFile {
+  readonly path: string
+  readonly text: string
+}
+
+export interface LoadOptions {
+  /** What paths are relative to, and the tree that `extends` must not leave. Default: the process's folder. */
+  readonly cwd?: string
+  readonly sizeTable?: SizeTable
+}
+
+export interface LoadedManifests {
+  /** Of the documents that could be read; to be planned with only where no diagnostic is an error. */
+  readonly desired: Desired
+  /** In the order of files and lines. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Every file that was read, shared ones included. */
+  readonly files: readonly string[]
+  /** SHA-256 over all of them, hexadecimal. */
+  readonly digest: string
+  /** The text of the line that a source points at. */
+  lineOf(source: Source): string | undefined
+}
