@@ -1,3 +1,5 @@
+import type { Seed } from '../src/sandbox/index.ts'
+
 /** Fleets of a stated size, as manifest text and as the live world that they are planned against. */
 
 export interface FleetSize {
@@ -34,7 +36,7 @@ export const fleetManifest = (size: FleetSize): string => {
 }
 
 /** The live fleet, in the sandbox's seed vocabulary. */
-export const fleetSeed = (size: FleetSize) => ({
+export const fleetSeed = (size: FleetSize): Seed => ({
   projects: Array.from({ length: size.projects }, (_, project) => ({
     id: projectId(project),
     name: projectId(project),
@@ -48,3 +50,6 @@ export const fleetSeed = (size: FleetSize) => ({
     })),
   })),
 })
+
+export const projectIds = (size: FleetSize): readonly string[] =>
+  Array.from({ length: size.projects }, (_, index) => projectId(index))

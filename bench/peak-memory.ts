@@ -1,0 +1,21 @@
+/** Peak resident memory of a stretch of work, in MiB. */
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const STATUS = '/proc/self/status'
+
+const readHighWaterMark = (): number => {
+  const match = /VmHWM:\s+(\d+) kB/.exec(readFileSync(STATUS, 'utf8'))
+  return Number(match?.[1] ?? 0) / 1024
+}
+
+/**
+ * Starts counting anew, so that what was prepared before does not hide the peak of what comes.
+ * Linux alone can reset its high-water mark; elsewhere the peak is that of the whole process.
+ */
+export const resetPeak = (): void => {
+  globalThis.gc?.()
+  if (process.platform === 'linux') writeFileSync('/proc/self/clear_refs', '5')
+}
+
+export const peakMiB = (): number =>
+  process.platform === 'linux' ? readHighWaterMark() : process.resourceUsage().maxRSS / 1024

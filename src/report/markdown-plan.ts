@@ -1,0 +1,92 @@
+/** A plan as Markdown: the verdict first, then what interrupts, then the rest. */
+import { type Change, isEmptyPlan, type Plan, REASONS } from '../model/index.ts'
+import { plainText } from './plain-text.ts'
+import { counted, group } from './style.ts'
+import {
+  computeTitle,
+  impactWords,
+  interruptions,
+  isDisruptive,
+  NO_CHANGES,
+  planLine,
+  SYMBOLS,
+  stepTitle,
+} from './words.ts'
+
+export const markdownPlan = (plan: Plan, extra: { readonly takenAt?: string } = {}): string => {
+  const { summary } = plan
+  const seen = extra.takenAt === undefined ? '' : ` Seen at ${extra.takenAt}.`
+  if (isEmptyPlan(plan)) return `**${NO_CHANGES}**${seen}\n`
+  const loud = plan.changes.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)
+  const quiet = plan.changes.filter(({ impact, refused }) => !isDisruptive(impact) && refused === undefined)
+  return `${[
+    `**${planLine(summary)}** ${sentence(interruptions(summary))}${seen}`,
+    ...(loud.length > 0 ? ['### Interrupts', table(loud)] : []),
+    ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet)] : []),
+    folded(`Order of ${counted(plan.steps.length, 'step')}`, stepList(plan)),
+    ...(plan.unmanaged.length > 0 ? [folded(`Not managed: ${group(plan.unmanaged.length)}`, unmanagedList(plan))] : []),
+    ...(plan.warnings.length > 0
+      ? [plan.warnings.map(({ code, message }) => `- **${code}** ${escapeMarkdown(message)}`).join('\n')]
+      : []),
+  ].join('\n\n')}\n`
+}
+
+/** Text of unknown origin: no Markdown, no HTML, no mention and no table cell can be made of it. */
+export const escapeMarkdown = (text: string): string =>
+  plainText(text)
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/[\\`*_{}[\]()#+!|~$^-]/g, '\\$&')
+    .replace(/[@:/]/g, (char) => `&#${char.charCodeAt(0)};`)
+
+const table = (changes: readonly Change[]): string =>
+  [
+    '| | branch | compute | change | impact |',
+    '|---|---|---|---|---|',
+    ...changes.map((change) => {
+      const cells = [
+        `\`${SYMBOLS[change.kind]}\``,
+        escapeMarkdown(change.branch.name),
+        `${escapeMarkdown(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${escapeMarkdown(change.compute.id)}`}`,
+        whatChanges(change),
+        `${isDisruptive(change.impact) ? '**' : ''}${escapeMarkdown(impactWords(change))}${isDisruptive(change.impact) ? '**' : ''}${
+          change.refused === undefined ? '' : `<br>refused: ${escapeMarkdown(change.refused)}`
+        }`,
+      ]
+      return `| ${cells.join(' | ')} |`
+    }),
+  ].join('\n')
+
+const whatChanges = (change: Change): string => {
+  const attributes = change.attributes.map(
+    ({ path, before, after }) =>
+      `${escapeMarkdown(path)}: ${before === undefined ? '' : `${escapeMarkdown(before)} → `}${escapeMarkdown(after)}`,
+  )
+  const moved = change.from === undefined ? [] : [`from ${escapeMarkdown(change.from.name)}`]
+  const [reason] = change.reasons
+  const words = [...moved, ...attributes]
+  return words.length > 0 ? words.join('<br>') : reason === undefined ? '' : escapeMarkdown(REASONS[reason])
+}
+
+const stepList = (plan: Plan): string => {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  return plan.steps
+    .map(
+      (step, index) =>
+        `${index + 1}. ${escapeMarkdown(stepTitle(step, changes))}${isDisruptive(step.impact) ? ` — **${escapeMarkdown(impactWords(step))}**` : ''}`,
+    )
+    .join('\n')
+}
+
+const unmanagedList = ({ unmanaged }: Plan): string =>
+  unmanaged
+    .map(
+      ({ branch, compute }) =>
+        `- ${escapeMarkdown(computeTitle(compute))} on ${escapeMarkdown(branch.name)} ${escapeMarkdown(compute.id ?? '')}`,
+    )
+    .join('\n')
+
+const folded = (title: string, body: string): string => `<details><summary>${title}</summary>\n\n${body}\n\n</details>`
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

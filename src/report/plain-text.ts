@@ -1,0 +1,9 @@
+/**
+ * Text of unknown origin (names, messages of the service), safe to show: control characters, terminal escape sequences
+ * and characters that turn the direction of writing are spelt out.
+ */
+export const plainText = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu, (char) => {
+    const code = char.codePointAt(0) ?? 0
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+  })

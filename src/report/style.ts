@@ -1,0 +1,30 @@
+import pico from 'picocolors'
+import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
+
+/** Where text goes to: whether it may be coloured, and how many columns there are. */
+export interface Style {
+  readonly color: boolean
+  readonly width: number
+}
+
+export type Paint = ReturnType<typeof pico.createColors>
+
+export const paintOf = ({ color }: Style): Paint => pico.createColors(color)
+
+/** Spaces up to `width` columns, as the eye counts them. */
+export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
+
+/** Wrapped at words; later lines are indented under the first. */
+export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
+  const indent = stringWidth(later)
+  const room = Math.max(20, width - indent)
+  const lines = wrapAnsi(text, room, { hard: true, trim: true }).split('\n')
+  return lines.map((line, index) => (index === 0 ? first : later) + line).join('\n')
+}
+
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${group(count)} ${count === 1 ? noun : plural}`
+
+/** 12,345: the same in every locale. */
+export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')

@@ -1,0 +1,76 @@
+/** What became of a run, for the terminal. */
+import type { Outcome, Plan, Step, StepOutcome, StepStatus } from '../model/index.ts'
+import { plainText } from './plain-text.ts'
+import { counted, type Paint, paintOf, type Style, wrap } from './style.ts'
+import { stepTitle, time } from './words.ts'
+
+export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
+  done: 'done',
+  failed: 'failed',
+  skipped: 'skipped',
+  'not-allowed': 'not allowed',
+}
+
+/** Steps that are not done, each with its reason, then what to do; the last line says whether all is done. */
+export const terminalOutcome = (plan: Plan, outcome: Outcome, style: Style): string => {
+  const paint = paintOf(style)
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const open = outcome.steps.filter(({ status }) => status !== 'done')
+  const lines = open.map((one) => {
+    const step = steps.get(one.step)
+    const title = step === undefined ? one.step : stepTitle(step, changes)
+    return wrap(
+      `${statusMark(one.status, paint)} ${title}${one.message === undefined ? '' : `: ${plainText(one.message)}`}`,
+      style,
+      '',
+      '  ',
+    )
+  })
+  const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${plainText(note)}`, style, '', '  '))
+  const next = nextSteps(plan, outcome, steps).map((line) => wrap(line, style, '', '  '))
+  return `${[lines, notes, next, [closing(outcome, paint)]]
+    .filter((part) => part.length > 0)
+    .map((part) => part.join('\n'))
+    .join('\n\n')}\n`
+}
+
+export const statusMark = (status: StepStatus, paint: Paint): string => {
+  const color = { done: paint.green, failed: paint.red, skipped: paint.yellow, 'not-allowed': paint.yellow }[status]
+  return color(STATUS_WORDS[status])
+}
+
+const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step>): readonly string[] => {
+  const missing = new Set(
+    outcome.steps
+      .filter(({ reason }) => reason === 'not-consented')
+      .flatMap(({ step }) => steps.get(step)?.consents ?? []),
+  )
+  return [
+    ...(missing.size > 0
+      ? [`Next: run \`espalier apply --allow ${[...missing].join(',')}\` if that is what you want.`]
+      : []),
+    ...(outcome.interrupted ? ['Next: run `espalier apply` again. What is done stays done.'] : []),
+    ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done')
+      ? ['The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.']
+      : []),
+    ...(plan.steps.length > 0 && !outcome.interrupted && outcome.steps.some(({ status }) => status === 'failed')
+      ? ['Next: see the reason above, then run `espalier apply` again: it plans anew and does what is left.']
+      : []),
+  ]
+}
+
+const closing = (outcome: Outcome, paint: Paint): string => {
+  const count = (status: StepStatus): number =>
+    outcome.steps.filter((step: StepOutcome) => step.status === status).length
+  const total = outcome.steps.reduce((sum, { durationMs }) => sum + durationMs, 0)
+  const whole = count('done') === outcome.steps.length && outcome.converged !== false && !outcome.interrupted
+  const counts = (['done', 'failed', 'skipped', 'not-allowed'] as const)
+    .filter((status) => status === 'done' || count(status) > 0)
+    .map((status) => `${count(status)} ${STATUS_WORDS[status]}`)
+    .join(', ')
+  const spent = `${counted(outcome.steps.length, 'step')} took ${time(total)} in sum`
+  return whole
+    ? `${paint.bold(paint.green('Apply complete'))}: ${counts}. ${spent}.`
+    : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}. ${spent}.`
+}

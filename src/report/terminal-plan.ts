@@ -1,0 +1,207 @@
+/** A plan for the terminal: read once, and understood. */
+import {
+  type AttributeChange,
+  type Change,
+  IMPACT_WORDS,
+  isEmptyPlan,
+  type Plan,
+  REASONS,
+  type Step,
+  type UnmanagedCompute,
+} from '../model/index.ts'
+import { plainText } from './plain-text.ts'
+import { counted, group, type Paint, pad, paintOf, type Style, wrap } from './style.ts'
+import {
+  computeTitle,
+  impactWords,
+  interruptions,
+  isDisruptive,
+  NO_CHANGES,
+  place,
+  planLine,
+  SYMBOLS,
+  stepTitle,
+  time,
+} from './words.ts'
+
+/** Longer lists of what is left alone say nothing more. */
+const UNMANAGED_SHOWN = 20
+
+/** @param extra.takenAt when the snapshot was taken, ISO 8601. */
+export const terminalPlan = (plan: Plan, style: Style, extra: { readonly takenAt?: string } = {}): string => {
+  const paint = paintOf(style)
+  const sections = [
+    ...changeSections(plan, style, paint),
+    stepsSection(plan, style, paint),
+    unmanagedSection(plan.unmanaged, style, paint),
+    warningsSection(plan, style, paint),
+    capacitySection(plan, paint),
+    closing(plan, paint, extra.takenAt),
+  ]
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
+}
+
+const changeSections = (plan: Plan, style: Style, paint: Paint): readonly string[] => {
+  const sections: string[] = []
+  let project = ''
+  let branch = ''
+  let lines: string[] = []
+  const flush = (): void => {
+    if (lines.length > 0) sections.push(lines.join('\n'))
+    lines = []
+  }
+  for (const change of plan.changes) {
+    if (change.project !== project) {
+      flush()
+      project = change.project
+      branch = ''
+      lines.push(paint.bold(`Project ${project}`), '')
+    }
+    if (change.branch.id !== branch) {
+      branch = change.branch.id
+      if (lines.length > 2) {
+        flush()
+      }
+      lines.push(paint.bold(`Branch ${plainText(change.branch.name)}`) + paint.dim(`  ${branch}`))
+    }
+    lines.push(...changeLines(change, style, paint))
+  }
+  flush()
+  return sections
+}
+
+const changeLines = (change: Change, style: Style, paint: Paint): readonly string[] => {
+  const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
+    change.kind
+  ]
+  const { id } = change.compute
+  const where =
+    change.from === undefined ? '' : `  from ${plainText(change.from.name)} to ${plainText(change.branch.name)}`
+  const head = `  ${color(pad(SYMBOLS[change.kind], 3))} ${change.kind} ${paint.bold(computeTitle(change.compute))}${where}`
+  const told = [id, change.compute.state, change.source && place(change.source)].filter((part) => part !== undefined)
+  const width = Math.max(0, ...change.attributes.map(({ path }) => plainText(path).length))
+  const [first] = change.reasons
+  return [
+    wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
+    ...change.attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
+    wrap(impactText(change, paint), style, '      ', '        '),
+    ...(first === undefined
+      ? []
+      : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
+    ...(change.refused === undefined
+      ? []
+      : [wrap(paint.red(`refused: ${plainText(change.refused)}`), style, '      ', '        ')]),
+  ]
+}
+
+const attributeLine = ({ path, before, after }: AttributeChange, width: number, style: Style, paint: Paint): string => {
+  const shown = before === undefined ? plainText(after) : `${plainText(before)} → ${plainText(after)}`
+  return wrap(`${paint.dim(pad(plainText(path), width))}  ${shown}`, style, '      ', ' '.repeat(8 + width))
+}
+
+/** The mark is a character and a word, so that it stands out without colour too. */
+const impactText = (change: Pick<Change, 'impact' | 'unlessIdle'>, paint: Paint): string => {
+  const words = impactWords(change)
+  if (!isDisruptive(change.impact)) return paint.green(words)
+  return paint.bold(paint.red(`! ${words}`))
+}
+
+const stepsSection = (plan: Plan, style: Style, paint: Paint): string => {
+  if (plan.steps.length === 0) return ''
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const width = String(plan.steps.length).length
+  const lines = plan.steps.map((step, index) =>
+    wrap(
+      stepText(step, changes, numbers, paint),
+      style,
+      `  ${String(index + 1).padStart(width)}. `,
+      ' '.repeat(width + 4),
+    ),
+  )
+  return [
+    paint.bold('Order of steps') + paint.dim('  (projects side by side, one step at a time within each)'),
+    ...lines,
+  ].join('\n')
+}
+
+const stepText = (
+  step: Step,
+  changes: ReadonlyMap<string, Change>,
+  numbers: ReadonlyMap<string, number>,
+  paint: Paint,
+): string => {
+  const waits = step.after.map((id) => numbers.get(id)).filter((number) => number !== undefined)
+  const impact = isDisruptive(step.impact) ? `  ${paint.red(`! ${IMPACT_WORDS[step.impact].replace(/:.*$/, '')}`)}` : ''
+  const parked = step.reason === 'PARKED' ? ', to wait there' : ''
+  return [
+    `${stepTitle(step, changes)}${parked}`,
+    impact,
+    waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
+    step.refused === undefined ? '' : paint.red('  refused'),
+  ].join('')
+}
+
+const unmanagedSection = (unmanaged: readonly UnmanagedCompute[], style: Style, paint: Paint): string => {
+  if (unmanaged.length === 0) return ''
+  const lines = unmanaged
+    .slice(0, UNMANAGED_SHOWN)
+    .map(({ branch, compute }) =>
+      wrap(
+        `${computeTitle(compute)} on ${plainText(branch.name)}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
+        style,
+        '    ',
+        '      ',
+      ),
+    )
+  const more = unmanaged.length - lines.length
+  return [
+    paint.bold(`Not managed (${group(unmanaged.length)})`) + paint.dim('  declared nowhere, left alone'),
+    ...lines,
+    ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
+  ].join('\n')
+}
+
+const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string =>
+  warnings
+    .map(({ code, message, hint, source }) =>
+      wrap(
+        `${paint.yellow('Warning')} ${code}: ${plainText(message)}${hint === undefined ? '' : ` ${plainText(hint)}`}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`,
+        style,
+        '',
+        '  ',
+      ),
+    )
+    .join('\n')
+
+const capacitySection = ({ summary, estimates, steps }: Plan, paint: Paint): string => {
+  if (steps.length === 0) return ''
+  const { before, after } = summary.capacity
+  const row = (name: string, from: string, to: string): string =>
+    `  ${pad(name, 17)}${from === to ? from : `${from} → ${to}`}`
+  const range = (total: typeof before): string => `${number(total.minCu)}–${number(total.maxCu)} CU`
+  const median = estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
+  const slow = estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
+  return [
+    paint.bold('Capacity') + paint.dim('  of all computes in the project, at the upper limits'),
+    row('computes', group(before.computes), group(after.computes)),
+    row('size', range(before), range(after)),
+    row('RAM', `${number(before.ramGb)} GB`, `${number(after.ramGb)} GB`),
+    row('max_connections', group(before.maxConnections), group(after.maxConnections)),
+    ...(estimates.length === 0
+      ? []
+      : [
+          `  ${pad('time', 17)}about ${time(median)}, at most ${time(slow)} in 19 of 20 cases${paint.dim("  (from the project's own past operations)")}`,
+        ]),
+  ].join('\n')
+}
+
+const number = (value: number): string => String(Math.round(value * 100) / 100)
+
+const closing = (plan: Plan, paint: Paint, takenAt: string | undefined): string => {
+  const { summary } = plan
+  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed`
+  const seen = takenAt === undefined ? '' : paint.dim(`  seen at ${takenAt}`)
+  if (isEmptyPlan(plan)) return `${paint.green(NO_CHANGES)}\n${counts}.${seen}`
+  return `${paint.bold(planLine(summary))}\n${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}.${seen}`
+}

@@ -1,0 +1,89 @@
+/** The words in which every renderer speaks of changes and steps. */
+import {
+  type Change,
+  type ChangeKind,
+  IMPACT_WORDS,
+  type Impact,
+  type PlannedCompute,
+  type PlanSummary,
+  type Source,
+  type Step,
+} from '../model/index.ts'
+import { plainText } from './plain-text.ts'
+import { counted } from './style.ts'
+
+export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
+  create: '+',
+  update: '~',
+  move: '→',
+  replace: '-/+',
+  delete: '-',
+}
+
+export const VERBS: Readonly<Record<ChangeKind, string>> = {
+  create: 'create',
+  update: 'update',
+  move: 'move',
+  replace: 'replace',
+  delete: 'delete',
+}
+
+/** `primary`, or `replica "reporting"`. */
+export const computeTitle = ({ type, name }: PlannedCompute): string => {
+  const role = type === 'read_write' ? 'primary' : 'replica'
+  return name === undefined ? role : `${role} "${plainText(name)}"`
+}
+
+/** What it does to its users; on an idle compute also what it would do otherwise. */
+export const impactWords = ({
+  impact,
+  unlessIdle,
+}: {
+  readonly impact: Impact
+  readonly unlessIdle?: Impact
+}): string => {
+  if (unlessIdle === undefined) return IMPACT_WORDS[impact]
+  const otherwise = IMPACT_WORDS[unlessIdle].replace(/:.*$/, '')
+  return impact === 'none'
+    ? `idle: no one is connected (${otherwise} if it is active by then)`
+    : `${IMPACT_WORDS[impact]} (${otherwise} as well if it is active by then)`
+}
+
+/** Whether the eye should fall on it first. */
+export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
+
+export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
+
+/** `resize the primary of main: 1 CU → 1–4 CU`, in one line. */
+export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>): string => {
+  const change = changes.get(step.change)
+  const what = `${computeTitle(step.compute)} on ${plainText(step.branch.name)}`
+  const from = step.kind === 'move' && change?.from !== undefined ? ` from ${plainText(change.from.name)}` : ''
+  return `${step.kind} ${what}${from}${step.compute.id === undefined ? '' : ` (${step.compute.id})`}`
+}
+
+/** What the counts of `Plan: …` do not say: interruptions, and what is refused. */
+export const interruptions = (summary: PlanSummary): string =>
+  [
+    summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
+    ...(summary.mayRestart > 0 ? [`${summary.mayRestart} that may restart`] : []),
+    ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
+    ...(summary.moves > 0 ? [counted(summary.moves, 'move')] : []),
+    ...(summary.replaces > 0 ? [`${summary.replaces} replaced (new host)`] : []),
+    ...(summary.refused > 0 ? [`${summary.refused} refused by protection`] : []),
+  ].join(', ')
+
+/** The line that everyone greps for. */
+export const planLine = ({ add, change, destroy }: PlanSummary): string =>
+  `Plan: ${add} to add, ${change} to change, ${destroy} to destroy.`
+
+export const NO_CHANGES = 'No changes. The live project is as the manifests say.'
+
+/** `2.5 s`, `1 min 20 s`. */
+export const time = (ms: number): string => {
+  const seconds = ms / 1_000
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  const rest = Math.round(seconds) % 60
+  return `${Math.floor(Math.round(seconds) / 60)} min${rest === 0 ? '' : ` ${rest} s`}`
+}
