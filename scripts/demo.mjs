@@ -1,8 +1,8 @@
 // The main job on the sandbox: plan, apply, plan again. Ends by itself with the exit code of the first command that fails.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const espalier = ['dist/main.js']

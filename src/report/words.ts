@@ -20,14 +20,6 @@ export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
   delete: '-',
 }
 
-export const VERBS: Readonly<Record<ChangeKind, string>> = {
-  create: 'create',
-  update: 'update',
-  move: 'move',
-  replace: 'replace',
-  delete: 'delete',
-}
-
 /** `primary`, or `replica "reporting"`. */
 export const computeTitle = ({ type, name }: PlannedCompute): string => {
   const role = type === 'read_write' ? 'primary' : 'replica'

@@ -1,0 +1,392 @@
+import { describe, expect, test } from 'vitest'
+import { branchId, desired, errorsOf, PROJECT, planOf, world } from './world.ts'
+
+describe('what changes', () => {
+  test('nothing differs, nothing is planned', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { size: 1, scaleToZero: 300 } } } },
+      world({ main: { primary: {} } }),
+    )
+    expect(plan.steps).toEqual([])
+    expect(plan.summary).toMatchObject({ add: 0, change: 0, destroy: 0, managed: 1 })
+  })
+
+  test('a declared compute that is not there is created, and interrupts no one', () => {
+    const plan = planOf(
+      { branches: { main: { replicas: { reporting: { size: 2 } } } } },
+      world({ main: { primary: {} } }),
+    )
+    expect(plan.steps).toMatchObject([
+      {
+        kind: 'create',
+        impact: 'none',
+        consents: [],
+        reason: 'NOT_OBSERVED',
+        request: {
+          method: 'POST',
+          path: `/projects/${PROJECT}/endpoints`,
+          body: {
+            endpoint: {
+              branch_id: branchId('main'),
+              type: 'read_only',
+              name: 'reporting',
+              autoscaling_limit_min_cu: 2,
+              autoscaling_limit_max_cu: 2,
+            },
+          },
+        },
+      },
+    ])
+  })
+
+  test('only what differs is sent', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { size: { min: 1, max: 4 }, scaleToZero: 0 } } } },
+      world({ main: { primary: { size: 1 } } }),
+    )
+    expect(plan.steps.map(({ request }) => request.body)).toEqual([{ endpoint: { autoscaling_limit_max_cu: 4 } }])
+  })
+
+  test('one compute gets one call, so one restart, however much differs', () => {
+    const plan = planOf(
+      {
+        branches: {
+          main: { primary: { size: 2, scaleToZero: 600, settings: { work_mem: '64MB' }, preload: ['pg_cron'] } },
+        },
+      },
+      world({ main: { primary: { size: 1, settings: { jit: 'off' } } } }),
+    )
+    expect(plan.steps).toHaveLength(1)
+    expect(plan.steps[0]?.request.body?.endpoint.settings).toEqual({
+      pg_settings: { jit: 'off', work_mem: '64MB' },
+      preload_libraries: { enabled_libraries: ['pg_cron'] },
+    })
+    expect(plan.summary.restarts).toBe(1)
+  })
+
+  test('an idle compute is resized without interrupting anyone', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { size: 2 } } } },
+      world({ main: { primary: { size: 1, state: 'idle' } } }),
+    )
+    expect(plan.steps).toMatchObject([
+      { kind: 'update', impact: 'none', unlessIdle: 'restart', consents: [], reason: 'SIZE_DIFFERS' },
+    ])
+    expect(plan.summary.restarts).toBe(0)
+  })
+
+  test.each([
+    ['size', { size: 2 }, 'restart', ['restart']],
+    ['scale to zero', { scaleToZero: 600 }, 'none', []],
+    ['name', { name: 'other' }, 'none', []],
+    ['Postgres settings', { settings: { work_mem: '64MB' } }, 'may-restart', ['restart']],
+    ['preloaded libraries', { preload: ['pg_cron'] }, 'restart', ['restart']],
+    ['disabled', { disabled: true }, 'disconnect', ['disconnect']],
+  ] as const)('the impact of another %s', (_what, primary, impact, consents) => {
+    const plan = planOf({ branches: { main: { primary } } }, world({ main: { primary: { name: 'primary' } } }))
+    expect(plan.steps).toMatchObject([{ impact, consents }])
+  })
+
+  test('a setting that is not named stays, and is sent along', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { settings: { work_mem: '64MB' } } } } },
+      world({ main: { primary: { settings: { jit: 'off', work_mem: '4MB' } } } }),
+    )
+    expect(plan.changes[0]?.attributes).toMatchObject([
+      { path: 'postgres.settings.work_mem', before: '4MB', after: '64MB' },
+    ])
+    expect(plan.steps[0]?.request.body?.endpoint.settings?.pg_settings).toEqual({ jit: 'off', work_mem: '64MB' })
+  })
+})
+
+describe('who is who', () => {
+  test('a pinned compute that lives elsewhere is moved, and keeps its host', () => {
+    const plan = planOf(
+      { branches: { old: { primary: { id: 'ep-app' } }, main: { primary: 'absent' } } },
+      world({ main: { primary: { id: 'ep-app' } }, old: {} }),
+    )
+    expect(plan.steps).toMatchObject([
+      {
+        kind: 'move',
+        impact: 'reconnect',
+        consents: ['move'],
+        request: { method: 'PATCH', body: { endpoint: { branch_id: branchId('old') } } },
+      },
+    ])
+    expect(plan.changes[0]).toMatchObject({ from: { name: 'main' }, branch: { name: 'old' } })
+  })
+
+  test('a pin in the place of the other type is a replacement, and needs its own consent', () => {
+    const plan = planOf(
+      { branches: { main: { replicas: { reporting: { id: 'ep-app' } } } } },
+      world({ main: { primary: { id: 'ep-app' } } }),
+    )
+    expect(plan.steps.map(({ kind, consents }) => [kind, consents])).toEqual([
+      ['delete', ['replace']],
+      ['create', []],
+    ])
+    expect(plan.summary).toMatchObject({ add: 1, destroy: 1, replaces: 1 })
+    expect(plan.warnings.map(({ code }) => code)).toContain('W_PIN_REPLACED')
+  })
+
+  test('a nameless replica is adopted and named, not deleted and made again', () => {
+    const plan = planOf(
+      { branches: { main: { replicas: { reporting: { size: 1 } } } }, prune: true },
+      world({ main: { replicas: [{ id: 'ep-r' }] } }),
+    )
+    expect(plan.steps).toMatchObject([{ kind: 'update', impact: 'none', compute: { id: 'ep-r' } }])
+    expect(plan.warnings.map(({ code }) => code)).toContain('W_ADOPTED')
+  })
+
+  test("somebody's named replica is left alone without prune", () => {
+    const plan = planOf(
+      { branches: { main: { replicas: { reporting: {} } } } },
+      world({ main: { replicas: [{ id: 'ep-r', name: 'experiment' }] } }),
+    )
+    expect(plan.steps.map(({ kind }) => kind)).toEqual(['create'])
+    expect(plan.unmanaged.map(({ compute }) => compute.id)).toEqual(['ep-r'])
+  })
+
+  test('of two replicas that fit, the least disruptive is taken', () => {
+    const plan = planOf(
+      { branches: { main: { replicas: { a: { size: 2 }, b: { size: 1 } } } } },
+      world({
+        main: {
+          replicas: [
+            { id: 'ep-1', size: 1 },
+            { id: 'ep-2', size: 2 },
+          ],
+        },
+      }),
+    )
+    expect(plan.summary.restarts).toBe(0)
+    expect(plan.changes.map(({ compute }) => [compute.name, compute.id])).toEqual([
+      ['a', 'ep-2'],
+      ['b', 'ep-1'],
+    ])
+  })
+
+  test('a replica that is as like the declared one as the one chosen is not pruned unasked', () => {
+    const plan = planOf(
+      { branches: { main: { replicas: { reporting: {} } } }, prune: true },
+      world({
+        main: {
+          replicas: [
+            { id: 'ep-1', name: 'reporting' },
+            { id: 'ep-2', name: 'reporting' },
+          ],
+        },
+      }),
+    )
+    expect(plan.steps).toMatchObject([
+      { kind: 'delete', compute: { id: 'ep-2' }, refused: expect.stringContaining('pin') },
+    ])
+  })
+
+  test('rules give shape to branches that nobody lists; the first match wins', () => {
+    const plan = planOf(
+      {
+        branches: { 'preview/listed': { primary: { size: 4 } } },
+        rules: [
+          { match: 'preview/keep-*', primary: { size: 2 } },
+          { match: 'preview/*', except: ['preview/no'], primary: { size: 0.5 } },
+        ],
+      },
+      world({
+        'preview/listed': { primary: { size: 4 } },
+        'preview/keep-me': { primary: {} },
+        'preview/1': { primary: {} },
+        'preview/no': { primary: {} },
+        other: { primary: {} },
+      }),
+    )
+    expect(plan.changes.map(({ branch, after }) => [branch.name, after?.size.max])).toEqual([
+      ['preview/1', 0.5],
+      ['preview/keep-me', 2],
+    ])
+    expect(plan.unmanaged.map(({ branch }) => branch.name).sort()).toEqual(['other', 'preview/no'])
+  })
+
+  test('a rule that no branch matches is a warning', () => {
+    const plan = planOf({ rules: [{ match: 'preview/*', primary: {} }] }, world({ main: {} }))
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['W_RULE_UNUSED'])
+  })
+})
+
+describe('deleting', () => {
+  const live = world({
+    main: { primary: { id: 'ep-p' }, replicas: [{ id: 'ep-r', name: 'x' }] },
+    other: { primary: {} },
+  })
+
+  test('what nothing claims is left alone', () => {
+    expect(planOf({ branches: { main: {} } }, live).steps).toEqual([])
+  })
+
+  test('prune deletes it, on declared branches only', () => {
+    const plan = planOf({ branches: { main: { primary: {} } }, prune: true }, live)
+    expect(plan.steps).toMatchObject([
+      { kind: 'delete', consents: ['delete'], impact: 'gone', reason: 'PRUNED', compute: { id: 'ep-r' } },
+    ])
+    expect(plan.unmanaged.map(({ branch }) => branch.name)).toEqual(['other'])
+  })
+
+  test('absent deletes the primary', () => {
+    expect(planOf({ branches: { main: { primary: 'absent' } } }, live).steps).toMatchObject([
+      { kind: 'delete', reason: 'DECLARED_ABSENT', compute: { id: 'ep-p' } },
+    ])
+  })
+
+  test.each([
+    ['protect: true', { branches: { main: { protect: true, primary: 'absent' as const } } }, live, undefined],
+    [
+      "the service's protection",
+      { branches: { main: { primary: 'absent' as const } } },
+      world({ main: { primary: {}, protected: true } }),
+      undefined,
+    ],
+    [
+      "the base's protect: true, which this version dropped",
+      { branches: { main: { primary: 'absent' as const } } },
+      live,
+      { guard: desired({ branches: { main: { protect: true } } }) },
+    ],
+  ])('%s refuses it, whatever the flags', (_why, declared, observed, options) => {
+    const plan = planOf(declared, observed, options)
+    expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('main') }])
+    expect(plan.summary.refused).toBe(1)
+  })
+
+  test('an update on a protected branch is fine', () => {
+    const plan = planOf({ branches: { main: { protect: true, primary: { size: 2 } } } }, live)
+    expect(plan.steps[0]?.refused).toBeUndefined()
+  })
+})
+
+describe('order', () => {
+  test('capacity first, harmless next, replicas before their primary, deletes last', () => {
+    const plan = planOf(
+      {
+        branches: {
+          main: { primary: { size: 2 }, replicas: { a: { size: 2 }, b: { size: 1, scaleToZero: 600 }, c: {} } },
+        },
+        prune: true,
+      },
+      world({
+        main: {
+          primary: { id: 'ep-p' },
+          replicas: [
+            { id: 'ep-a', name: 'a' },
+            { id: 'ep-b', name: 'b' },
+            { id: 'ep-x', name: 'x' },
+            { id: 'ep-y', name: 'y' },
+          ],
+        },
+      }),
+    )
+    expect(plan.steps.map(({ kind, compute }) => [kind, compute.name ?? compute.type])).toEqual([
+      ['update', 'b'],
+      ['update', 'c'],
+      ['update', 'a'],
+      ['update', 'read_write'],
+      ['delete', 'y'],
+    ])
+  })
+
+  test('a chain of moves runs from its free end', () => {
+    const plan = planOf(
+      { branches: { a: { primary: 'absent' }, b: { primary: { id: 'ep-1' } }, c: { primary: { id: 'ep-2' } } } },
+      world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } }, c: {} }),
+    )
+    expect(plan.steps.map(({ compute }) => compute.id)).toEqual(['ep-2', 'ep-1'])
+    expect(plan.steps[1]?.after).toEqual([plan.steps[0]?.id])
+  })
+
+  const swap = { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }
+  const swapped = { a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }
+
+  test('a swap is an error that names the way out', () => {
+    expect(errorsOf({ branches: swap }, world(swapped))).toEqual(['E_MOVE_CYCLE'])
+  })
+
+  test('with a branch to park on a swap takes three moves', () => {
+    const plan = planOf({ branches: swap, parkOn: 'park' }, world({ ...swapped, park: {} }))
+    expect(plan.steps.map(({ compute, branch, reason }) => [compute.id, branch.name, reason])).toEqual([
+      ['ep-2', 'park', 'PARKED'],
+      ['ep-1', 'b', 'PIN_ELSEWHERE'],
+      ['ep-2', 'a', 'PIN_ELSEWHERE'],
+    ])
+  })
+
+  test('a branch that has a primary cannot be parked on', () => {
+    expect(errorsOf({ branches: swap, parkOn: 'park' }, world({ ...swapped, park: { primary: {} } }))).toContain(
+      'E_PARK_ON',
+    )
+  })
+
+  test('a deletion that makes room comes before what fills it', () => {
+    const plan = planOf(
+      { branches: { a: { primary: { id: 'ep-2' } }, b: {} }, prune: true },
+      world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
+    )
+    expect(plan.steps.map(({ kind, compute }) => [kind, compute.id])).toEqual([
+      ['delete', 'ep-1'],
+      ['move', 'ep-2'],
+    ])
+  })
+})
+
+describe('errors, each with its place', () => {
+  test.each([
+    ['E_BRANCH_UNKNOWN', { branches: { mian: {} } }, world({ main: {} })],
+    ['E_PROJECT_UNKNOWN', { project: 'other-1' }, world({ main: {} })],
+    ['E_PIN_UNKNOWN', { branches: { main: { primary: { id: 'ep-gone' } } } }, world({ main: {} })],
+    [
+      'E_TWO_PINS',
+      { branches: { main: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-1' } } } },
+      world({ main: { primary: { id: 'ep-1' } }, b: {} }),
+    ],
+    ['E_TWO_CLAIMS', { branches: { main: {}, 'br-main': {} } }, world({ main: {} })],
+    [
+      'E_PRIMARY_TAKEN',
+      { branches: { b: { primary: { id: 'ep-1' } } } },
+      world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
+    ],
+    ['E_SCALE_TO_ZERO_SIZE', { branches: { main: { primary: { size: 24 } } } }, world({ main: { primary: {} } })],
+    [
+      'E_SCALE_TO_ZERO_SIZE',
+      { branches: { main: { primary: { scaleToZero: 600 } } } },
+      world({ main: { primary: { size: 24, scaleToZero: -1 } } }),
+    ],
+  ] as const)('%s', (code, declared, observed) => {
+    expect(errorsOf(declared, observed)).toEqual([code])
+  })
+
+  test('a replaced compute is found under its new id', () => {
+    const declared = { branches: { main: { primary: { id: 'ep-old' } } } }
+    expect(
+      planOf(declared, world({ main: { primary: { id: 'ep-new' } } }), { pinAliases: { 'ep-old': 'ep-new' } }).steps,
+    ).toEqual([])
+  })
+})
+
+test('capacity counts all computes before and after, and a shrink of max_connections is a warning', () => {
+  const plan = planOf(
+    { branches: { main: { primary: { size: 1 } } } },
+    world({ main: { primary: { size: 8 } }, other: { primary: { size: 2 } } }),
+  )
+  expect(plan.summary.capacity).toEqual({
+    before: { computes: 2, minCu: 10, maxCu: 10, ramGb: 40, maxConnections: 3357 + 839 },
+    after: { computes: 2, minCu: 3, maxCu: 3, ramGb: 12, maxConnections: 419 + 839 },
+  })
+  expect(plan.warnings.map(({ code }) => code)).toEqual(['W_CONNECTIONS_SHRINK'])
+})
+
+test("the estimate comes from the project's own past operations", () => {
+  const live = world({ main: { primary: {} } })
+  const [project] = live.projects
+  const past = [1000, 2000, 3000, 4000, 9000].map((durationMs) => ({ action: 'apply_config', durationMs }))
+  const observed = { ...live, projects: project === undefined ? [] : [{ ...project, pastOperations: past }] }
+  const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, observed)
+  expect(plan.estimates).toEqual([{ project: PROJECT, medianMs: 3000, p95Ms: 9000, samples: 5 }])
+})
