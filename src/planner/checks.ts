@@ -21,7 +21,12 @@ export const checkMerged = (
 ]
 
 /** Spec 8: scale to zero is for computes up to 16 CU. */
-const checkScaleToZero = ({ desired, observed, branch }: Claim, table: SizeTable): readonly Diagnostic[] => {
+const checkScaleToZero = (
+  { desired, observed: claimed, branch, type }: Claim,
+  table: SizeTable,
+): readonly Diagnostic[] => {
+  // A compute of the other type is replaced, and its successor inherits nothing.
+  const observed = claimed?.type === type ? claimed : undefined
   const live: ComputeAttributes = observed?.attributes ?? {}
   const changed = differingKeys(desired.attributes, live)
   if (!changed.includes('size') && !changed.includes('scaleToZero')) return []

@@ -1,0 +1,72 @@
+/** The API as the spec describes it, small enough to be read: applies a step to a world, or says which rule it breaks. */
+import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../../src/model/index.ts'
+
+export interface Simulated {
+  readonly computes: ReadonlyMap<string, ObservedCompute>
+  /** Ids that creates were given, by the id of their step. */
+  readonly made: ReadonlyMap<string, string>
+}
+
+export const start = (observed: Observed): Simulated => ({
+  computes: new Map(observed.projects.flatMap(({ computes }) => computes.map((one) => [one.id, one]))),
+  made: new Map(),
+})
+
+export const perform = ({ computes, made }: Simulated, step: Step): Simulated => {
+  const next = new Map(computes)
+  const { method, path, body } = step.request
+  if (method === 'POST') {
+    const id = `ep-made-${made.size}`
+    const endpoint = body?.endpoint ?? {}
+    next.set(id, {
+      id,
+      branchId: endpoint.branch_id ?? '',
+      type: endpoint.type ?? 'read_write',
+      host: `${id}.host.test`,
+      state: 'active',
+      attributes: { size: { min: 0.25, max: 2 }, scaleToZero: 0, disabled: false, ...attributesFromWire(endpoint) },
+    })
+    return check({ computes: next, made: new Map([...made, [step.id, id]]) })
+  }
+  const id = path.split('/').at(-1) ?? ''
+  const live = next.get(id)
+  if (live === undefined) throw new Error(`${method} of ${id}, which is not there`)
+  if (method === 'DELETE') {
+    next.delete(id)
+    return check({ computes: next, made })
+  }
+  const { branch_id: branchId, ...wire } = body?.endpoint ?? {}
+  const size = {
+    min: wire.autoscaling_limit_min_cu ?? live.attributes.size?.min ?? 0,
+    max: wire.autoscaling_limit_max_cu ?? live.attributes.size?.max ?? 0,
+  }
+  next.set(id, {
+    ...live,
+    branchId: branchId ?? live.branchId,
+    attributes: { ...live.attributes, ...attributesFromWire(wire), size },
+  })
+  return check({ computes: next, made })
+}
+
+/** Spec 1 and 8: one primary a branch, sizes within their limits. */
+const check = (world: Simulated): Simulated => {
+  const primaries = new Set<string>()
+  for (const { id, branchId, type, attributes } of world.computes.values()) {
+    if (type === 'read_write') {
+      if (primaries.has(branchId)) throw new Error(`two primaries on ${branchId}`)
+      primaries.add(branchId)
+    }
+    const { size = { min: 1, max: 1 }, scaleToZero } = attributes
+    if (size.min > size.max || (size.min !== size.max && (size.max > 16 || size.max - size.min > 8))) {
+      throw new Error(`${id} has the size ${size.min} to ${size.max}`)
+    }
+    if (size.max > 16 && scaleToZero !== -1) throw new Error(`${id} is too large to scale to zero`)
+  }
+  return world
+}
+
+/** The world as the API would show it now. */
+export const observe = (before: Observed, { computes }: Simulated): Observed => ({
+  ...before,
+  projects: before.projects.map((project) => ({ ...project, computes: [...computes.values()] })),
+})
