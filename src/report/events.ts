@@ -1,12 +1,15 @@
 /** Events as they come: a plain line each, or an object a line. */
 import type { ApplyEvent } from '../model/index.ts'
-import { plainText } from './plain-text.ts'
+import { plainJson, plainValue } from './plain-text.ts'
 import { paintOf, type Style } from './style.ts'
 import { statusMark } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, stepTitle, time } from './words.ts'
 
 /** One line without its end, or `undefined` for an event that has been told in another way. */
-export const eventLine = (event: ApplyEvent, style: Style): string | undefined => {
+export const eventLine = (raw: ApplyEvent, style: Style): string | undefined => {
+  // These three are told in other ways, and are large.
+  if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
+  const event = plainValue(raw)
   const paint = paintOf(style)
   switch (event.type) {
     case 'step-start': {
@@ -16,23 +19,19 @@ export const eventLine = (event: ApplyEvent, style: Style): string | undefined =
     case 'call':
       return paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`)
     case 'wait':
-      return `  waiting ${time(event.delayMs)}: ${plainText(event.message)}`
+      return `  waiting ${time(event.delayMs)}: ${event.message}`
     case 'operation': {
       const { action, id, status, failuresCount } = event.operation
-      return `  ${plainText(action)}  ${plainText(status)}${failuresCount > 0 ? `, ${failuresCount} failures` : ''}${paint.dim(`  ${id}`)}`
+      return `  ${action}  ${status}${failuresCount > 0 ? `, ${failuresCount} failures` : ''}${paint.dim(`  ${id}`)}`
     }
     case 'step-end': {
       const { step, status, message, durationMs } = event.outcome
-      const why = message === undefined ? '' : `: ${plainText(message)}`
-      return `${statusMark(status, paint)}  ${plainText(step)}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
+      const why = message === undefined ? '' : `: ${message}`
+      return `${statusMark(status, paint)}  ${step}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
     }
     case 'interrupt':
-      return paint.yellow(plainText(event.message))
-    case 'version':
-    case 'plan':
-    case 'outcome':
-      return undefined
+      return paint.yellow(event.message)
   }
 }
 
-export const jsonEvent = (event: ApplyEvent): string => JSON.stringify(event)
+export const jsonEvent = (event: ApplyEvent): string => plainJson(event)

@@ -1,8 +1,9 @@
 /** Values as JSON. */
 import type { Diagnostic, Plan } from '../model/index.ts'
+import { plainJson } from './plain-text.ts'
 
 /** The plan itself, as `schemas/plan.schema.json` describes it. */
-export const jsonPlan = (plan: Plan): string => `${JSON.stringify(plan, null, 2)}\n`
+export const jsonPlan = (plan: Plan): string => `${plainJson(plan, 2)}\n`
 
 /** One object with `diagnostics`, each flat; `extra` stands beside them. */
 export const jsonDiagnostics = (
@@ -19,5 +20,5 @@ export const jsonDiagnostics = (
     column: source?.column ?? null,
     length: source?.length ?? null,
   }))
-  return `${JSON.stringify({ diagnostics: flat, ...extra }, null, 2)}\n`
+  return `${plainJson({ diagnostics: flat, ...extra }, 2)}\n`
 }

@@ -15,7 +15,7 @@ import {
 
 export const markdownPlan = (plan: Plan, extra: { readonly takenAt?: string } = {}): string => {
   const { summary } = plan
-  const seen = extra.takenAt === undefined ? '' : ` Seen at ${extra.takenAt}.`
+  const seen = extra.takenAt === undefined ? '' : ` Seen at ${escapeMarkdown(extra.takenAt)}.`
   if (isEmptyPlan(plan)) return `**${NO_CHANGES}**${seen}\n`
   const loud = plan.changes.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)
   const quiet = plan.changes.filter(({ impact, refused }) => !isDisruptive(impact) && refused === undefined)

@@ -7,3 +7,18 @@ export const plainText = (text: string): string =>
     const code = char.codePointAt(0) ?? 0
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
   })
+
+/** The value with every text in it, keys aside, made plain: renderers then need not think of it. */
+export const plainValue = <T>(value: T): T => {
+  if (typeof value === 'string') return plainText(value) as T
+  if (Array.isArray(value)) return value.map(plainValue) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainValue(one)])) as T
+}
+
+/** JSON leaves what turns a terminal or a line around as it is; escaped, it is the same text. */
+export const plainJson = (value: unknown, indent = 0): string =>
+  JSON.stringify(value, null, indent).replace(
+    /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

@@ -1,5 +1,6 @@
 /** Diagnostics as SARIF 2.1.0 (OASIS), for code scanning. */
 import type { Diagnostic } from '../model/index.ts'
+import { plainJson } from './plain-text.ts'
 
 export const sarifDiagnostics = (
   diagnostics: readonly Diagnostic[],
@@ -17,7 +18,7 @@ export const sarifDiagnostics = (
       },
     ],
   }
-  return `${JSON.stringify(log, null, 2)}\n`
+  return `${plainJson(log, 2)}\n`
 }
 
 const result = ({ severity, code, message, hint, source }: Diagnostic, codes: readonly string[]) => ({
@@ -31,7 +32,7 @@ const result = ({ severity, code, message, hint, source }: Diagnostic, codes: re
         locations: [
           {
             physicalLocation: {
-              artifactLocation: { uri: encodeURI(source.file) },
+              artifactLocation: { uri: source.file.split('/').map(encodeURIComponent).join('/') },
               region: {
                 startLine: source.line,
                 startColumn: source.column,

@@ -1,6 +1,6 @@
 /** What became of a run, for the terminal. */
 import type { Outcome, Plan, Step, StepOutcome, StepStatus } from '../model/index.ts'
-import { plainText } from './plain-text.ts'
+import { plainValue } from './plain-text.ts'
 import { counted, type Paint, paintOf, type Style, wrap } from './style.ts'
 import { stepTitle, time } from './words.ts'
 
@@ -12,7 +12,8 @@ export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
 }
 
 /** Steps that are not done, each with its reason, then what to do; the last line says whether all is done. */
-export const terminalOutcome = (plan: Plan, outcome: Outcome, style: Style): string => {
+export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style): string => {
+  const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
@@ -20,20 +21,19 @@ export const terminalOutcome = (plan: Plan, outcome: Outcome, style: Style): str
   const lines = open.map((one) => {
     const step = steps.get(one.step)
     const title = step === undefined ? one.step : stepTitle(step, changes)
-    return wrap(
-      `${statusMark(one.status, paint)} ${title}${one.message === undefined ? '' : `: ${plainText(one.message)}`}`,
-      style,
-      '',
-      '  ',
-    )
+    return wrap(`${statusMark(one.status, paint)} ${title}${whyOf(one)}`, style, '', '  ')
   })
-  const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${plainText(note)}`, style, '', '  '))
+  const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${note}`, style, '', '  '))
   const next = nextSteps(plan, outcome, steps).map((line) => wrap(line, style, '', '  '))
   return `${[lines, notes, next, [closing(outcome, paint)]]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`
 }
+
+/** The reason's own word leads, since scripts and people look for it. */
+const whyOf = ({ reason, message }: StepOutcome): string =>
+  [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
 
 export const statusMark = (status: StepStatus, paint: Paint): string => {
   const color = { done: paint.green, failed: paint.red, skipped: paint.yellow, 'not-allowed': paint.yellow }[status]

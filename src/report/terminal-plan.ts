@@ -9,7 +9,7 @@ import {
   type Step,
   type UnmanagedCompute,
 } from '../model/index.ts'
-import { plainText } from './plain-text.ts'
+import { plainText, plainValue } from './plain-text.ts'
 import { counted, group, type Paint, pad, paintOf, type Style, wrap } from './style.ts'
 import {
   computeTitle,
@@ -28,15 +28,16 @@ import {
 const UNMANAGED_SHOWN = 20
 
 /** @param extra.takenAt when the snapshot was taken, ISO 8601. */
-export const terminalPlan = (plan: Plan, style: Style, extra: { readonly takenAt?: string } = {}): string => {
+export const terminalPlan = (raw: Plan, style: Style, extra: { readonly takenAt?: string } = {}): string => {
+  const plan = plainValue(raw)
   const paint = paintOf(style)
   const sections = [
     ...changeSections(plan, style, paint),
     stepsSection(plan, style, paint),
     unmanagedSection(plan.unmanaged, style, paint),
     warningsSection(plan, style, paint),
-    capacitySection(plan, paint),
-    closing(plan, paint, extra.takenAt),
+    capacitySection(plan, style, paint),
+    closing(plan, style, paint, extra.takenAt),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
@@ -62,7 +63,7 @@ const changeSections = (plan: Plan, style: Style, paint: Paint): readonly string
       if (lines.length > 2) {
         flush()
       }
-      lines.push(paint.bold(`Branch ${plainText(change.branch.name)}`) + paint.dim(`  ${branch}`))
+      lines.push(paint.bold(`Branch ${change.branch.name}`) + paint.dim(`  ${branch}`))
     }
     lines.push(...changeLines(change, style, paint))
   }
@@ -75,11 +76,10 @@ const changeLines = (change: Change, style: Style, paint: Paint): readonly strin
     change.kind
   ]
   const { id } = change.compute
-  const where =
-    change.from === undefined ? '' : `  from ${plainText(change.from.name)} to ${plainText(change.branch.name)}`
+  const where = change.from === undefined ? '' : `  from ${change.from.name} to ${change.branch.name}`
   const head = `  ${color(pad(SYMBOLS[change.kind], 3))} ${change.kind} ${paint.bold(computeTitle(change.compute))}${where}`
   const told = [id, change.compute.state, change.source && place(change.source)].filter((part) => part !== undefined)
-  const width = Math.max(0, ...change.attributes.map(({ path }) => plainText(path).length))
+  const width = Math.max(0, ...change.attributes.map(({ path }) => path.length))
   const [first] = change.reasons
   return [
     wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
@@ -90,13 +90,13 @@ const changeLines = (change: Change, style: Style, paint: Paint): readonly strin
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
     ...(change.refused === undefined
       ? []
-      : [wrap(paint.red(`refused: ${plainText(change.refused)}`), style, '      ', '        ')]),
+      : [wrap(paint.red(`refused: ${change.refused}`), style, '      ', '        ')]),
   ]
 }
 
 const attributeLine = ({ path, before, after }: AttributeChange, width: number, style: Style, paint: Paint): string => {
-  const shown = before === undefined ? plainText(after) : `${plainText(before)} → ${plainText(after)}`
-  return wrap(`${paint.dim(pad(plainText(path), width))}  ${shown}`, style, '      ', ' '.repeat(8 + width))
+  const shown = before === undefined ? after : `${before} → ${after}`
+  return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, '      ', ' '.repeat(8 + width))
 }
 
 /** The mark is a character and a word, so that it stands out without colour too. */
@@ -148,7 +148,7 @@ const unmanagedSection = (unmanaged: readonly UnmanagedCompute[], style: Style, 
     .slice(0, UNMANAGED_SHOWN)
     .map(({ branch, compute }) =>
       wrap(
-        `${computeTitle(compute)} on ${plainText(branch.name)}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
+        `${computeTitle(compute)} on ${branch.name}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
         style,
         '    ',
         '      ',
@@ -166,7 +166,7 @@ const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string
   warnings
     .map(({ code, message, hint, source }) =>
       wrap(
-        `${paint.yellow('Warning')} ${code}: ${plainText(message)}${hint === undefined ? '' : ` ${plainText(hint)}`}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`,
+        `${paint.yellow('Warning')} ${code}: ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`,
         style,
         '',
         '  ',
@@ -174,7 +174,7 @@ const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string
     )
     .join('\n')
 
-const capacitySection = ({ summary, estimates, steps }: Plan, paint: Paint): string => {
+const capacitySection = ({ summary, estimates, steps }: Plan, style: Style, paint: Paint): string => {
   if (steps.length === 0) return ''
   const { before, after } = summary.capacity
   const row = (name: string, from: string, to: string): string =>
@@ -191,17 +191,24 @@ const capacitySection = ({ summary, estimates, steps }: Plan, paint: Paint): str
     ...(estimates.length === 0
       ? []
       : [
-          `  ${pad('time', 17)}about ${time(median)}, at most ${time(slow)} in 19 of 20 cases${paint.dim("  (from the project's own past operations)")}`,
+          wrap(
+            `${pad('time', 17)}about ${time(median)}, at most ${time(slow)} in 19 of 20 cases${paint.dim("  (from the project's own past operations)")}`,
+            style,
+            '  ',
+            ' '.repeat(19),
+          ),
         ]),
   ].join('\n')
 }
 
 const number = (value: number): string => String(Math.round(value * 100) / 100)
 
-const closing = (plan: Plan, paint: Paint, takenAt: string | undefined): string => {
+const closing = (plan: Plan, style: Style, paint: Paint, takenAt: string | undefined): string => {
   const { summary } = plan
   const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed`
-  const seen = takenAt === undefined ? '' : paint.dim(`  seen at ${takenAt}`)
-  if (isEmptyPlan(plan)) return `${paint.green(NO_CHANGES)}\n${counts}.${seen}`
-  return `${paint.bold(planLine(summary))}\n${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}.${seen}`
+  const seen = takenAt === undefined ? '' : paint.dim(`  seen at ${plainText(takenAt)}`)
+  const told = (text: string): string => wrap(`${text}${seen}`, style, '', '')
+  if (isEmptyPlan(plan)) return `${paint.green(NO_CHANGES)}\n${told(`${counts}.`)}`
+  const facts = `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}.`
+  return `${paint.bold(planLine(summary))}\n${told(facts)}`
 }

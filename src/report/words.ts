@@ -49,9 +49,9 @@ export const place = ({ file, line }: Source): string => `${plainText(file)}:${l
 /** `resize the primary of main: 1 CU → 1–4 CU`, in one line. */
 export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>): string => {
   const change = changes.get(step.change)
-  const what = `${computeTitle(step.compute)} on ${plainText(step.branch.name)}`
-  const from = step.kind === 'move' && change?.from !== undefined ? ` from ${plainText(change.from.name)}` : ''
-  return `${step.kind} ${what}${from}${step.compute.id === undefined ? '' : ` (${step.compute.id})`}`
+  const what = `${computeTitle(step.compute)} on ${step.branch.name}`
+  const from = step.kind === 'move' && change?.from !== undefined ? ` from ${change.from.name}` : ''
+  return plainText(`${step.kind} ${what}${from}${step.compute.id === undefined ? '' : ` (${step.compute.id})`}`)
 }
 
 /** What the counts of `Plan: …` do not say: interruptions, and what is refused. */
