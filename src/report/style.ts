@@ -18,7 +18,7 @@ export const pad = (text: string, width: number): string => text + ' '.repeat(Ma
 /** Wrapped at words; later lines are indented under the first. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
   // Colour codes only lengthen it, so what is short enough as it stands needs no measuring.
-  if (first.length + text.length <= width && !/[^\x20-\x7e\x1b–→]/.test(text)) return first + text
+  if (first.length + text.length <= width && /^[\p{ASCII}–→]*$/u.test(text)) return first + text
   const indent = stringWidth(later)
   const room = Math.max(20, width - indent)
   const lines = wrapAnsi(text, room, { hard: true, trim: true }).split('\n')

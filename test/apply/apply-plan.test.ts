@@ -1,0 +1,382 @@
+import { describe, expect, test } from 'vitest'
+import { type ApplyOptions, applyPlan, exitCodeOf } from '../../src/apply/index.ts'
+import type { ApplyEvent, Consent, Outcome, Plan, Step, StepRequest } from '../../src/model/index.ts'
+import { PLAN_FORMAT_VERSION } from '../../src/model/index.ts'
+import { compute, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
+
+const step = (id: string, overrides: Partial<Step> = {}): Step => ({
+  id,
+  change: id,
+  kind: 'update',
+  project: 'p',
+  branch: { id: 'br-main', name: 'main' },
+  compute: { type: 'read_write', id: 'ep-1' },
+  request: {
+    method: 'PATCH',
+    path: '/projects/p/endpoints/ep-1',
+    body: { endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 } },
+  },
+  impact: 'restart',
+  consents: ['restart'],
+  reason: 'SIZE_DIFFERS',
+  rule: 'spec 3.2',
+  after: [],
+  actions: [],
+  ...overrides,
+})
+
+const creating: Partial<Step> = {
+  kind: 'create',
+  compute: { type: 'read_only', name: 'r' },
+  request: {
+    method: 'POST',
+    path: '/projects/p/endpoints',
+    body: { endpoint: { branch_id: 'br-main', type: 'read_only', name: 'r' } },
+  },
+  consents: [],
+}
+
+const deleting: Partial<Step> = {
+  kind: 'delete',
+  request: { method: 'DELETE', path: '/projects/p/endpoints/ep-1' },
+  consents: ['delete'],
+}
+
+const planWith = (...steps: readonly Step[]): Plan => {
+  const none = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
+  return {
+    formatVersion: PLAN_FORMAT_VERSION,
+    projects: ['p'],
+    changes: [],
+    steps,
+    unmanaged: [],
+    estimates: [],
+    warnings: [],
+    summary: {
+      add: 0,
+      change: 0,
+      destroy: 0,
+      restarts: 0,
+      mayRestart: 0,
+      disconnects: 0,
+      moves: 0,
+      replaces: 0,
+      refused: 0,
+      unmanaged: 0,
+      managed: 0,
+      capacity: { before: none, after: none },
+      calls: steps.length,
+    },
+  }
+}
+
+const allow = (...classes: readonly Consent[]) => ({ allow: new Set<Consent>(['restart', ...classes]) })
+
+const apply = async (options: Partial<ApplyOptions> & Pick<ApplyOptions, 'plan'>): Promise<Outcome> =>
+  applyPlan({ api: fakeApi({ computes: [compute('ep-1')] }), clock: fakeClock(), consent: allow(), ...options })
+
+const statuses = ({ steps }: Outcome): readonly (readonly [string, string | undefined])[] =>
+  steps.map(({ status, reason }) => [status, reason])
+
+describe('waiting', () => {
+  test('a step is done when its operations are, and the compute shows what was asked for', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'running', 'finished'] })
+    const outcome = await apply({ plan: planWith(step('s')), api })
+    expect(outcome.steps).toMatchObject([
+      { status: 'done', computeId: 'ep-1', operations: [{ id: 'op-0', action: 'apply_config', status: 'finished' }] },
+    ])
+    expect(api.computes.get('ep-1')?.attributes.size).toEqual({ min: 2, max: 2 })
+    expect(exitCodeOf(outcome)).toBe(0)
+  })
+
+  test('one list a round serves all operations, and rounds grow longer up to five seconds', async () => {
+    const clock = fakeClock()
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      statuses: [...new Array<string>(9).fill('running'), 'finished'],
+    })
+    await apply({ plan: planWith(step('s')), api, clock })
+    expect(clock.slept).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000, 5000, 5000])
+    expect(api.reads).toEqual([...new Array<string>(9).fill('listOperations'), 'getCompute'])
+  })
+
+  test.each([
+    ['finished', 'done', undefined],
+    ['skipped', 'done', undefined],
+    ['cancelled', 'failed', 'operation-failed'],
+    ['error', 'failed', 'operation-failed'],
+    ['failed', 'failed', 'operation-timeout'],
+    ['cancelling', 'failed', 'operation-timeout'],
+    ['something-new', 'failed', 'operation-timeout'],
+  ])('an operation that ends up as %s', async (last, status, reason) => {
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', last] })
+    const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
+    expect(statuses(outcome)).toEqual([[status, reason]])
+  })
+
+  test('a failed operation may be retried by the service, and then the step is done', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'failed', 'running', 'finished'] })
+    expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
+  })
+
+  test('a time-out names the operation and what to run', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
+    const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
+    expect(outcome.steps[0]?.message).toMatch(/op-0 \(apply_config, running\).*espalier apply/)
+    expect(exitCodeOf(outcome)).toBe(3)
+  })
+
+  test('accepted but not effective is a failure that shows asked and got', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
+    const outcome = await apply({ plan: planWith(step('s')), api })
+    expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
+    expect(outcome.steps[0]?.message).toContain('size: asked 2 CU, got 1 CU')
+  })
+})
+
+describe('answers that never come', () => {
+  const vanish = (performs: boolean) => (attempt: number, request: StepRequest, perform: () => unknown) => {
+    if (attempt > 1) return perform() as never
+    if (performs) perform()
+    throw lost(request.method)
+  }
+
+  test('a create whose answer was lost is recognised, and not sent again', async () => {
+    const api = fakeApi({ onSend: vanish(true) })
+    const outcome = await apply({ plan: planWith(step('s', creating)), api })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+    expect(api.sent).toHaveLength(1)
+    expect([...api.computes.keys()]).toEqual(['ep-made-0'])
+    expect(outcome.steps[0]?.computeId).toBe('ep-made-0')
+  })
+
+  test('a create that did not arrive is sent anew', async () => {
+    const api = fakeApi({ onSend: vanish(false) })
+    expect(statuses(await apply({ plan: planWith(step('s', creating)), api }))).toEqual([['done', undefined]])
+    expect(api.sent).toHaveLength(2)
+    expect(api.computes.size).toBe(1)
+  })
+
+  test('a compute that was there before is not taken for the one that was asked for', async () => {
+    const twin = compute('ep-twin', { type: 'read_only', attributes: { name: 'r' } })
+    const api = fakeApi({ computes: [twin], onSend: vanish(false) })
+    const observed = { takenAt: '', missing: [], projects: [{ id: 'p', branches: [], computes: [twin] }] }
+    const outcome = await apply({ plan: planWith(step('s', creating)), api, observed })
+    expect(outcome.steps[0]?.computeId).not.toBe('ep-twin')
+    expect(api.sent).toHaveLength(2)
+  })
+
+  test.each([
+    ['an update that took effect', step('s'), true, 1],
+    ['an update that did not', step('s'), false, 2],
+    ['a delete that took effect', step('s', deleting), true, 1],
+    ['a delete that did not', step('s', deleting), false, 2],
+  ])('%s', async (_what, one, performs, requests) => {
+    const api = fakeApi({ computes: [compute('ep-1')], onSend: vanish(performs) })
+    const outcome = await apply({ plan: planWith(one), api, consent: allow('delete') })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+    expect(api.sent).toHaveLength(requests)
+  })
+})
+
+describe('what does not run', () => {
+  test('without consent a step does not run, nor what depends on it; the rest does', async () => {
+    const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
+    const outcome = await apply({
+      plan: planWith(
+        step('delete', { ...deleting, request: { method: 'DELETE', path: '/projects/p/endpoints/ep-2' } }),
+        step('follows', { ...creating, after: ['delete'] }),
+        step('free'),
+      ),
+      api,
+    })
+    expect(statuses(outcome)).toEqual([
+      ['not-allowed', 'not-consented'],
+      ['skipped', 'depends-on-failed'],
+      ['done', undefined],
+    ])
+    expect(exitCodeOf(outcome)).toBe(3)
+    expect(api.computes.has('ep-2')).toBe(true)
+  })
+
+  test('a protected step is refused with every class allowed', async () => {
+    const outcome = await apply({
+      plan: planWith(step('s', { ...deleting, refused: 'branch `main` is protected' })),
+      consent: allow('delete', 'move', 'replace', 'disconnect'),
+    })
+    expect(statuses(outcome)).toEqual([['not-allowed', 'protected']])
+  })
+
+  test('a failed step stops what depends on it and nothing else', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (attempt, _request, perform) => {
+        if (attempt === 1) throw refused(422)
+        return perform()
+      },
+    })
+    const outcome = await apply({
+      plan: planWith(step('broken'), step('follows', { after: ['broken'] }), step('free')),
+      api,
+    })
+    expect(statuses(outcome)).toEqual([
+      ['failed', 'apply-failed'],
+      ['skipped', 'depends-on-failed'],
+      ['done', undefined],
+    ])
+  })
+
+  test.each([
+    [401, 'auth'],
+    [403, 'auth'],
+    [423, 'project-busy'],
+    [429, 'rate-limited'],
+    [400, 'apply-failed'],
+  ])('status %i is told as %s', async (status, reason) => {
+    const api = fakeApi({
+      onSend: () => {
+        throw refused(status)
+      },
+    })
+    expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['failed', reason]])
+  })
+
+  test('a delete of what is gone is done', async () => {
+    const api = fakeApi({
+      onSend: () => {
+        throw refused(404)
+      },
+    })
+    const outcome = await apply({ plan: planWith(step('s', deleting)), api, consent: allow('delete') })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+  })
+})
+
+describe('interruption and recording', () => {
+  test('stopped, the step under way is seen through and no other starts', async () => {
+    const stop = new AbortController()
+    const outcome = await apply({
+      plan: planWith(step('first'), step('second')),
+      stop: stop.signal,
+      onEvent: (event) => {
+        if (event.type === 'call') stop.abort()
+      },
+    })
+    expect(statuses(outcome)).toEqual([
+      ['done', undefined],
+      ['skipped', 'interrupted'],
+    ])
+    expect(exitCodeOf(outcome)).toBe(130)
+  })
+
+  test('aborted, it ends at once', async () => {
+    const abort = new AbortController()
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
+    const outcome = await apply({
+      plan: planWith(step('first'), step('second')),
+      api,
+      abort: abort.signal,
+      onEvent: (event) => {
+        if (event.type === 'operation') abort.abort()
+      },
+    })
+    expect(statuses(outcome)).toEqual([
+      ['failed', 'interrupted'],
+      ['skipped', 'interrupted'],
+    ])
+  })
+
+  test('what cannot be recorded is not done', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    const outcome = await apply({
+      plan: planWith(step('first'), step('second')),
+      api,
+      onEvent: (event) => {
+        if (event.type === 'call') throw new Error('the disk is full')
+      },
+    })
+    expect(api.sent).toEqual([])
+    expect(outcome.steps.map(({ status }) => status)).toEqual(['skipped', 'skipped'])
+    expect(outcome.notes).toEqual(['the disk is full'])
+    expect(exitCodeOf(outcome)).toBe(3)
+  })
+
+  test('an event comes before the call that it announces', async () => {
+    const told: string[] = []
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    await apply({
+      plan: planWith(step('s')),
+      api,
+      onEvent: (event: ApplyEvent) => {
+        told.push(`${event.type}, ${api.sent.length} sent`)
+      },
+    })
+    expect(told.slice(0, 3)).toEqual(['step-start, 0 sent', 'call, 0 sent', 'operation, 1 sent'])
+    expect(told.at(-1)).toBe('outcome, 1 sent')
+  })
+})
+
+test('steps of one project run one after the other, projects side by side up to the bound', async () => {
+  let [running, most] = [0, 0]
+  const perProject = new Map<string, number>()
+  const steps = ['a', 'b', 'c', 'd'].flatMap((project) =>
+    [1, 2].map((index) =>
+      step(`${project}${index}`, {
+        project,
+        request: { ...step('x').request, path: `/projects/${project}/endpoints/ep-1` },
+      }),
+    ),
+  )
+  await apply({
+    plan: planWith(...steps),
+    concurrency: 3,
+    onEvent: (event) => {
+      if (event.type === 'step-start') {
+        running += 1
+        most = Math.max(most, running)
+        const count = (perProject.get(event.step.project) ?? 0) + 1
+        expect(count).toBe(1)
+        perProject.set(event.step.project, count)
+      }
+      if (event.type === 'step-end') {
+        running -= 1
+        perProject.set(event.outcome.step.slice(0, 1), 0)
+      }
+    },
+  })
+  expect(most).toBe(3)
+})
+
+test('afterwards the plan is made again, with the successors of what was replaced', async () => {
+  const asked: unknown[] = []
+  const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
+  const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
+  const plan = planWith(replace, create)
+  const outcome = await apply({
+    plan: {
+      ...plan,
+      changes: [
+        {
+          id: 'c',
+          kind: 'replace',
+          project: 'p',
+          branch: { id: 'br-main', name: 'main' },
+          compute: { type: 'read_only', id: 'ep-1' },
+          attributes: [],
+          impact: 'new-host',
+          reasons: ['TYPE_DIFFERS'],
+          source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
+        },
+      ],
+    },
+    consent: allow('replace'),
+    replan: async (aliases) => {
+      asked.push(aliases)
+      return { ok: true, plan: planWith(step('left over')) }
+    },
+  })
+  expect(asked).toEqual([{ 'ep-1': 'ep-made-0' }])
+  expect(outcome.converged).toBe(false)
+  expect(outcome.notes[0]).toContain('espalier.yaml:7 to `id: ep-made-0`')
+  expect(exitCodeOf(outcome)).toBe(3)
+})

@@ -1,0 +1,139 @@
+/** A control plane in memory that does as a script says, and a clock that moves whenever everyone sleeps. */
+import { ApiError, type CallOptions, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
+import { attributesFromWire, type Clock, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
+
+export interface FakeClock extends Clock {
+  readonly slept: readonly number[]
+}
+
+/** Sleeping takes no time: the clock jumps. */
+export const fakeClock = (): FakeClock => {
+  let now = Date.UTC(2026, 0, 1)
+  const slept: number[] = []
+  return {
+    now: () => now,
+    slept,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted()
+      slept.push(ms)
+      now += ms
+      await Promise.resolve()
+    },
+  }
+}
+
+export const compute = (id: string, overrides: Partial<ObservedCompute> = {}): ObservedCompute => ({
+  id,
+  branchId: 'br-main',
+  type: 'read_write',
+  host: `${id}.host.test`,
+  state: 'active',
+  attributes: { size: { min: 1, max: 1 }, scaleToZero: 0 },
+  ...overrides,
+})
+
+export const operation = (id: string, overrides: Partial<Operation> = {}): Operation => ({
+  id,
+  projectId: 'p',
+  action: 'apply_config',
+  status: 'running',
+  failuresCount: 0,
+  createdAt: '2026-01-01T00:00:00Z',
+  updatedAt: '2026-01-01T00:00:00Z',
+  ...overrides,
+})
+
+export const lost = (method: string): ApiError =>
+  new ApiError('E_NETWORK', 'The control API gave no answer: ECONNRESET', { method, path: '/x', ambiguous: true })
+
+export const refused = (status: number): ApiError =>
+  new ApiError('E_API', 'The control API refused: no', { method: 'PATCH', path: '/x', status })
+
+export interface Script {
+  readonly computes?: readonly ObservedCompute[]
+  /** Statuses of each operation that a call starts, one a look; the last one stays. */
+  readonly statuses?: readonly string[]
+  /** What happens to the nth request sent, instead of success. */
+  readonly onSend?: (attempt: number, request: StepRequest, perform: () => Mutation) => Mutation
+  /** Accepted, and without effect. */
+  readonly ignores?: boolean
+}
+
+export interface FakeApi extends WriteApi {
+  readonly sent: readonly StepRequest[]
+  readonly computes: Map<string, ObservedCompute>
+  /** Names of the reading calls, in order. */
+  readonly reads: readonly string[]
+}
+
+export const fakeApi = (script: Script = {}): FakeApi => {
+  const computes = new Map((script.computes ?? []).map((one) => [one.id, one]))
+  const operations = new Map<string, { readonly operation: Operation; looks: number }>()
+  const sent: StepRequest[] = []
+  const reads: string[] = []
+  const statuses = script.statuses ?? ['running', 'finished']
+
+  const perform = (request: StepRequest): Mutation => {
+    const id = request.method === 'POST' ? `ep-made-${computes.size}` : (request.path.split('/').at(-1) ?? '')
+    const before = computes.get(id)
+    const endpoint = request.body?.endpoint ?? {}
+    const started = operation(`op-${operations.size}`, { status: statuses[0] ?? 'finished', endpointId: id })
+    operations.set(started.id, { operation: started, looks: 0 })
+    if (request.method === 'DELETE') {
+      computes.delete(id)
+      return { operations: [started] }
+    }
+    const base = before ?? compute(id, { attributes: {} })
+    const min = endpoint.autoscaling_limit_min_cu ?? base.attributes.size?.min ?? 1
+    const max = endpoint.autoscaling_limit_max_cu ?? base.attributes.size?.max ?? 1
+    const after: ObservedCompute = {
+      ...base,
+      type: endpoint.type ?? base.type,
+      branchId: endpoint.branch_id ?? base.branchId,
+      attributes: { ...base.attributes, ...attributesFromWire(endpoint), size: { min, max } },
+    }
+    if (script.ignores !== true) computes.set(id, after)
+    return { compute: before ?? after, operations: [started] }
+  }
+
+  const look = (id: string): Operation => {
+    const entry = operations.get(id)
+    if (entry === undefined) throw new Error(`no operation ${id}`)
+    entry.looks += 1
+    const status = statuses[Math.min(entry.looks, statuses.length - 1)] ?? 'finished'
+    return { ...entry.operation, status }
+  }
+
+  return {
+    sent,
+    reads,
+    computes,
+    send: async (request: StepRequest, options: CallOptions = {}) => {
+      await options.onAttempt?.(1)
+      sent.push(request)
+      return script.onSend === undefined
+        ? perform(request)
+        : script.onSend(sent.length, request, () => perform(request))
+    },
+    listComputes: async () => {
+      reads.push('listComputes')
+      return [...computes.values()]
+    },
+    getCompute: async (_project, id) => {
+      reads.push('getCompute')
+      return computes.get(id)
+    },
+    listOperations: async () => {
+      reads.push('listOperations')
+      return { operations: [...operations.keys()].reverse().map(look) }
+    },
+    getOperation: async (_project, id) => {
+      reads.push('getOperation')
+      return look(id)
+    },
+    listProjects: async () => [],
+    getProject: async (id) => ({ id, name: id }),
+    listBranches: async () => [],
+    close: async () => undefined,
+  }
+}
