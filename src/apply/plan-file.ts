@@ -97,10 +97,19 @@ export const whatMoved = (
   return moved.length > 0 ? moved : ['The steps that would be planned now are not those of the saved plan.']
 }
 
-/** What the steps do and to whom; where a declaration stands and what a compute's state is may differ. */
-const stepsOf = (plan: Plan): string =>
-  JSON.stringify(
-    plan.steps.map(({ id, request, impact, consents, refused, after }) => [
+/**
+ * What was reviewed: what differs, from what to what, and the steps. Where a declaration stands and whether a compute is
+ * active may differ as long as no impact does.
+ */
+const stepsOf = ({ changes, steps }: Plan): string =>
+  JSON.stringify([
+    changes.map(({ id, kind, from, attributes }) => [
+      id,
+      kind,
+      from?.id ?? null,
+      attributes.map(({ path, before, after }) => [path, before ?? null, after]),
+    ]),
+    steps.map(({ id, request, impact, consents, refused, after }) => [
       id,
       request,
       impact,
@@ -108,7 +117,7 @@ const stepsOf = (plan: Plan): string =>
       refused ?? null,
       after,
     ]),
-  )
+  ])
 
 const fingerprints = (observed: Observed): Record<string, string> =>
   Object.fromEntries(
