@@ -1,0 +1,39 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { espalier } from './espalier.ts'
+
+/** Every example does what its manifest says, and has nothing left to do afterwards; all inside the program's own sandbox. */
+const EXAMPLES = [
+  ['quickstart', 'examples/quickstart/espalier.yaml', 'Plan: 1 to add, 3 to change, 0 to destroy.', []],
+  ['fleet', 'examples/fleet/projects', 'Plan: 2 to add, 3 to change, 1 to destroy.', ['delete']],
+  ['preview-branches', 'examples/preview-branches/espalier.yaml', 'Plan: 1 to add, 2 to change, 0 to destroy.', []],
+  ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to add, 1 to change, 0 to destroy.', ['move']],
+] as const
+
+test.each(EXAMPLES)('%s', async (name, manifests, line, allow) => {
+  const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+  const sandbox = [`--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`, '--time-scale', '20']
+  const planned = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
+  expect(planned, planned.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining(line) })
+  const allowed = allow.flatMap((consent) => ['--allow', consent])
+  const applied = await espalier(['apply', manifests, '--auto-approve', ...allowed, ...sandbox])
+  expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+  const after = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
+  expect(after, after.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') })
+})
+
+test('an application keeps its host when its compute moves to the branch that is restored', async () => {
+  const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+  const sandbox = [`--sandbox=${state}`, '--seed', 'examples/restore/seed.yaml', '--time-scale', '20']
+  const { stdout } = await espalier(['plan', 'examples/restore/espalier.yaml', '--format', 'json', ...sandbox])
+  const [change] = JSON.parse(stdout).changes
+  expect(change).toMatchObject({
+    kind: 'move',
+    impact: 'reconnect',
+    from: { name: 'main' },
+    branch: { name: 'before-migration' },
+    compute: { id: 'ep-safe-haven-b0000001', host: expect.stringMatching(/^ep-safe-haven-b0000001\./) },
+  })
+})
