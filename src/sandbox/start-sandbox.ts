@@ -1,17 +1,20 @@
 /** The embedded control plane: a world, its store and a server on loopback. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { EspalierError } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
 import { plant } from './seed/plant.ts'
-import { resolveSeed, type Seed } from './seed/seed.ts'
-import { openFileStore } from './store/file-store.ts'
+import { resolveSeed } from './seed/read-seed.ts'
+import type { Seed } from './seed/seed.ts'
+import { type OpenedStore, openFileStore } from './store/file-store.ts'
 import { memoryStore } from './store/store.ts'
+import { DURATIONS, type Durations } from './world/durations.ts'
 import { finishOperation } from './world/finish.ts'
+import type { WorldChange } from './world/records.ts'
 import { ScaleToZero } from './world/scale-to-zero.ts'
 import { World } from './world/world.ts'
 
@@ -28,7 +31,13 @@ export interface SandboxOptions {
   readonly clock?: SandboxClock
   /** Default: the one kept in the state, or a new one. */
   readonly apiKey?: string
+  /** How long operations take, by action, in milliseconds; in place of the usual. */
+  readonly durations?: Durations
+  /** Whether the service's published rate limits hold: 429 over them. Default: no. */
+  readonly rateLimits?: boolean
+  /** Takes a line for each request and for each change of an operation. */
   readonly log?: (line: string) => void
+  /** Told of each request once it is answered. */
   readonly onRequest?: (method: string, path: string, status: number) => void
 }
 
@@ -37,66 +46,113 @@ export interface Sandbox {
   readonly apiUrl: string
   readonly apiKey: string
   readonly clock: SandboxClock
+  /** How many requests were answered so far. */
+  readonly requests: number
+  /** Ends the server; the state stays where it is. May be called again. */
   close(): Promise<void>
 }
 
 /**
  * Starts a control plane on 127.0.0.1.
  *
- * @throws {EspalierError} `E_SANDBOX_STATE` where the state folder cannot be used, `E_SANDBOX_PORT` where the port is taken.
+ * @throws {EspalierError} `E_SANDBOX_STATE` where the state folder cannot be used, `E_SANDBOX_PORT` where the port is
+ *   taken, `E_SEED` where the seed is wrong.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const clock = options.clock ?? scaledClock(options.timeScale)
-  const log = options.log ?? (() => undefined)
   const opened = options.stateDir === undefined ? undefined : openFileStore(options.stateDir)
+  try {
+    return await serve(options, opened)
+  } catch (error) {
+    opened?.store.close()
+    throw error
+  }
+}
+
+const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): Promise<Sandbox> => {
+  const log = options.log ?? (() => undefined)
+  const kept = opened?.read() ?? []
+  // A world that ran faster than real time is ahead of it, and its time never goes back.
+  const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const idleTimers = new ScaleToZero()
   const world = new World({
     clock,
     log,
     store: opened?.store ?? memoryStore,
+    durations: { ...DURATIONS, ...options.durations },
     finish: finishOperation,
     onCompute: (compute, of) => idleTimers.watch(compute, of),
   })
-  const kept = opened?.changes ?? []
-  const planted = kept.length === 0 && options.seed !== undefined ? plant(resolveSeed(options.seed), clock.now()) : []
-  world.restore(kept.length > 0 ? kept : planted.map((put) => ({ put })))
+  const seed = kept.length === 0 ? options.seed : undefined
+  world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now()).map((put) => ({ put })))
   opened?.begin(() => world.tables.dump())
   opened?.keepKey(apiKey)
 
+  let requests = 0
   const app = createApp({
     world,
     apiKey,
+    rateLimits: options.rateLimits ?? false,
     onRequest: (method, path, status) => {
+      requests += 1
       log(`${method} ${path} ${status}`)
       options.onRequest?.(method, path, status)
     },
+    onBug: (error) => log(`bug  ${error instanceof Error ? error.stack : String(error)}`),
   })
-  const server = createServer(getRequestListener(app.fetch))
-  const release = (): void => {
-    clock.stop()
-    opened?.store.close()
+  // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
+  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  try {
+    await listen(server, options.port ?? 0)
+  } catch (error) {
+    world.stop()
+    throw error
   }
-  server.listen(options.port ?? 0, '127.0.0.1')
+  let closing: Promise<void> | undefined
+  return {
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${API_ROOT}`,
+    apiKey,
+    clock,
+    get requests() {
+      return requests
+    },
+    close: () => {
+      closing ??= end(server).then(() => {
+        world.stop()
+        opened?.store.close()
+      })
+      return closing
+    },
+  }
+}
+
+const listen = async (server: Server, port: number): Promise<void> => {
+  server.listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
   } catch (cause) {
-    release()
-    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${options.port}.`, {
+    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${port}.`, {
       hint: 'Another program may use it: choose another with --port, or 0 for a free one.',
       cause,
     })
   }
-  const { port } = server.address() as AddressInfo
-  return {
-    apiUrl: `http://127.0.0.1:${port}${API_ROOT}`,
-    apiKey,
-    clock,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-      release()
-    },
+}
+
+const end = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}
+
+/** Milliseconds since the epoch; 0 where nothing is kept. */
+const latestTime = (changes: readonly WorldChange[]): number => {
+  let latest = 0
+  for (const change of changes) {
+    if ('drop' in change) continue
+    const { put } = change
+    latest = Math.max(latest, put.kind === 'operation' ? put.createdAtUs / 1_000 : put.createdAt)
+    if (put.kind !== 'project') latest = Math.max(latest, put.updatedAt)
   }
+  return latest
 }

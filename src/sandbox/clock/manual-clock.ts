@@ -2,43 +2,34 @@ import type { SandboxClock } from './clock.ts'
 
 export interface ManualClock extends SandboxClock {
   /** Moves time on; tasks that fall due run in order of their times, those that they set included. */
-  advance(ms: number): void
+  advance(ms: number): Promise<void>
 }
 
 interface Task {
   readonly time: number
-  readonly order: number
   readonly run: () => void
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until it is told to move. Starts at `start`, milliseconds since the epoch. */
 export const manualClock = (start = Date.UTC(2026, 0, 1)): ManualClock => {
   let present = start
-  let order = 0
-  const tasks = new Set<Task>()
-  const due = (until: number): Task | undefined => {
-    let first: Task | undefined
-    for (const task of tasks) {
-      if (task.time > until) continue
-      if (first === undefined || task.time < first.time || (task.time === first.time && task.order < first.order)) {
-        first = task
-      }
-    }
-    return first
-  }
+  /** By time; of equal times the one set first comes first. */
+  const tasks: Task[] = []
   return {
     now: () => present,
     at: (time, run) => {
-      order += 1
-      const task = { time, order, run }
-      tasks.add(task)
-      return () => tasks.delete(task)
+      const task = { time, run }
+      const later = tasks.findLastIndex((other) => other.time <= time) + 1
+      tasks.splice(later, 0, task)
+      return () => {
+        const index = tasks.indexOf(task)
+        if (index >= 0) tasks.splice(index, 1)
+      }
     },
-    stop: () => tasks.clear(),
-    advance: (ms) => {
+    advance: async (ms) => {
       const until = present + ms
-      for (let task = due(until); task !== undefined; task = due(until)) {
-        tasks.delete(task)
+      for (let task = tasks[0]; task !== undefined && task.time <= until; task = tasks[0]) {
+        tasks.shift()
         present = Math.max(present, task.time)
         task.run()
       }

@@ -3,8 +3,6 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import { Refusal } from '../world/refusal.ts'
 
-const MAX_BODY_BYTES = 1024 * 1024
-
 const settings = z.object({
   pg_settings: z.record(z.string(), z.string()).optional(),
   preload_libraries: z
@@ -12,12 +10,18 @@ const settings = z.object({
     .optional(),
 })
 
-const attributes = {
-  name: z.string().min(1).max(64).optional(),
+/** What every request about a compute may name (public OpenAPI). */
+const common = {
   autoscaling_limit_min_cu: z.number().min(0.25).optional(),
   autoscaling_limit_max_cu: z.number().min(0.25).optional(),
   suspend_timeout_seconds: z.int().min(-1).max(604_800).optional(),
   settings: settings.optional(),
+  provisioner: z.enum(['k8s-pod', 'k8s-neonvm', 'serverless-platform']).optional(),
+}
+/** And what a new branch's computes may not. */
+const attributes = {
+  ...common,
+  name: z.string().min(1).max(64).optional(),
   disabled: z.boolean().optional(),
   pooler_enabled: z.boolean().optional(),
   pooler_mode: z.literal('transaction').optional(),
@@ -25,7 +29,9 @@ const attributes = {
 }
 const type = z.enum(['read_write', 'read_only'])
 
-export const createBody = z.object({ endpoint: z.object({ ...attributes, branch_id: z.string(), type }) })
+export const createBody = z.object({
+  endpoint: z.object({ ...attributes, branch_id: z.string(), type, region_id: z.string().optional() }),
+})
 export const updateBody = z.object({ endpoint: z.object({ ...attributes, branch_id: z.string().optional() }) })
 export const branchBody = z.object({
   branch: z
@@ -35,13 +41,17 @@ export const branchBody = z.object({
       protected: z.boolean().optional(),
     })
     .default({}),
-  endpoints: z.array(z.object({ ...attributes, type })).default([]),
+  endpoints: z.array(z.object({ ...common, type })).default([]),
 })
 
-/** @throws {Refusal} 400 that names the field. */
+const MAX_BODY_LENGTH = 1024 * 1024
+
+/** @throws {Refusal} 400 that names the field, 413 where the body is too large. */
 export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
   const text = await context.req.text()
-  if (text.length > MAX_BODY_BYTES) throw new Refusal(413, 'request body is too large')
+  if (text.length > MAX_BODY_LENGTH) {
+    throw new Refusal(413, `request body is larger than ${MAX_BODY_LENGTH} characters`)
+  }
   let value: unknown
   try {
     value = text === '' ? {} : JSON.parse(text)
@@ -51,5 +61,5 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw new Refusal(400, `request body has an error: ${issue?.path.join('.') || 'body'}: ${issue?.message}`)
+  throw new Refusal(400, `${issue?.path.join('.') || 'request body'}: ${issue?.message}`)
 }

@@ -1,49 +1,124 @@
-/** Pages of the lists that have them. */
-import type { OperationRecord } from '../world/records.ts'
+/** Pages of the lists that have them. Projects and operations page by `cursor`, branches by `next` (public OpenAPI). */
+import { z } from 'zod'
+import type { BranchRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
-import type { ProjectTables } from '../world/tables.ts'
-import { microseconds, parseMicroseconds } from './present.ts'
+import type { ProjectTables, Tables } from '../world/tables.ts'
+import { microseconds, parseMicroseconds, seconds } from './present.ts'
 
-const DEFAULT_LIMIT = 100
+/** The query of a list, as the client wrote it. */
+type Query = Readonly<Record<string, string>>
 
-/** @throws {Refusal} 400 outside of 1 to `most`. */
-export const readLimit = (text: string | undefined, most: number, byDefault = DEFAULT_LIMIT): number => {
+/** The cursor of a page is always there; at the end it repeats the one given, which then gives an empty page. */
+interface Page {
+  readonly cursor: string
+}
+
+/** By id. */
+export const projectPage = (tables: Tables, query: Query): Page & { readonly projects: readonly ProjectRecord[] } => {
+  const limit = readLimit(query.limit, { most: 400, byDefault: 10 })
+  const cursor = query.cursor ?? ''
+  const ids = tables.projectIds()
+  const wanted = query.search?.toLowerCase() ?? ''
+  const projects: ProjectRecord[] = []
+  for (let at = firstWhere(ids.length, (index) => (ids[index] ?? '') > cursor); at < ids.length; at += 1) {
+    if (projects.length === limit) break
+    const project = tables.projects.get(ids[at] ?? '')?.project
+    if (project === undefined) continue
+    if (project.id.includes(wanted) || project.name.toLowerCase().includes(wanted)) projects.push(project)
+  }
+  return { projects, cursor: projects.at(-1)?.id ?? cursor }
+}
+
+/** Newest first; the cursor is the time of the page's last operation, in microseconds (spec 4.1). */
+export const operationPage = (
+  tables: ProjectTables,
+  query: Query,
+): Page & { readonly operations: readonly OperationRecord[] } => {
+  const limit = readLimit(query.limit, { most: 1_000, byDefault: 100 })
+  const cursor = query.cursor ?? ''
+  const before = cursor === '' ? Number.POSITIVE_INFINITY : parseMicroseconds(cursor)
+  if (before === undefined) throw new Refusal(400, 'cursor: not a timestamp that this list gave')
+  const { operations: order, operationById } = tables
+  const end = firstWhere(order.length, (index) => (order[index]?.createdAtUs ?? 0) >= before)
+  const operations: OperationRecord[] = []
+  for (let index = end - 1; index >= 0 && operations.length < limit; index -= 1) {
+    const operation = operationById.get(order[index]?.id ?? '')
+    if (operation !== undefined) operations.push(operation)
+  }
+  const last = operations.at(-1)
+  return { operations, cursor: last === undefined ? cursor : microseconds(last.createdAtUs) }
+}
+
+const SORT_KEYS: Readonly<Record<string, (branch: BranchRecord) => string>> = {
+  name: ({ name }) => name,
+  created_at: ({ createdAt }) => seconds(createdAt),
+  updated_at: ({ updatedAt }) => seconds(updatedAt),
+}
+const place = z.tuple([z.string(), z.string()])
+
+interface BranchPage {
+  readonly branches: readonly BranchRecord[]
+  readonly pagination: { readonly next?: string; readonly sort_by: string; readonly sort_order: string }
+}
+
+/** `next` tells where the following page begins, and is absent from the last one. */
+export const branchPage = (tables: ProjectTables, query: Query): BranchPage => {
+  const limit = readLimit(query.limit, { most: 10_000, byDefault: 10_000 })
+  const { sort_by = 'updated_at', search = '' } = query
+  const sort_order = (query.sort_order ?? 'desc').toLowerCase()
+  const key = SORT_KEYS[sort_by]
+  if (key === undefined) throw new Refusal(400, `sort_by: must be one of ${Object.keys(SORT_KEYS).join(', ')}`)
+  if (sort_order !== 'asc' && sort_order !== 'desc') throw new Refusal(400, 'sort_order: must be asc or desc')
+
+  const sign = sort_order === 'asc' ? 1 : -1
+  const compare = ([a, idA]: readonly [string, string], [b, idB]: readonly [string, string]): number =>
+    sign * (a < b ? -1 : a > b ? 1 : idA < idB ? -1 : idA > idB ? 1 : 0)
+  const rows = [...tables.branches.values()]
+    .filter(({ id, name }) => id.includes(search) || name.includes(search))
+    .map((branch) => ({ branch, at: [key(branch), branch.id] as const }))
+    .sort((a, b) => compare(a.at, b.at))
+  const after = query.cursor === undefined || query.cursor === '' ? undefined : decode(query.cursor)
+  const isPast = (at: readonly [string, string] | undefined): boolean =>
+    after === undefined || (at !== undefined && compare(at, after) > 0)
+  const start = firstWhere(rows.length, (index) => isPast(rows[index]?.at))
+  const page = rows.slice(start, start + limit)
+  const last = page.at(-1)
+  const more = last !== undefined && start + page.length < rows.length
+  return {
+    branches: page.map(({ branch }) => branch),
+    pagination: { ...(more ? { next: encode(last.at) } : {}), sort_by, sort_order: sort_order.toUpperCase() },
+  }
+}
+
+const encode = (at: readonly [string, string]): string => Buffer.from(JSON.stringify(at)).toString('base64url')
+
+const decode = (cursor: string): readonly [string, string] => {
+  try {
+    return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))
+  } catch {
+    throw new Refusal(400, 'cursor: not one that this list gave')
+  }
+}
+
+const readLimit = (
+  text: string | undefined,
+  { most, byDefault }: { readonly most: number; readonly byDefault: number },
+): number => {
   if (text === undefined || text === '') return byDefault
   const limit = Number(text)
   if (!Number.isInteger(limit) || limit < 1 || limit > most) {
-    throw new Refusal(400, `limit must be a whole number between 1 and ${most}`)
+    throw new Refusal(400, `limit: must be a whole number between 1 and ${most}`)
   }
   return limit
 }
 
-export interface OperationPage {
-  readonly operations: readonly OperationRecord[]
-  readonly cursor: string
-}
-
-/** Newest first; the cursor is the time of the page's last operation (spec 4.1). An empty page repeats the cursor given. */
-export const operationPage = (tables: ProjectTables, limit: number, cursor: string | undefined): OperationPage => {
-  const before = cursor === undefined || cursor === '' ? undefined : parseMicroseconds(cursor)
-  if (cursor !== undefined && cursor !== '' && before === undefined) {
-    throw new Refusal(400, 'cursor is not a timestamp that this list gave')
-  }
-  const end = before === undefined ? tables.operations.length : firstAtOrAfter(tables.operations, before)
-  const operations: OperationRecord[] = []
-  for (let index = end - 1; index >= 0 && operations.length < limit; index -= 1) {
-    const operation = tables.operationById.get(tables.operations[index]?.id ?? '')
-    if (operation !== undefined) operations.push(operation)
-  }
-  const last = operations.at(-1)
-  return { operations, cursor: last === undefined ? (cursor ?? '') : microseconds(last.createdAtUs) }
-}
-
-/** By bisection: the list is in the order of creation. */
-const firstAtOrAfter = (operations: readonly OperationRecord[], us: number): number => {
-  let [low, high] = [0, operations.length]
+/** The first index for which `holds`, where it holds for every later one too; else `length`. By bisection. */
+const firstWhere = (length: number, holds: (index: number) => boolean): number => {
+  let [low, high] = [0, length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((operations[middle]?.createdAtUs ?? 0) < us) low = middle + 1
-    else high = middle
+    if (holds(middle)) high = middle
+    else low = middle + 1
   }
   return low
 }

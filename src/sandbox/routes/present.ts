@@ -2,7 +2,7 @@
 import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
 
 /** Second precision (spec 2.1). */
-const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 /** Microsecond precision (spec 2.3). */
 export const microseconds = (us: number): string => {

@@ -1,6 +1,8 @@
 /** A seed as the records of a new world. */
 import { createHash } from 'node:crypto'
+import { idOf } from '../world/ids.ts'
 import type { ComputeRecord, WorldRecord } from '../world/records.ts'
+import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
 export const plant = ({ projects }: ResolvedSeed, now: number): readonly WorldRecord[] => {
@@ -38,8 +40,16 @@ export const plant = ({ projects }: ResolvedSeed, now: number): readonly WorldRe
         records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))
       }
     }
+    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id))
   }
   return records
+}
+
+/** Of the first branch, and of its first compute where it has one. */
+const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string) => {
+  const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
+  const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
+  return pastOperations(count, now, { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) })
 }
 
 type SeedCompute = ResolvedSeed['projects'][number]['branches'][number]['computes'][number]
@@ -77,4 +87,4 @@ const toCompute = (
 
 /** The same seed gives the same ids. */
 const derivedId = (prefix: 'br' | 'ep', ...parts: readonly string[]): string =>
-  `${prefix}-seed-leaf-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 10)}`
+  idOf(prefix, createHash('sha256').update(parts.join('\n')).digest())

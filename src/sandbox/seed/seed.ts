@@ -1,19 +1,21 @@
-/** The world to start from, as a person writes it. */
-import { readFile } from 'node:fs/promises'
-import { LineCounter, parseDocument } from 'yaml'
+/** The world to start from, as a person writes it: the vocabulary is the manifest's. */
 import { z } from 'zod'
-import { EspalierError, parseDuration } from '../../model/index.ts'
+import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
+import { checkProject, checkProjects } from './check-seed.ts'
 
-const SCALE_TO_ZERO: Readonly<Record<string, number>> = { default: 0, never: -1 }
+const SCALE_TO_ZERO: Readonly<Record<string, number>> = { default: SCALE_TO_ZERO_DEFAULT, never: SCALE_TO_ZERO_NEVER }
 
 const size = z
-  .union([z.number(), z.strictObject({ min: z.number(), max: z.number() })])
+  .union([z.number(), z.strictObject({ min: z.number(), max: z.number() })], {
+    error: 'a number of compute units, or {min, max}',
+  })
   .transform((value) => (typeof value === 'number' ? { min: value, max: value } : value))
 
-const scaleToZero = z.string().transform((text, context) => {
+const SCALE_TO_ZERO_FORMS = '`default`, `never` or a duration with its unit, such as 5m'
+const scaleToZero = z.string({ error: SCALE_TO_ZERO_FORMS }).transform((text, context) => {
   const seconds = SCALE_TO_ZERO[text] ?? parseDuration(text)
   if (seconds !== undefined) return seconds
-  context.addIssue('`default`, `never` or a duration such as 5m')
+  context.addIssue(SCALE_TO_ZERO_FORMS)
   return z.NEVER
 })
 
@@ -25,7 +27,7 @@ const compute = z.strictObject({
   type: z.enum(['read_write', 'read_only']).default('read_write'),
   name: z.string().min(1).max(64).optional(),
   size: size.default({ min: 0.25, max: 0.25 }),
-  scaleToZero: scaleToZero.default(0),
+  scaleToZero: scaleToZero.default(SCALE_TO_ZERO_DEFAULT),
   state: z.enum(['active', 'idle']).default('active'),
   disabled: z.boolean().default(false),
   postgres: z
@@ -46,72 +48,38 @@ const branch = z.strictObject({
   computes: z.array(compute).default([]),
 })
 
-const project = z.strictObject({
-  id: z.string().regex(/^[a-z0-9-]{1,60}$/),
-  name: z.string().optional(),
-  region: z.string().default('aws-eu-central-1'),
-  plan: z.enum(['free', 'paid']).default('paid'),
-  /** What a new compute has where its request does not say. */
-  defaults: z
-    .strictObject({ size: size.default({ min: 0.25, max: 2 }), scaleToZero: scaleToZero.default(0) })
-    .default({ size: { min: 0.25, max: 2 }, scaleToZero: 0 }),
-  branches: z.array(branch).min(1),
-})
+const project = z
+  .strictObject({
+    id: z.string().regex(/^[a-z0-9-]{1,60}$/),
+    name: z.string().optional(),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]{1,60}$/)
+      .default('aws-eu-central-1'),
+    plan: z.enum(['free', 'paid']).default('paid'),
+    /** What a new compute has where its request does not say. */
+    defaults: z
+      .strictObject({
+        size: size.default({ min: 0.25, max: 2 }),
+        scaleToZero: scaleToZero.default(SCALE_TO_ZERO_DEFAULT),
+      })
+      .default({ size: { min: 0.25, max: 2 }, scaleToZero: SCALE_TO_ZERO_DEFAULT }),
+    branches: z.array(branch).min(1),
+    /** How many finished operations its past holds. */
+    operations: z.int().min(0).max(100_000).default(0),
+  })
+  .superRefine(checkProject)
 
-const seed = z.strictObject({ projects: z.array(project) })
+export const seedShape = z.strictObject({ projects: z.array(project).superRefine(checkProjects) })
 
 /** What a seed file says. */
-export type Seed = z.input<typeof seed>
-export type ResolvedSeed = z.output<typeof seed>
+export type Seed = z.input<typeof seedShape>
+/** With every default filled in. */
+export type ResolvedSeed = z.output<typeof seedShape>
 
-export const resolveSeed = (value: Seed): ResolvedSeed => seed.parse(value)
-
-/** @throws {EspalierError} `E_SEED` with file, line and column. */
-export const parseSeed = (text: string, name: string): Seed => {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
-  const at = (offset: number): string => {
-    const { line, col } = lines.linePos(offset)
-    return `${name}:${line}:${col}`
-  }
-  const [broken] = document.errors
-  if (broken !== undefined) {
-    throw new EspalierError('E_SEED', `${at(broken.pos[0])}: ${broken.message.split('\n')[0]}`)
-  }
-  const value: unknown = document.toJS({ maxAliasCount: 100 })
-  const parsed = seed.safeParse(value)
-  if (parsed.success) return value as Seed
-  const issue = parsed.error.issues[0]
-  const path = issue?.path ?? []
-  throw new EspalierError(
-    'E_SEED',
-    `${at(offsetOf(document, path))}: ${path.join('.') || 'the file'}: ${issue?.message}`,
-    {
-      hint: 'docs/sandbox.md shows what a seed may hold.',
-    },
-  )
-}
-
-/** @throws {EspalierError} `E_SEED` where it cannot be read or is wrong. */
-export const readSeed = async (path: string): Promise<Seed> => {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new EspalierError('E_SEED', `The seed file ${path} cannot be read.`, { cause })
-  })
-  return parseSeed(text, path)
-}
-
-/** Of the node at `path`, or of the nearest one above it that is there. */
-const offsetOf = (document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number => {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true)
-    if (typeof node === 'object' && node !== null && 'range' in node)
-      return (node.range as [number] | undefined)?.[0] ?? 0
-  }
-  return 0
-}
-
+/** The JSON Schema (2020-12) of a seed file. */
 export const seedSchema = (): object => ({
-  ...z.toJSONSchema(seed, { io: 'input', target: 'draft-2020-12' }),
+  ...z.toJSONSchema(seedShape, { io: 'input', target: 'draft-2020-12' }),
   $id: 'https://espalier.dev/schemas/seed.schema.json',
   title: 'A seed of `espalier sandbox`: the projects to start from',
 })

@@ -6,55 +6,59 @@
 import {
   closeSync,
   existsSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { EspalierError } from '../../model/index.ts'
 import type { WorldChange } from '../world/records.ts'
+import { takeLock } from './lock.ts'
 import type { Store } from './store.ts'
 
-/** The log is folded into the snapshot when it has grown to this. */
+/** The log is folded into the snapshot when it has grown to this, or to the snapshot's size where that is more. */
 const FOLD_AT_BYTES = 16 * 1024 * 1024
 
 export interface OpenedStore {
   readonly store: Store
   readonly apiKey: string | undefined
-  readonly changes: readonly WorldChange[]
+  /** What was kept, oldest first. */
+  readonly read: () => readonly WorldChange[]
   /** To be called once the world is whole: folds the log into a snapshot of `dump`, now and when it has grown. */
   readonly begin: (dump: () => Iterable<WorldChange>) => void
   readonly keepKey: (apiKey: string) => void
 }
 
-/** @throws {EspalierError} `E_SANDBOX_STATE` where another sandbox holds the folder, or it holds something else. */
+/** @throws {EspalierError} `E_SANDBOX_STATE` where another sandbox holds the folder, or it cannot be used. */
 export const openFileStore = (directory: string): OpenedStore => {
-  mkdirSync(directory, { recursive: true })
   const path = (name: string): string => join(directory, name)
-  takeLock(directory, path('lock'))
-  const changes = [...readLines(path('snapshot.jsonl')), ...readLines(path('log.jsonl'))].flat()
-  let log = openSync(path('log.jsonl'), 'a', 0o600)
+  const [unlock, log] = orUnusable(directory, () => {
+    mkdirSync(directory, { recursive: true })
+    return [takeLock(directory), openSync(path('log.jsonl'), 'a+', 0o600)] as const
+  })
   let size = 0
+  let foldAt = FOLD_AT_BYTES
   let dump: (() => Iterable<WorldChange>) | undefined
 
   const fold = (all: Iterable<WorldChange>): void => {
-    const lines: string[] = []
-    for (const change of all) lines.push(JSON.stringify([change]))
-    writeFileSync(path('snapshot.tmp'), lines.length === 0 ? '' : `${lines.join('\n')}\n`, { mode: 0o600 })
+    const snapshot = openSync(path('snapshot.tmp'), 'w', 0o600)
+    for (const change of all) writeWhole(snapshot, [change])
+    closeSync(snapshot)
     renameSync(path('snapshot.tmp'), path('snapshot.jsonl'))
     // Killed between these two, the log is read on top of the snapshot: every change in it says the same again.
-    closeSync(log)
-    log = openSync(path('log.jsonl'), 'w', 0o600)
+    ftruncateSync(log)
     size = 0
+    foldAt = Math.max(FOLD_AT_BYTES, statSync(path('snapshot.jsonl')).size)
   }
 
   return {
-    changes,
     apiKey: existsSync(path('key')) ? readFileSync(path('key'), 'utf8').trim() : undefined,
+    read: () => [...readLines(path('snapshot.jsonl')), ...readLines(path('log.jsonl'))],
     keepKey: (apiKey) => writeFileSync(path('key'), `${apiKey}\n`, { mode: 0o600 }),
     begin: (all) => {
       dump = all
@@ -62,35 +66,52 @@ export const openFileStore = (directory: string): OpenedStore => {
     },
     store: {
       append: (transaction) => {
-        const line = Buffer.from(`${JSON.stringify(transaction)}\n`)
-        for (let written = 0; written < line.length; ) written += writeSync(log, line, written)
-        size += line.length
-        if (size > FOLD_AT_BYTES && dump !== undefined) {
-          // The tables take this transaction up after this returns, and the snapshot must hold it.
-          size = 0
-          queueMicrotask(() => dump !== undefined && fold(dump()))
+        try {
+          size += writeWhole(log, transaction)
+        } catch (cause) {
+          // Half a line must not stand before the next one.
+          ftruncateSync(log, size)
+          throw new EspalierError('E_SANDBOX_STATE', `The sandbox cannot write to ${directory}.`, { cause })
         }
+        if (size <= foldAt) return
+        // The tables take this transaction up after this returns, and the snapshot must hold it.
+        foldAt = Number.POSITIVE_INFINITY
+        queueMicrotask(() => dump !== undefined && fold(dump()))
       },
       close: () => {
         closeSync(log)
-        rmSync(path('lock'), { force: true })
+        unlock()
       },
     },
   }
 }
 
-const readLines = (file: string): readonly (readonly WorldChange[])[] => {
-  if (!existsSync(file)) return []
-  const lines = readFileSync(file, 'utf8').split('\n')
-  const last = lines.pop()
-  const whole = lines.map((line, index) => parseLine(line, `${file}:${index + 1}`))
-  // No line end: the kill came while it was written.
-  if (last !== undefined && last !== '') truncateTo(file, lines)
-  return whole
+const orUnusable = <T>(directory: string, use: () => T): T => {
+  try {
+    return use()
+  } catch (cause) {
+    if (cause instanceof EspalierError) throw cause
+    throw new EspalierError('E_SANDBOX_STATE', `The sandbox cannot keep its state in ${directory}.`, {
+      hint: 'It must be a folder that you may write to; name another one.',
+      cause,
+    })
+  }
 }
 
-const truncateTo = (file: string, lines: readonly string[]): void =>
-  writeFileSync(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
+/** Returns the bytes written: all, or it throws. */
+const writeWhole = (file: number, transaction: readonly WorldChange[]): number => {
+  const line = Buffer.from(`${JSON.stringify(transaction)}\n`)
+  for (let written = 0; written < line.length; ) written += writeSync(file, line, written)
+  return line.length
+}
+
+function* readLines(file: string): Iterable<WorldChange> {
+  if (!existsSync(file)) return
+  const lines = readFileSync(file, 'utf8').split('\n')
+  // What follows the last line end is nothing, or what a kill cut off.
+  lines.pop()
+  for (const [index, line] of lines.entries()) yield* parseLine(line, `${file}:${index + 1}`)
+}
 
 const parseLine = (line: string, where: string): readonly WorldChange[] => {
   try {
@@ -100,24 +121,5 @@ const parseLine = (line: string, where: string): readonly WorldChange[] => {
       hint: 'Delete the folder to start anew from the seed.',
       cause,
     })
-  }
-}
-
-/** A lock of a process that is gone is taken over. */
-const takeLock = (directory: string, lock: string): void => {
-  const holder = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined
-  if (holder !== undefined && holder !== process.pid && isAlive(holder)) {
-    throw new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) uses the folder ${directory}.`, {
-      hint: 'End that one, or name another folder.',
-    })
-  }
-  writeFileSync(lock, `${process.pid}`)
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

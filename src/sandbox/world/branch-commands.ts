@@ -1,7 +1,6 @@
 /** What a client can do to branches (facts of the public OpenAPI; the spec only names them). */
-import type { ComputeRequest } from './compute-commands.ts'
 import { newId } from './ids.ts'
-import { checkLimits } from './limits.ts'
+import { type ComputeRequest, newCompute } from './new-compute.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
@@ -23,15 +22,16 @@ export const createBranch = (
   world: World,
   projectId: string,
   request: BranchRequest,
-  endpoints: readonly (ComputeRequest & { readonly type: ComputeRecord['type'] })[],
+  endpoints: readonly (ComputeRequest & Pick<ComputeRecord, 'type'>)[],
 ): BranchAnswer => {
   const { branches, project } = world.project(projectId)
+  world.checkUnlocked(projectId)
   const parent =
     request.parent_id === undefined
       ? [...branches.values()].find(({ isDefault }) => isDefault)
       : branches.get(request.parent_id)
   if (parent === undefined) throw new Refusal(404, 'branch not found')
-  const id = newId('br')
+  const id = newId('br', (taken) => world.tables.has(taken))
   const name = request.name ?? id
   if ([...branches.values()].some((branch) => branch.name === name)) {
     throw new Refusal(409, `branch already exists; branch_name:"${name}"`)
@@ -39,7 +39,6 @@ export const createBranch = (
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1) {
     throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
   }
-  world.checkUnlocked(projectId)
   const now = world.clock.now()
   const branch: BranchRecord = {
     kind: 'branch',
@@ -53,28 +52,7 @@ export const createBranch = (
     createdAt: now,
     updatedAt: now,
   }
-  const computes = endpoints.map((endpoint): ComputeRecord => {
-    const compute: ComputeRecord = {
-      kind: 'compute',
-      id: newId('ep'),
-      projectId,
-      branchId: id,
-      type: endpoint.type,
-      min: endpoint.autoscaling_limit_min_cu ?? project.defaults.min,
-      max: endpoint.autoscaling_limit_max_cu ?? project.defaults.max,
-      suspendTimeoutSeconds: endpoint.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
-      settings: endpoint.settings ?? { pg_settings: {} },
-      disabled: false,
-      poolerEnabled: false,
-      passwordlessAccess: false,
-      state: 'init',
-      pendingState: 'active',
-      createdAt: now,
-      updatedAt: now,
-    }
-    checkLimits(compute, project, { sizeChanged: true, timeoutChanged: true })
-    return compute
-  })
+  const computes = endpoints.map((endpoint) => newCompute(world, project, id, endpoint))
   const operations = world.commit(
     projectId,
     [branch, ...computes],
@@ -84,4 +62,32 @@ export const createBranch = (
     ],
   )
   return { branch, computes, operations }
+}
+
+/** Deletes a branch and its computes. `undefined` where there is no such branch: deleting is idempotent. */
+export const deleteBranch = (
+  world: World,
+  projectId: string,
+  id: string,
+): Omit<BranchAnswer, 'computes'> | undefined => {
+  const { branches, computes } = world.project(projectId)
+  const branch = branches.get(id)
+  if (branch === undefined) return undefined
+  world.checkUnlocked(projectId)
+  if (branch.isDefault) throw new Refusal(422, 'cannot delete the default branch of a project')
+  if (branch.isProtected) throw new Refusal(422, 'cannot delete a protected branch')
+  if ([...branches.values()].some(({ parentId }) => parentId === id)) {
+    throw new Refusal(422, 'cannot delete a branch that has children')
+  }
+  const own = [...computes.values()].filter(({ branchId }) => branchId === id)
+  const suspensions = own
+    .filter(({ state }) => state !== 'idle')
+    .map((compute) => ({ action: 'suspend_compute', branchId: id, computeId: compute.id }))
+  const operations = world.commit(
+    projectId,
+    [],
+    [...suspensions, { action: 'delete_timeline', branchId: id }],
+    [...own, branch],
+  )
+  return { branch, operations }
 }

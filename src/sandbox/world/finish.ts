@@ -16,7 +16,8 @@ export const finishOperation = (operation: OperationRecord, world: World): reado
       return compute === undefined ? [] : [settle(compute, 'idle', now)]
     case 'apply_config':
       // A compute that is to be idle again waits for the suspension that follows.
-      return compute === undefined || compute.pendingState !== 'active' ? [] : [settle(compute, 'active', now)]
+      if (compute === undefined || compute.pendingState !== 'active') return []
+      return [operation.restarts === true ? settle(compute, 'active', now) : applied(compute, now)]
     default:
       return []
   }
@@ -34,3 +35,9 @@ const settle = (compute: ComputeRecord, state: ComputeState, now: number): Compu
   if (state === 'idle') return { ...settled, suspendedAt: now }
   return { ...settled, startedAt: now, lastActive: now }
 }
+
+/** It kept running. */
+const applied = ({ pendingState: _done, ...compute }: ComputeRecord, now: number): ComputeRecord => ({
+  ...compute,
+  updatedAt: now,
+})

@@ -1,5 +1,5 @@
 /** Names in the forms of the service: `ep-word-word-xxxxxxxx`, `br-word-word-xxxxxxxx`. */
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 const FIRST = [
   'aged',
@@ -46,7 +46,19 @@ const SECOND = [
   'sun',
 ]
 
-const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? 'plain'
+const pick = (words: readonly string[], byte: number): string => words[byte % words.length] ?? 'plain'
 
-export const newId = (prefix: 'ep' | 'br'): string =>
-  `${prefix}-${pick(FIRST)}-${pick(SECOND)}-a${randomBytes(4).toString('hex').slice(0, 7)}`
+/** The same bytes, of which there are six at least, make the same id. */
+export const idOf = (prefix: 'ep' | 'br', bytes: Uint8Array): string => {
+  const [first = 0, second = 0, ...rest] = bytes
+  const tail = Buffer.from(rest).toString('hex').slice(0, 7)
+  return `${prefix}-${pick(FIRST, first)}-${pick(SECOND, second)}-a${tail}`
+}
+
+/** One that is not taken. */
+export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean): string => {
+  for (;;) {
+    const id = idOf(prefix, randomBytes(6))
+    if (!isTaken(id)) return id
+  }
+}

@@ -1,58 +1,76 @@
 /** The limits of spec 8, checked on a compute as it would be. */
-import { SIZE_TABLE, sizeStep } from '../../model/index.ts'
+import {
+  nearestStep,
+  SCALE_TO_ZERO_DEFAULT,
+  SCALE_TO_ZERO_MAX_SECONDS,
+  SCALE_TO_ZERO_MIN_SECONDS,
+  SCALE_TO_ZERO_NEVER,
+  SIZE_TABLE,
+  sizeStep,
+} from '../../model/index.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 
 const FREE_PLAN_MAX_CU = 2
-const SHORTEST_TIMEOUT_SECONDS = 60
-const LONGEST_TIMEOUT_SECONDS = 604_800
-const NEVER = -1
 
 type Limited = Pick<ComputeRecord, 'min' | 'max' | 'suspendTimeoutSeconds'>
 
-/**
- * @param sizeChanged whether the request names a limit; `timeoutChanged` whether it names the timeout.
- * @throws {Refusal} 400 where a rule is broken, 422 where the account's plan does not allow it.
- */
-export const checkLimits = (
-  { min, max, suspendTimeoutSeconds: timeout }: Limited,
-  project: ProjectRecord,
-  { sizeChanged, timeoutChanged }: { readonly sizeChanged: boolean; readonly timeoutChanged: boolean },
-): void => {
-  if (sizeChanged) checkSize(min, max, project)
-  if (timeoutChanged && timeout !== 0 && timeout !== NEVER) {
-    if (timeout < SHORTEST_TIMEOUT_SECONDS || timeout > LONGEST_TIMEOUT_SECONDS) {
-      throw new Refusal(400, 'endpoint.suspend_timeout_seconds must be -1, 0 or between 60 and 604800')
-    }
-  }
-  if ((timeoutChanged || sizeChanged) && max > SIZE_TABLE.scaleToZeroMaxCu && timeout !== NEVER) {
-    throw new Refusal(
-      400,
-      `scale to zero is available only for computes up to ${SIZE_TABLE.scaleToZeroMaxCu} CU; set endpoint.suspend_timeout_seconds to -1`,
-    )
-  }
+export interface LimitProblem {
+  /** As the API spells it. */
+  readonly field: 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'suspend_timeout_seconds'
+  readonly message: string
+  /** It is a rule of the account's plan, not of the service. */
+  readonly ofPlan: boolean
 }
 
-const checkSize = (min: number, max: number, project: ProjectRecord): void => {
+/** The first limit that is broken. */
+export const limitProblem = (
+  { min, max, suspendTimeoutSeconds: timeout }: Limited,
+  plan: ProjectRecord['plan'],
+): LimitProblem | undefined => {
+  const problem = (field: LimitProblem['field'], message: string): LimitProblem => ({ field, message, ofPlan: false })
   for (const [field, cu] of [
     ['autoscaling_limit_min_cu', min],
     ['autoscaling_limit_max_cu', max],
   ] as const) {
-    if (sizeStep(cu) === undefined) throw new Refusal(400, `endpoint.${field}: ${cu} is not a valid compute size`)
+    if (sizeStep(cu) === undefined) {
+      return problem(field, `${cu} CU is not a compute size; the nearest is ${nearestStep(cu)?.cu} CU`)
+    }
   }
-  if (min > max) {
-    throw new Refusal(
-      400,
-      'endpoint.autoscaling_limit_min_cu must not be greater than endpoint.autoscaling_limit_max_cu',
-    )
-  }
+  if (min > max) return problem('autoscaling_limit_min_cu', `${min} CU is above the maximum of ${max} CU`)
   if (min !== max && max > SIZE_TABLE.autoscalingMaxCu) {
-    throw new Refusal(400, `autoscaling is available up to ${SIZE_TABLE.autoscalingMaxCu} CU`)
+    return problem('autoscaling_limit_max_cu', `autoscaling is available up to ${SIZE_TABLE.autoscalingMaxCu} CU`)
   }
   if (max - min > SIZE_TABLE.maxSpreadCu) {
-    throw new Refusal(400, `the autoscaling range must not exceed ${SIZE_TABLE.maxSpreadCu} CU`)
+    return problem(
+      'autoscaling_limit_max_cu',
+      `the autoscaling range from ${min} to ${max} CU exceeds ${SIZE_TABLE.maxSpreadCu} CU`,
+    )
   }
-  if (project.plan === 'free' && max > FREE_PLAN_MAX_CU) {
-    throw new Refusal(422, `compute sizes above ${FREE_PLAN_MAX_CU} CU are not available on the free plan`)
+  if (plan === 'free' && max > FREE_PLAN_MAX_CU) {
+    const message = `computes above ${FREE_PLAN_MAX_CU} CU are not available on the free plan`
+    return { field: 'autoscaling_limit_max_cu', message, ofPlan: true }
+  }
+  const isSpecial = timeout === SCALE_TO_ZERO_DEFAULT || timeout === SCALE_TO_ZERO_NEVER
+  if (!isSpecial && (timeout < SCALE_TO_ZERO_MIN_SECONDS || timeout > SCALE_TO_ZERO_MAX_SECONDS)) {
+    return problem(
+      'suspend_timeout_seconds',
+      `${timeout} is not allowed: -1 (never), 0 (default) or ${SCALE_TO_ZERO_MIN_SECONDS} to ${SCALE_TO_ZERO_MAX_SECONDS} seconds`,
+    )
+  }
+  if (max > SIZE_TABLE.scaleToZeroMaxCu && timeout !== SCALE_TO_ZERO_NEVER) {
+    return problem(
+      'suspend_timeout_seconds',
+      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: it must be never (-1)`,
+    )
+  }
+  return undefined
+}
+
+/** @throws {Refusal} 400 where a rule is broken, 422 where the account's plan does not allow it. */
+export const checkLimits = (compute: Limited, { plan }: ProjectRecord): void => {
+  const problem = limitProblem(compute, plan)
+  if (problem !== undefined) {
+    throw new Refusal(problem.ofPlan ? 422 : 400, `endpoint.${problem.field}: ${problem.message}`)
   }
 }

@@ -66,6 +66,8 @@ export interface OperationRecord {
   readonly updatedAt: number
   readonly startedAt?: number
   readonly durationMs: number
+  /** Of an `apply_config` that starts the compute anew. */
+  readonly restarts?: boolean
   /** The operation of the same call that must finish first. */
   readonly waitsFor?: string
 }

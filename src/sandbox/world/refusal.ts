@@ -1,9 +1,11 @@
-/** A request that the control plane refuses; the body is `{request_id, code, message}`. */
+type RefusalStatus = 400 | 401 | 404 | 409 | 413 | 422 | 423 | 429 | 500
+
+/** A request that the control plane refuses; the body is `{request_id, code, message}`. `code` is often empty. */
 export class Refusal extends Error {
-  readonly status: number
+  readonly status: RefusalStatus
   readonly code: string
 
-  constructor(status: number, message: string, code = '') {
+  constructor(status: RefusalStatus, message: string, code = '') {
     super(message)
     this.name = 'Refusal'
     this.status = status

@@ -1,10 +1,8 @@
 /** Suspends what nobody uses (spec 3.2): the compute's own timer, on the sandbox's clock. */
-import { SIZE_TABLE } from '../../model/index.ts'
+import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
 import type { ComputeRecord } from './records.ts'
 import type { World } from './world.ts'
 
-const DEFAULT_SECONDS = 300
-const NEVER = -1
 /** How soon to look again where an operation stands in the way. */
 const BUSY_MS = 1_000
 
@@ -19,7 +17,7 @@ export class ScaleToZero {
     if (due !== undefined)
       this.#timers.set(
         compute.id,
-        world.clock.at(due, () => this.#suspend(compute, world)),
+        world.at(due, () => this.#suspend(compute, world)),
       )
   }
 
@@ -30,7 +28,7 @@ export class ScaleToZero {
     if (tables.unfinished.size > 0) {
       this.#timers.set(
         id,
-        world.clock.at(world.clock.now() + BUSY_MS, () => this.#suspend(compute, world)),
+        world.at(world.clock.now() + BUSY_MS, () => this.#suspend(compute, world)),
       )
       return
     }
@@ -45,6 +43,6 @@ export class ScaleToZero {
 const dueTime = (compute: ComputeRecord): number | undefined => {
   const { state, pendingState, suspendTimeoutSeconds: seconds, lastActive, max } = compute
   if (state !== 'active' || pendingState !== undefined || lastActive === undefined) return undefined
-  if (seconds === NEVER || max > SIZE_TABLE.scaleToZeroMaxCu) return undefined
-  return lastActive + (seconds === 0 ? DEFAULT_SECONDS : seconds) * 1_000
+  if (seconds === SCALE_TO_ZERO_NEVER || max > SIZE_TABLE.scaleToZeroMaxCu) return undefined
+  return lastActive + (seconds === 0 ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds) * 1_000
 }

@@ -15,20 +15,27 @@ export interface ProjectTables {
   readonly project: ProjectRecord
   readonly branches: Map<string, BranchRecord>
   readonly computes: Map<string, ComputeRecord>
-  /** Oldest first. */
-  readonly operations: OperationRecord[]
+  /** Oldest first: the order of pages. */
+  readonly operations: Pick<OperationRecord, 'id' | 'createdAtUs'>[]
   readonly operationById: Map<string, OperationRecord>
   readonly unfinished: Set<string>
 }
 
 export class Tables {
   readonly projects = new Map<string, ProjectTables>()
+  #projectIds: readonly string[] | undefined
   /** Project of each branch and compute, by id: ids are unlike any other across projects. */
   readonly #home = new Map<string, string>()
 
   apply(change: WorldChange): void {
     if ('put' in change) this.#put(change.put)
     else this.#drop(change.drop.kind, change.drop.id)
+  }
+
+  /** Sorted, which lists page by; sorted again only when a project came. */
+  projectIds(): readonly string[] {
+    this.#projectIds ??= [...this.projects.keys()].sort()
+    return this.#projectIds
   }
 
   has(id: string): boolean {
@@ -51,6 +58,7 @@ export class Tables {
   #put(record: WorldRecord): void {
     if (record.kind === 'project') {
       const known = this.projects.get(record.id)
+      if (known === undefined) this.#projectIds = undefined
       this.projects.set(record.id, {
         ...(known ?? {
           branches: new Map(),
@@ -88,7 +96,12 @@ export class Tables {
 }
 
 const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
-  if (!tables.operationById.has(record.id)) tables.operations.push(record)
+  if (!tables.operationById.has(record.id)) {
+    const { id, createdAtUs } = record
+    // A log that is read on top of its own snapshot tells again of operations that were forgotten since.
+    if (createdAtUs <= (tables.operations.at(-1)?.createdAtUs ?? 0)) return
+    tables.operations.push({ id, createdAtUs })
+  }
   tables.operationById.set(record.id, record)
   if (record.status === 'finished') tables.unfinished.delete(record.id)
   else tables.unfinished.add(record.id)

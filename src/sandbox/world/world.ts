@@ -2,18 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
-import type { ComputeRecord, OperationRecord, WorldChange, WorldRecord } from './records.ts'
+import { type Durations, durationOf } from './durations.ts'
+import type { BranchRecord, ComputeRecord, OperationRecord, WorldChange, WorldRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import { type ProjectTables, Tables } from './tables.ts'
-
-/** How long each action takes, in milliseconds. Chosen for a person to follow; the spec gives none. */
-const DURATION_MS: Readonly<Record<string, number>> = {
-  start_compute: 700,
-  suspend_compute: 400,
-  apply_config: 1_200,
-  create_branch: 800,
-}
-const OTHER_DURATION_MS = 500
 
 /** What an operation does to the world when it ends. */
 export type Finish = (operation: OperationRecord, world: World) => readonly WorldRecord[]
@@ -21,6 +13,7 @@ export type Finish = (operation: OperationRecord, world: World) => readonly Worl
 export interface WorldOptions {
   readonly clock: SandboxClock
   readonly store: Store
+  readonly durations: Durations
   readonly finish: Finish
   /** Told after each change of a compute, for timers. */
   readonly onCompute: (compute: ComputeRecord, world: World) => void
@@ -31,12 +24,14 @@ export interface NewOperation {
   readonly action: string
   readonly branchId: string
   readonly computeId?: string
+  readonly restarts?: boolean
 }
 
 export class World {
   readonly clock: SandboxClock
   readonly tables = new Tables()
   readonly #options: WorldOptions
+  readonly #timers = new Set<() => void>()
   #lastOperationUs = 0
 
   constructor(options: WorldOptions) {
@@ -56,6 +51,25 @@ export class World {
       }
       for (const compute of tables.computes.values()) this.#options.onCompute(compute, this)
     }
+  }
+
+  /** Runs `task` at `time` on the world's clock, unless it is taken back first or the world is stopped. */
+  at(time: number, task: () => void): () => void {
+    const cancel = this.clock.at(time, () => {
+      this.#timers.delete(takeBack)
+      task()
+    })
+    const takeBack = (): void => {
+      this.#timers.delete(takeBack)
+      cancel()
+    }
+    this.#timers.add(takeBack)
+    return takeBack
+  }
+
+  /** Nothing happens any more; what was under way goes on when the store is opened again. */
+  stop(): void {
+    for (const takeBack of [...this.#timers]) takeBack()
   }
 
   /** @throws {Refusal} 404. */
@@ -91,17 +105,20 @@ export class World {
     projectId: string,
     records: readonly WorldRecord[],
     operations: readonly NewOperation[] = [],
-    drops: readonly ComputeRecord[] = [],
+    drops: readonly (ComputeRecord | BranchRecord)[] = [],
   ): readonly OperationRecord[] {
     const started: OperationRecord[] = []
-    for (const operation of operations) started.push(this.#newOperation(projectId, operation, started.at(-1)))
+    const earlier = this.project(projectId).operations.length
+    for (const operation of operations) {
+      started.push(this.#newOperation(projectId, operation, earlier + started.length, started.at(-1)))
+    }
     this.#keep([
       ...records.map((put) => ({ put })),
       ...started.map((put) => ({ put })),
       ...drops.map(({ kind, id }) => ({ drop: { kind, id } })),
     ])
     for (const operation of started) {
-      this.#options.log(`operation  ${operation.id}  ${operation.action}  ${operation.status}`)
+      this.#logOperation(operation)
       if (operation.status === 'running') this.#schedule(operation)
     }
     return started
@@ -109,7 +126,8 @@ export class World {
 
   #newOperation(
     projectId: string,
-    { action, branchId, computeId }: NewOperation,
+    { action, branchId, computeId, restarts }: NewOperation,
+    ordinal: number,
     before?: OperationRecord,
   ): OperationRecord {
     const now = this.clock.now()
@@ -126,13 +144,14 @@ export class World {
       createdAtUs: this.#lastOperationUs,
       updatedAt: now,
       ...(before === undefined ? { startedAt: now } : { waitsFor: before.id }),
-      durationMs: DURATION_MS[action] ?? OTHER_DURATION_MS,
+      durationMs: durationOf(action, ordinal, this.#options.durations),
+      ...(restarts === undefined ? {} : { restarts }),
     }
   }
 
   #schedule(operation: OperationRecord): void {
     const end = (operation.startedAt ?? this.clock.now()) + operation.durationMs
-    this.clock.at(end, () => this.#finish(operation))
+    this.at(end, () => this.#finish(operation))
   }
 
   #finish(operation: OperationRecord): void {
@@ -145,8 +164,14 @@ export class World {
     const running = next && { ...next, status: 'running' as const, startedAt: now, updatedAt: now }
     const records = [...this.#options.finish(operation, this), finished, ...(running === undefined ? [] : [running])]
     this.#keep(records.map((put) => ({ put })))
-    this.#options.log(`operation  ${finished.id}  ${finished.action}  finished`)
-    if (running !== undefined) this.#schedule(running)
+    this.#logOperation(finished)
+    if (running === undefined) return
+    this.#logOperation(running)
+    this.#schedule(running)
+  }
+
+  #logOperation({ id, projectId, action, status, computeId, branchId }: OperationRecord): void {
+    this.#options.log(`operation  ${id}  ${projectId}  ${action}  ${computeId ?? branchId}  ${status}`)
   }
 
   #keep(changes: readonly WorldChange[]): void {

@@ -1,0 +1,62 @@
+import type { Context, Hono } from 'hono'
+import {
+  type ComputeAnswer,
+  createCompute,
+  deleteCompute,
+  restartCompute,
+  startCompute,
+  suspendCompute,
+  updateCompute,
+} from '../world/compute-commands.ts'
+import { Refusal } from '../world/refusal.ts'
+import type { World } from '../world/world.ts'
+import { createBody, readBody, updateBody } from './body.ts'
+import { presentCompute, presentOperation } from './present.ts'
+
+const TRANSITIONS = { start: startCompute, suspend: suspendCompute, restart: restartCompute } as const
+
+export const computeRoutes = (api: Hono, world: World): void => {
+  const answer = (context: Context, { compute, operations }: ComputeAnswer, status: 200 | 201 = 200): Response =>
+    context.json(
+      {
+        endpoint: presentCompute(compute, world.project(compute.projectId).project),
+        operations: operations.map(presentOperation),
+      },
+      status,
+    )
+
+  api.get('/projects/:project/endpoints', (context) => {
+    const { project, computes } = world.project(context.req.param('project'))
+    return context.json({ endpoints: Array.from(computes.values(), (compute) => presentCompute(compute, project)) })
+  })
+  api.get('/projects/:project/branches/:branch/endpoints', (context) => {
+    const { project, branches, computes } = world.project(context.req.param('project'))
+    const id = context.req.param('branch')
+    if (!branches.has(id)) throw new Refusal(404, 'branch not found')
+    const own = [...computes.values()].filter(({ branchId }) => branchId === id)
+    return context.json({ endpoints: own.map((compute) => presentCompute(compute, project)) })
+  })
+  api.post('/projects/:project/endpoints', async (context) => {
+    const { endpoint } = await readBody(context, createBody)
+    return answer(context, createCompute(world, context.req.param('project'), endpoint), 201)
+  })
+  api.get('/projects/:project/endpoints/:compute', (context) => {
+    const { project, compute } = context.req.param()
+    return context.json({ endpoint: presentCompute(world.compute(project, compute), world.project(project).project) })
+  })
+  api.patch('/projects/:project/endpoints/:compute', async (context) => {
+    const { endpoint } = await readBody(context, updateBody)
+    const { project, compute } = context.req.param()
+    return answer(context, updateCompute(world, project, compute, endpoint))
+  })
+  api.delete('/projects/:project/endpoints/:compute', (context) => {
+    const { project, compute } = context.req.param()
+    const deleted = deleteCompute(world, project, compute)
+    return deleted === undefined ? context.body(null, 204) : answer(context, deleted)
+  })
+  for (const [name, command] of Object.entries(TRANSITIONS)) {
+    api.on('POST', `/projects/:project/endpoints/:compute/${name}`, (context) =>
+      answer(context, command(world, context.req.param('project') ?? '', context.req.param('compute') ?? '')),
+    )
+  }
+}

@@ -1,0 +1,35 @@
+/** The service's published limits: 700 requests a minute for an account, bursts of 40 a second for a route. */
+import type { MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import type { SandboxClock } from '../clock/clock.ts'
+import { Refusal } from '../world/refusal.ts'
+
+const ACCOUNT = { burst: 700, perMs: 700 / 60_000 }
+const ROUTE = { burst: 40, perMs: 40 / 1_000 }
+
+/** Refuses with 429 what is over a limit, by the sandbox's own time. */
+export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
+  const account = bucket(ACCOUNT, clock)
+  const routes = new Map<string, () => boolean>()
+  return async (context, next) => {
+    const route = `${context.req.method} ${matchedRoutes(context).at(-1)?.path}`
+    const own = routes.get(route) ?? bucket(ROUTE, clock)
+    routes.set(route, own)
+    if (!own() || !account()) throw new Refusal(429, 'too many requests: slow down and try again')
+    await next()
+  }
+}
+
+/** Whether one more may pass. */
+const bucket = ({ burst, perMs }: typeof ACCOUNT, clock: SandboxClock): (() => boolean) => {
+  let left = burst
+  let seen = clock.now()
+  return () => {
+    const now = clock.now()
+    left = Math.min(burst, left + (now - seen) * perMs)
+    seen = now
+    if (left < 1) return false
+    left -= 1
+    return true
+  }
+}

@@ -1,0 +1,60 @@
+/** One sandbox a folder: a file that names the process. */
+import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EspalierError } from '../../model/index.ts'
+
+/** Folders in use within this process, which the file alone could not tell from a lock that was left behind. */
+const heldHere = new Set<string>()
+
+/**
+ * Takes the folder over where the process that held it is gone. Returns what gives it back.
+ *
+ * @throws {EspalierError} `E_SANDBOX_STATE` where another sandbox holds it.
+ */
+export const takeLock = (directory: string): (() => void) => {
+  const lock = join(directory, 'lock')
+  const held = realpathSync(directory)
+  if (heldHere.has(held)) throw inUse(directory, process.pid)
+  // Written aside and linked, so that nobody reads a lock that does not name its process yet.
+  const own = `${lock}.${process.pid}`
+  writeFileSync(own, `${process.pid}\n`, { mode: 0o600 })
+  try {
+    while (!tryLink(own, lock)) {
+      const holder = Number(readFileSync(lock, 'utf8'))
+      if (holder !== process.pid && holder > 0 && isAlive(holder)) throw inUse(directory, holder)
+      rmSync(lock, { force: true })
+    }
+  } finally {
+    rmSync(own, { force: true })
+  }
+  heldHere.add(held)
+  return () => {
+    rmSync(lock, { force: true })
+    heldHere.delete(held)
+  }
+}
+
+const inUse = (directory: string, holder: number): EspalierError =>
+  new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) uses the folder ${directory}.`, {
+    hint: `End that one or name another folder. If process ${holder} is no sandbox, delete ${join(directory, 'lock')}.`,
+  })
+
+const tryLink = (from: string, to: string): boolean => {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)

@@ -1,0 +1,23 @@
+/** How long operations take: the spec gives no durations, these are chosen for a person to follow. Milliseconds. */
+export type Durations = Readonly<Record<string, number>>
+
+export const DURATIONS: Durations = {
+  start_compute: 700,
+  suspend_compute: 400,
+  apply_config: 1_500,
+  create_branch: 1_000,
+  delete_timeline: 600,
+}
+const OTHER_MS = 500
+/** To either side, as a share. */
+const SPREAD = 0.1
+const GOLDEN_RATIO = 0.618_033_988_749_895
+
+/**
+ * @param ordinal which operation of its project it is. The same history takes the same time, and two like operations in
+ *   a row do not: steps of the golden ratio spread evenly.
+ */
+export const durationOf = (action: string, ordinal: number, durations: Durations): number => {
+  const place = (ordinal * GOLDEN_RATIO) % 1
+  return Math.round((durations[action] ?? OTHER_MS) * (1 + SPREAD * (2 * place - 1)))
+}
