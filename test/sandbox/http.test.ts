@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest'
+import { type Answer, EMPTY, IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA } from './open-sandbox.ts'
+
+const refusal = ({ status, body: { code, message } }: Answer) => ({ status, code, message })
+
+test.each([
+  ['GET', '/projects'],
+  ['GET', `${P}/endpoints`],
+  ['POST', `${P}/endpoints`],
+  ['DELETE', `${P}/endpoints/${PRIMARY}`],
+])('%s %s without the right key is a 401 and does nothing', async (method, path) => {
+  const { call } = await openSandbox()
+  for (const authorization of ['', 'Bearer wrong', 'Basic abc']) {
+    const answer = await call(method, path, undefined, { authorization })
+    expect(refusal(answer)).toEqual({
+      status: 401,
+      code: '',
+      message: 'supplied credentials do not pass authentication',
+    })
+  }
+  expect((await call('GET', `${P}/endpoints/${PRIMARY}`)).status).toBe(200)
+})
+
+test('the request id is the one that the client chose, in the header and in the body of a refusal', async () => {
+  const { call } = await openSandbox()
+  const chosen = await call('GET', '/projects/nowhere', undefined, { 'x-request-id': 'mine-1' })
+  expect(chosen.body).toEqual({ request_id: 'mine-1', code: '', message: 'project not found' })
+  expect(chosen.headers.get('x-neon-ret-request-id')).toBe('mine-1')
+  const made = await call('GET', '/projects/nowhere')
+  expect(made.body.request_id).toMatch(/^[0-9a-f-]{36}$/)
+  expect(made.headers.get('x-neon-ret-request-id')).toBe(made.body.request_id)
+  expect((await call('GET', '/projects')).headers.get('x-neon-ret-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+test.each([
+  ['GET', '/nothing', 'this route does not exist'],
+  ['PUT', `${P}/endpoints/${PRIMARY}`, 'this route does not exist'],
+  ['GET', `${P}/endpoints/%E0%A4%A`, 'endpoint not found'],
+  ['GET', '/projects/nowhere', 'project not found'],
+  ['GET', '/projects/nowhere/branches', 'project not found'],
+  ['GET', '/projects/nowhere/endpoints', 'project not found'],
+  ['GET', '/projects/nowhere/operations', 'project not found'],
+  ['GET', `${P}/branches/br-none`, 'branch not found'],
+  ['GET', `${P}/branches/br-none/endpoints`, 'branch not found'],
+  ['GET', `${P}/endpoints/ep-none`, 'endpoint not found'],
+  ['PATCH', `${P}/endpoints/ep-none`, 'endpoint not found'],
+  ['POST', `${P}/endpoints/ep-none/start`, 'endpoint not found'],
+  ['GET', `${P}/operations/none`, 'operation not found'],
+  ['GET', `/projects/tiny-pond-00000001/endpoints/${PRIMARY}`, 'endpoint not found'],
+])('%s %s is a 404: %s', async (method, path, message) => {
+  const { call } = await openSandbox()
+  expect(refusal(await call(method, path, method === 'PATCH' ? { endpoint: {} } : undefined))).toEqual({
+    status: 404,
+    code: '',
+    message,
+  })
+})
+
+test.each([
+  ['POST', `${P}/endpoints`, '{', 'request body is not valid JSON'],
+  ['POST', `${P}/endpoints`, '', 'endpoint'],
+  ['POST', `${P}/endpoints`, '[]', 'request body'],
+  ['POST', `${P}/endpoints`, { endpoint: { type: 'read_write' } }, 'endpoint.branch_id'],
+  ['POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY } }, 'endpoint.type'],
+  ['POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY, type: 'replica' } }, 'endpoint.type'],
+  ['POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY, type: 'read_only', region_id: 'x' } }, 'region_id'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, {}, 'endpoint'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: '' } }, 'endpoint.name'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: 'n'.repeat(65) } }, 'endpoint.name'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { disabled: 'yes' } }, 'endpoint.disabled'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { pooler_mode: 'session' } }, 'endpoint.pooler_mode'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { provisioner: 'vm' } }, 'endpoint.provisioner'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { settings: { pg_settings: { a: 1 } } } }, 'pg_settings.a'],
+  ['POST', `${P}/branches`, { branch: { name: '' } }, 'branch.name'],
+  ['POST', `${P}/branches`, { endpoints: [{}] }, 'endpoints.0.type'],
+  ['GET', `${P}/operations?limit=0`, undefined, 'limit'],
+  ['GET', `${P}/operations?limit=1001`, undefined, 'limit'],
+  ['GET', `${P}/operations?cursor=yesterday`, undefined, 'cursor'],
+  ['GET', `${P}/branches?sort_by=size`, undefined, 'sort_by'],
+  ['GET', `${P}/branches?sort_order=up`, undefined, 'sort_order'],
+  ['GET', `${P}/branches?cursor=x`, undefined, 'cursor'],
+  ['GET', '/projects?limit=401', undefined, 'limit'],
+])('%s %s with %j is a 400 that names %s', async (method, path, body, field) => {
+  const { call } = await openSandbox()
+  const answer = await call(method, path, body)
+  expect(refusal(answer)).toEqual({ status: 400, code: '', message: expect.stringContaining(field) })
+})
+
+test('a body of more than a mebibyte is refused', async () => {
+  const { call } = await openSandbox()
+  expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, ' '.repeat(2 ** 20 + 1))).toMatchObject({ status: 413 })
+})
+
+test('who am I', async () => {
+  const { call } = await openSandbox()
+  expect(await call('GET', '/auth')).toMatchObject({ status: 200, body: { auth_method: 'api_key_user' } })
+})
+
+test('projects are listed by id, page by page, and searched', async () => {
+  const ids = Array.from({ length: 25 }, (_, index) => `wide-field-${String(index).padStart(8, '0')}`)
+  const { call } = await openSandbox({ seed: { projects: ids.map((id) => ({ id, branches: [{ name: 'main' }] })) } })
+  const seen: string[] = []
+  let cursor = ''
+  for (;;) {
+    const { body } = await call('GET', `/projects?limit=10&cursor=${cursor}`)
+    seen.push(...body.projects.map(({ id }: { id: string }) => id))
+    cursor = body.pagination.cursor
+    if (body.projects.length < 10) break
+  }
+  expect(seen).toEqual(ids)
+  expect((await call('GET', '/projects')).body.projects).toHaveLength(10)
+  const found = await call('GET', '/projects?search=0017')
+  expect(found.body.projects).toMatchObject([{ id: ids[17], name: ids[17] }])
+})
+
+test('a project shows its defaults', async () => {
+  const { call } = await openSandbox()
+  expect(await call('GET', P)).toMatchObject({
+    status: 200,
+    body: {
+      project: {
+        id: 'quiet-river-12345678',
+        name: 'shop',
+        region_id: 'aws-eu-central-1',
+        default_endpoint_settings: {
+          autoscaling_limit_min_cu: 0.25,
+          autoscaling_limit_max_cu: 2,
+          suspend_timeout_seconds: 0,
+        },
+      },
+    },
+  })
+})
+
+test('a compute has every field that the spec names', async () => {
+  const { call } = await openSandbox()
+  const { body } = await call('GET', `${P}/endpoints/${REPLICA}`)
+  expect(body.endpoint).toEqual({
+    id: REPLICA,
+    host: `${REPLICA}.eu-central-1.aws.neon.tech`,
+    proxy_host: 'eu-central-1.aws.neon.tech',
+    project_id: 'quiet-river-12345678',
+    branch_id: expect.stringMatching(/^br-/),
+    region_id: 'aws-eu-central-1',
+    type: 'read_only',
+    name: 'reporting',
+    current_state: 'active',
+    autoscaling_limit_min_cu: 2,
+    autoscaling_limit_max_cu: 2,
+    settings: { pg_settings: {} },
+    pooler_enabled: false,
+    pooler_mode: 'transaction',
+    disabled: false,
+    passwordless_access: false,
+    creation_source: 'console',
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    started_at: '2026-01-01T00:00:00Z',
+    last_active: '2026-01-01T00:00:00Z',
+    suspend_timeout_seconds: -1,
+    provisioner: 'k8s-neonvm',
+  })
+})
+
+test('computes are listed for the project and for a branch', async () => {
+  const { call } = await openSandbox()
+  const idsAt = async (path: string) =>
+    (await call('GET', path)).body.endpoints.map(({ id }: { id: string }) => id).sort()
+  expect(await idsAt(`${P}/endpoints`)).toHaveLength(4)
+  expect(await idsAt(`${P}/branches/${MAIN}/endpoints`)).toEqual([PRIMARY])
+  expect(await idsAt(`${P}/branches/${EMPTY}/endpoints`)).toEqual([])
+  expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint).toMatchObject({
+    current_state: 'idle',
+    suspended_at: '2026-01-01T00:00:00Z',
+  })
+})
+
+test('requests are counted, told and logged', async () => {
+  const lines: string[] = []
+  const told: string[] = []
+  const { call, sandbox } = await openSandbox({
+    log: (line) => lines.push(line),
+    onRequest: (...request) => told.push(request.join(' ')),
+  })
+  await call('GET', '/projects?limit=1')
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  expect(sandbox.requests).toBe(2)
+  expect(told).toEqual(['GET /api/v2/projects 200', `POST /api/v2${P}/endpoints/${IDLE}/start 200`])
+  expect(lines).toEqual([
+    told[0],
+    expect.stringMatching(new RegExp(`^operation  \\S+  quiet-river-12345678  start_compute  ${IDLE}  running$`)),
+    told[1],
+  ])
+})
+
+test('over the published rates is a 429, until time has passed', async () => {
+  const { call, clock } = await openSandbox({ rateLimits: true })
+  const statuses = async (count: number, path: string) =>
+    (await Promise.all(Array.from({ length: count }, () => call('GET', path)))).map(({ status }) => status)
+  expect((await statuses(41, P)).filter((status) => status === 429)).toHaveLength(1)
+  expect(await statuses(1, '/projects')).toEqual([200])
+  await clock.advance(1_000)
+  expect(await statuses(40, P)).not.toContain(429)
+})
+
+test('without asking for it there is no rate limit', async () => {
+  const { call } = await openSandbox()
+  const answers = await Promise.all(Array.from({ length: 60 }, () => call('GET', P)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+})

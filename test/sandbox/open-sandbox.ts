@@ -1,0 +1,89 @@
+/** A sandbox on a clock that the test moves, spoken to over real HTTP. */
+import { onTestFinished } from 'vitest'
+import {
+  type ManualClock,
+  manualClock,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '../../src/sandbox/index.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire; the assertions say what it must be.
+  readonly body: any
+}
+
+export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+
+export interface Opened {
+  readonly sandbox: Sandbox
+  readonly clock: ManualClock
+  readonly call: Call
+  /** Time passes until nothing runs any more (but less than any scale to zero). */
+  settle(): Promise<void>
+}
+
+export const P = '/projects/quiet-river-12345678'
+export const MAIN = 'br-calm-lake-a0000001'
+export const STAGING = 'br-calm-lake-a0000002'
+export const EMPTY = 'br-calm-lake-a0000003'
+export const GUARDED = 'br-calm-lake-a0000004'
+export const PRIMARY = 'ep-calm-lake-a0000001'
+export const IDLE = 'ep-calm-lake-a0000002'
+export const REPLICA = 'ep-calm-lake-a0000003'
+export const GUARDED_PRIMARY = 'ep-calm-lake-a0000004'
+
+/** `main` with an active primary, `staging` with an idle one and a replica, `empty`, and a protected branch. */
+export const SEED = {
+  projects: [
+    {
+      id: 'quiet-river-12345678',
+      name: 'shop',
+      branches: [
+        { id: MAIN, name: 'main', default: true, computes: [{ id: PRIMARY, size: 1, scaleToZero: 'never' }] },
+        {
+          id: STAGING,
+          name: 'staging',
+          parent: 'main',
+          computes: [
+            { id: IDLE, size: 0.5, state: 'idle' },
+            { id: REPLICA, type: 'read_only', name: 'reporting', size: 2, scaleToZero: 'never' },
+          ],
+        },
+        { id: EMPTY, name: 'empty', parent: 'main' },
+        {
+          id: GUARDED,
+          name: 'guarded',
+          protected: true,
+          computes: [{ id: GUARDED_PRIMARY, size: 1, scaleToZero: 'never' }],
+        },
+      ],
+    },
+    { id: 'tiny-pond-00000001', plan: 'free', branches: [{ id: 'br-tiny-pond-a0000001', name: 'main' }] },
+  ],
+} as const satisfies SandboxOptions['seed']
+
+export const caller =
+  ({ apiUrl, apiKey }: Pick<Sandbox, 'apiUrl' | 'apiKey'>): Call =>
+  async (method, path, body, headers = {}) => {
+    const response = await fetch(`${apiUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+export const openSandbox = async (options: SandboxOptions = {}): Promise<Opened> => {
+  const clock = manualClock()
+  const sandbox = await startSandbox({ seed: SEED, clock, ...options })
+  onTestFinished(() => sandbox.close())
+  return { sandbox, clock, call: caller(sandbox), settle: () => clock.advance(10_000) }
+}
+
+/** Of an answer: what its operations do, in order, with their statuses. */
+export const operationsOf = ({ body }: Answer): readonly string[] =>
+  body.operations.map(({ action, status }: { action: string; status: string }) => `${action} ${status}`)
