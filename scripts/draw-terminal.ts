@@ -1,5 +1,5 @@
 /**
- * Draws a terminal's text as an SVG: `espalier plan … | tsx scripts/picture.ts OUT.svg TITLE`, colours kept
+ * Draws a terminal's text as an SVG: `espalier plan … | tsx scripts/draw-terminal.ts OUT.svg TITLE`, colours kept
  * (FORCE_COLOR=1). Self-contained, the text is text.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ const body = spans.map((line, index) => {
   const parts = line.map(
     ({ text, classes }) => `<tspan${classes === '' ? '' : ` class="${classes}"`}>${escaped(text)}</tspan>`,
   )
-  return `  <text x="${PADDING}" y="${y}">${parts.join('')}</text>`
+  return `  <text x="${PADDING}" y="${y}" xml:space="preserve">${parts.join('')}</text>`
 })
 
 writeFileSync(
