@@ -38,7 +38,7 @@ export const parseWith = (
   const split = new Map<string, readonly string[]>()
   return {
     desired: { documents },
-    diagnostics: [...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace),
+    diagnostics: [...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew),
     files: [...texts.keys()].sort(),
     digest: digestOf(texts),
     lineOf: ({ file, line }) => {
@@ -140,7 +140,6 @@ class Reading {
     if (this.#bases.has(target)) return this.#bases.get(target)
     const file = this.#findFile(target)
     if (typeof file === 'string') {
-      this.#bases.set(target, EMPTY_BASE)
       return context.report(
         'E_EXTENDS',
         node,
@@ -212,9 +211,17 @@ const digestOf = (texts: ReadonlyMap<string, string>): string => {
 }
 
 const byPlace = (a: Diagnostic, b: Diagnostic): number =>
-  comparePlaces(a.source, b.source) || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0)
+  comparePlaces(a.source, b.source) || compare(a.code, b.code) || compare(a.message, b.message)
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** A shared file that is also named, and what an alias points at, are read more than once. */
+const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
+  const before = sorted[index - 1]
+  return before === undefined || byPlace(before, diagnostic) !== 0
+}
 
 const comparePlaces = (a: Source | undefined, b: Source | undefined): number => {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  return (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) || a.line - b.line || a.column - b.column
+  return compare(a.file, b.file) || a.line - b.line || a.column - b.column
 }

@@ -29,7 +29,7 @@ export class ReadContext {
   readonly #lines: LineCounter
   readonly #text: string
   readonly #document: Document.Parsed<ParsedNode>
-  #anchors: Map<string, Node> | undefined
+  #anchors: Map<string, Node[]> | undefined
   #aliases = 0
 
   constructor(options: {
@@ -78,7 +78,10 @@ export class ReadContext {
     }
     if (this.#aliases > MAX_ALIASES) return null
     this.#anchors ??= collectAnchors(this.#document)
-    return this.#anchors.get(node.source) ?? null
+    const [start] = node.range ?? [0]
+    // An anchor may be set anew: the last one before the alias counts.
+    const target = this.#anchors.get(node.source)?.findLast(({ range }) => range != null && range[0] < start)
+    return target ?? this.report('E_YAML', node, `No anchor \`${node.source}\` stands before this alias.`) ?? null
   }
 
   /**
@@ -129,6 +132,8 @@ export class ReadContext {
       }
       seen.set(key, keyNode)
       const value = this.follow(pair.value)
+      // An alias that leads nowhere has been reported.
+      if (value === null && isAlias(pair.value)) continue
       if (value === null || (isScalar(value) && value.value === null)) {
         this.report(
           'E_NULL',
@@ -170,11 +175,14 @@ const nameOf = (node: Node | null | undefined): string => {
   return { string: 'text', number: 'a number', boolean: 'a boolean' }[typeof node.value as string] ?? 'that'
 }
 
-const collectAnchors = (document: Document.Parsed<ParsedNode>): Map<string, Node> => {
-  const anchors = new Map<string, Node>()
+const collectAnchors = (document: Document.Parsed<ParsedNode>): Map<string, Node[]> => {
+  const anchors = new Map<string, Node[]>()
   visit(document, {
     Value: (_key, node) => {
-      if (node.anchor !== undefined) anchors.set(node.anchor, node as Node)
+      if (node.anchor === undefined) return
+      const known = anchors.get(node.anchor)
+      if (known === undefined) anchors.set(node.anchor, [node as Node])
+      else known.push(node as Node)
     },
   })
   return anchors

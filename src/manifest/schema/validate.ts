@@ -17,11 +17,13 @@ interface Validator {
 
 const compiled = new WeakMap<SizeTable, Validator>()
 
-/** The first problem, or `undefined` where the value fits. */
+/** The problem furthest in (those around it only follow from it), or `undefined` where the value fits. */
 export const schemaProblem = (value: unknown, table: SizeTable): SchemaProblem | undefined => {
   const validate = table === SIZE_TABLE ? (shipped as Validator) : validatorOf(table)
   if (validate(value)) return undefined
-  const [first] = validate.errors ?? []
+  const errors = validate.errors ?? []
+  const depth = ({ instancePath }: { readonly instancePath: string }): number => instancePath.split('/').length
+  const [first] = errors.toSorted((a, b) => depth(b) - depth(a))
   return { pointer: first?.instancePath ?? '', message: first?.message ?? 'it does not fit' }
 }
 

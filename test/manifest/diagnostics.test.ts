@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest'
+import { DIAGNOSTIC_CODES, type DiagnosticCode, parseManifests } from '../../src/manifest/index.ts'
+
+/** Lines 1 and 2; what follows starts in line 3. */
+const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
+const doc = (body: string): string => `${HEAD}${body}\n`
+
+/** An attribute of a primary: its key stands in line 6, column 7. */
+const attribute = (text: string): string => doc(`branches:\n  main:\n    primary:\n      ${text}`)
+
+const diagnosticsOf = (text: string) => parseManifests([{ path: 'a.yaml', text }]).diagnostics
+
+const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+type Row = readonly [name: string, yaml: string, code: DiagnosticCode, line: number, column: number]
+
+const ROWS: readonly Row[] = [
+  // YAML itself
+  ['a bracket is left open', doc('branches: { main: {}'), 'E_YAML', 4, 1],
+  ['a tab indents', doc('branches:\n\tmain: {}'), 'E_YAML', 4, 1],
+  ['a key stands twice', doc('prune: true\nprune: false'), 'E_DUPLICATE_KEY', 4, 1],
+  ['a branch stands twice', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE_KEY', 5, 3],
+  ['a custom tag', attribute('size: !cu 1'), 'E_TAG', 6, 13],
+  [
+    'more aliases than are followed',
+    doc(`defaults: &d { size: 1 }\nprofiles: { ${Array.from({ length: 1_001 }, (_, at) => `p${at}: *d`).join(', ')} }`),
+    'E_ALIAS_LIMIT',
+    4,
+    13 + Array.from({ length: 1_000 }, (_, at) => `p${at}: *d, `).join('').length + 'p1000: '.length,
+  ],
+  ['an alias without an anchor', doc('branches: *all'), 'E_YAML', 3, 11],
+  ['an alias before its anchor', doc('branches: { m: *all }\nprofiles: { p: &all {} }'), 'E_YAML', 3, 16],
+  ['nested too deep', doc(`branches: ${nested(100)}`), 'E_TOO_DEEP', 3, 11 + 64],
+  ['nothing in the file', '', 'E_EMPTY', 1, 1],
+  ['comments only', '# nothing\n', 'E_EMPTY', 1, 1],
+  ['a file above 32 MiB', `# ${'x'.repeat(32 * 1024 * 1024)}\n`, 'E_TOO_LARGE', 1, 1],
+
+  // the document
+  ['no version', 'project: p\n', 'E_REQUIRED', 1, 1],
+  ['no project', 'version: 1\nbranches: {}\n', 'E_REQUIRED', 1, 1],
+  ['another version', 'version: 2\nproject: p\n', 'E_VERSION', 1, 10],
+  ['a version in quotes', 'version: "1"\nproject: p\n', 'E_VERSION', 1, 10],
+  ['a project that is no id', 'version: 1\nproject: My Project\n', 'E_VALUE', 2, 10],
+  ['a project that is a number', 'version: 1\nproject: 12\n', 'E_TYPE', 2, 10],
+  ['a document that is a list', '- version: 1\n', 'E_TYPE', 1, 1],
+  ['an unknown key', doc('branch: {}'), 'E_UNKNOWN_KEY', 3, 1],
+  ['null as a value', doc('branches: null'), 'E_NULL', 3, 11],
+  ['a key without a value', doc('branches:'), 'E_NULL', 3, 10],
+  ['a branch without a value', doc('branches:\n  main: ~'), 'E_NULL', 4, 9],
+  ['a key that is a map', doc('branches:\n  { a: b }: {}'), 'E_TYPE', 4, 3],
+  ['prune as text', doc('prune: "yes"'), 'E_TYPE', 3, 8],
+  ['rules as a map', doc('rules: {}'), 'E_TYPE', 3, 8],
+
+  // sizes
+  ['a size between the steps', attribute('size: 3.5'), 'E_SIZE_STEP', 6, 13],
+  ['a size above the table', attribute('size: 57'), 'E_SIZE_STEP', 6, 13],
+  ['a size that is infinite', attribute('size: .inf'), 'E_SIZE_STEP', 6, 13],
+  ['a min between the steps', attribute('size: { min: 0.3, max: 1 }'), 'E_SIZE_STEP', 6, 20],
+  ['a size as text', attribute('size: "1"'), 'E_TYPE', 6, 13],
+  ['a range without max', attribute('size: { min: 1 }'), 'E_REQUIRED', 6, 13],
+  ['a range that is too wide', attribute('size: { min: 1, max: 10 }'), 'E_SPREAD', 6, 28],
+  ['min above max', attribute('size: { min: 4, max: 1 }'), 'E_MIN_ABOVE_MAX', 6, 20],
+  ['autoscaling above 16', attribute('size: { min: 16, max: 18 }'), 'E_AUTOSCALING_MAX', 6, 29],
+  ['scale to zero above 16', attribute('size: 18\n      scaleToZero: 5m'), 'E_SCALE_TO_ZERO_SIZE', 7, 20],
+  [
+    'scale to zero above 16, where the default says so',
+    doc('defaults: { scaleToZero: 5m }\nbranches:\n  main:\n    primary: { size: 18 }'),
+    'E_SCALE_TO_ZERO_SIZE',
+    3,
+    26,
+  ],
+
+  // durations
+  ['a duration without its unit', attribute('scaleToZero: 300'), 'E_DURATION_UNIT', 6, 20],
+  ['a duration without its unit, in quotes', attribute('scaleToZero: "300"'), 'E_DURATION', 6, 20],
+  ['a duration in other words', attribute('scaleToZero: 5 minutes'), 'E_DURATION', 6, 20],
+  ['units in the wrong order', attribute('scaleToZero: 5m1h'), 'E_DURATION', 6, 20],
+  ['an empty duration', attribute('scaleToZero: ""'), 'E_DURATION', 6, 20],
+  ['a duration that is too short', attribute('scaleToZero: 59s'), 'E_DURATION_RANGE', 6, 20],
+  ['a duration that is too long', attribute('scaleToZero: 7d1s'), 'E_DURATION_RANGE', 6, 20],
+  ['zero seconds', attribute('scaleToZero: 0s'), 'E_DURATION_RANGE', 6, 20],
+
+  // other attributes
+  ['a pooler mode that is not there', attribute('pooler: { mode: session }'), 'E_VALUE', 6, 23],
+  ['a setting that is a list', attribute('postgres: { settings: { work_mem: [1] } }'), 'E_TYPE', 6, 41],
+  ['preload as text', attribute('postgres: { preload: vector }'), 'E_TYPE', 6, 28],
+  [
+    'a setting that the schema alone refuses',
+    attribute('postgres: { settings: { work_mem: .inf } }'),
+    'E_SCHEMA',
+    6,
+    41,
+  ],
+  ['a pin that is no id of a compute', attribute('id: br-cool-dawn'), 'E_PIN', 6, 11],
+  ['a name that is empty', attribute('name: ""'), 'E_NAME', 6, 13],
+  ['a name of 65 characters', attribute(`name: ${'n'.repeat(65)}`), 'E_NAME', 6, 13],
+  ['a name with a control character', attribute('name: "a\\eb"'), 'E_NAME', 6, 13],
+  [
+    'the primary has the name of a replica',
+    doc('branches:\n  main:\n    primary: { name: reporting }\n    replicas: { reporting: { size: 1 } }'),
+    'E_NAME_TAKEN',
+    5,
+    22,
+  ],
+  ['a primary that is a word', doc('branches:\n  main:\n    primary: none'), 'E_TYPE', 5, 14],
+  ['a profile where none is defined', attribute('profile: small'), 'E_PROFILE_UNKNOWN', 6, 16],
+
+  // rules
+  ['a rule without match', doc('rules:\n  - protect: true'), 'E_REQUIRED', 4, 5],
+  ['a glob with an open bracket', doc('rules:\n  - match: "preview/["'), 'E_GLOB', 4, 12],
+  ['a glob with an open brace', doc('rules:\n  - match: "preview/{a,b"'), 'E_GLOB', 4, 12],
+  ['an exception that is no glob', doc('rules:\n  - match: a\n    except: ["["]'), 'E_GLOB', 5, 14],
+  ['two rules for a pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_TWO_RULES', 5, 12],
+  ['a rule that pins', doc('rules:\n  - match: a\n    primary: { id: ep-a }'), 'E_UNKNOWN_KEY', 5, 16],
+
+  // what is shared
+  ['extends leaves the tree', doc('extends: ../platform.yaml'), 'E_EXTENDS', 3, 10],
+  ['extends is absolute', doc('extends: /etc/platform.yaml'), 'E_EXTENDS', 3, 10],
+  ['extends names no file', doc('extends: platform.yaml'), 'E_EXTENDS', 3, 10],
+
+  // several documents
+  [
+    'a branch in two documents',
+    `${doc('branches: { main: {} }')}---\n${doc('branches: { main: {} }')}`,
+    'E_TWO_CLAIMS',
+    7,
+    13,
+  ],
+  [
+    'a compute pinned in two documents',
+    `${doc('branches: { main: { primary: { id: ep-a } } }')}---\n${doc('branches: { dev: { primary: { id: ep-a } } }')}`,
+    'E_TWO_PINS',
+    7,
+    35,
+  ],
+]
+
+describe('each problem has a code and a place', () => {
+  test.each(ROWS)('%s', (_name, yaml, code, line, column) => {
+    const diagnostics = diagnosticsOf(yaml)
+    expect(diagnostics.map(({ code, source }) => [code, source?.line, source?.column])).toEqual([[code, line, column]])
+    expect(diagnostics[0]).toMatchObject({ severity: 'error', source: { file: 'a.yaml' } })
+  })
+
+  test('no manifest at all is a problem without a place', () => {
+    const { diagnostics, desired } = parseManifests([])
+    expect(diagnostics.map(({ code, source }) => [code, source])).toEqual([['E_NO_MANIFESTS', undefined]])
+    expect(desired.documents).toEqual([])
+  })
+
+  test('the table holds every code that texts alone can give', () => {
+    const fromFilesOnly = ['E_NO_MANIFESTS', 'E_NOT_FOUND', 'E_OUTSIDE', 'E_ENCODING']
+    const covered = new Set<string>([...ROWS.map(([, , code]) => code), ...fromFilesOnly])
+    expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !covered.has(code))).toEqual([])
+  })
+})
+
+describe('the hint names the way out', () => {
+  const hints: readonly (readonly [yaml: string, hint: string])[] = [
+    [doc('branch: {}'), 'Did you mean `branches`?'],
+    [attribute('scaletozero: 5m'), 'Did you mean `scaleToZero`?'],
+    [attribute('size: 3.4'), 'The nearest is `3`.'],
+    [attribute('size: 17'), 'The nearest is `16`.'],
+    [attribute('size: 100'), 'The nearest is `56`.'],
+    [attribute('size: { min: 2, max: 12 }'), 'The nearest is `max: 10`.'],
+    [attribute('size: { min: 0.25, max: 16 }'), 'The nearest is `max: 8`.'],
+    [attribute('size: { min: 4, max: 1 }'), 'Write `{ min: 1, max: 4 }`.'],
+    [attribute('scaleToZero: 300'), 'Write `300s` or `300m`; `default` and `never` are words.'],
+    [attribute('scaleToZero: "300"'), 'Write `300s` or `300m`.'],
+    [attribute('scaleToZero: 10s'), 'The nearest is `1m`.'],
+    [attribute('scaleToZero: 30d'), 'The nearest is `7d`.'],
+    [
+      doc('profiles: { small: {}, large: {} }\nbranches: { main: { primary: { profile: smal } } }'),
+      'Did you mean `small`?',
+    ],
+  ]
+  test.each(hints)('%j', (yaml, hint) => {
+    expect(diagnosticsOf(yaml).map(({ hint }) => hint)).toEqual([hint])
+  })
+})
+
+describe('what is not a problem', () => {
+  test.each([
+    ['every step of the table ends', attribute('size: 56\n      scaleToZero: never')],
+    ['a range over the whole spread', attribute('size: { min: 8, max: 16 }')],
+    ['a fixed range above 16', attribute('size: { min: 20, max: 20 }')],
+    ['the ends of the time span', attribute('scaleToZero: 1m\n    replicas: { r: { scaleToZero: 7d } }')],
+    [
+      '1,000 aliases',
+      doc(`defaults: &d {}\nprofiles: { ${Array.from({ length: 1_000 }, (_, at) => `p${at}: *d`).join(', ')} }`),
+    ],
+    ['a separator at the end', `${HEAD}---\n# nothing more\n`],
+    ['a name of 64 characters', attribute(`name: ${'n'.repeat(64)}`)],
+    [
+      'the same pin in two projects',
+      `${doc('branches: { m: { primary: { id: ep-a } } }')}---\nversion: 1\nproject: other\nbranches: { m: { primary: { id: ep-a } } }\n`,
+    ],
+    ['a file of defaults alone', 'defaults: { size: 1 }\n'],
+  ])('%s', (_name, yaml) => {
+    expect(diagnosticsOf(yaml)).toEqual([])
+  })
+})
+
+describe('shared files', () => {
+  const at = (files: Readonly<Record<string, string>>) =>
+    parseManifests(Object.entries(files).map(([path, text]) => ({ path, text }))).diagnostics.map(
+      ({ code, source }) => [code, source?.file, source?.line, source?.column],
+    )
+
+  test('two that extend each other are no shared files, and reading ends', () => {
+    const other = (name: string) => `version: 1\nproject: p\nextends: ${name}\n`
+    expect(at({ 'a.yaml': other('b.yaml'), 'b.yaml': other('a.yaml') })).toEqual([
+      ['E_UNKNOWN_KEY', 'a.yaml', 2, 1],
+      ['E_UNKNOWN_KEY', 'a.yaml', 3, 1],
+      ['E_UNKNOWN_KEY', 'b.yaml', 2, 1],
+      ['E_UNKNOWN_KEY', 'b.yaml', 3, 1],
+    ])
+  })
+
+  test('a shared file holds one document', () => {
+    expect(at({ 'a.yaml': doc('extends: s.yaml'), 's.yaml': 'defaults: {}\n---\ndefaults: {}\n' })).toEqual([
+      ['E_EXTENDS', 'a.yaml', 3, 10],
+    ])
+  })
+
+  test('a missing one that two name is reported for both', () => {
+    expect(
+      at({ 'a.yaml': doc('extends: s.yaml'), 'b.yaml': HEAD.replace('12345678', 'x').concat('extends: s.yaml\n') }),
+    ).toEqual([
+      ['E_EXTENDS', 'a.yaml', 3, 10],
+      ['E_EXTENDS', 'b.yaml', 3, 10],
+    ])
+  })
+
+  test('a problem in it is told once, at its own place, however many extend it', () => {
+    expect(
+      at({
+        'a.yaml': doc('extends: s.yaml'),
+        'b.yaml': 'version: 1\nproject: other\nextends: s.yaml\n',
+        's.yaml': 'defaults:\n  size: 3.5\n',
+      }),
+    ).toEqual([['E_SIZE_STEP', 's.yaml', 2, 9]])
+  })
+})
+
+test('all problems of all files come in one run, in the order of files and lines', () => {
+  const { diagnostics } = parseManifests([
+    { path: 'b.yaml', text: attribute('size: 3.5\n      scaleToZero: 300').replace('main', 'dev') },
+    {
+      path: 'a.yaml',
+      text: `${attribute('colour: red\n      size: { min: 9, max: 1 }')}---\nversion: 2\nproject: p\n`,
+    },
+    { path: 'c.yaml', text: 'a: [\n' },
+  ])
+  expect(diagnostics.map(({ code, source }) => `${source?.file}:${source?.line} ${code}`)).toEqual([
+    'a.yaml:6 E_UNKNOWN_KEY',
+    'a.yaml:7 E_MIN_ABOVE_MAX',
+    'a.yaml:9 E_VERSION',
+    'b.yaml:6 E_SIZE_STEP',
+    'b.yaml:7 E_DURATION_UNIT',
+    'c.yaml:2 E_YAML',
+  ])
+})
+
+test('the second claim points back at the first, also across files', () => {
+  const { diagnostics } = parseManifests([
+    { path: 'a.yaml', text: doc('branches:\n  main: {}') },
+    { path: 'b.yaml', text: doc('branches:\n  main: {}') },
+  ])
+  expect(diagnostics.map(({ code, source, message }) => [code, source?.file, message])).toEqual([
+    [
+      'E_TWO_CLAIMS',
+      'b.yaml',
+      'Branch `main` of project `quiet-river-12345678` is declared twice, here and at a.yaml:4.',
+    ],
+  ])
+})
