@@ -1,5 +1,11 @@
 /** The control API as typed calls. The reading client has no method that writes. */
-import type { Clock, ObservedBranch, ObservedCompute, StepRequest } from '../model/index.ts'
+import {
+  type Clock,
+  EspalierError,
+  type ObservedBranch,
+  type ObservedCompute,
+  type StepRequest,
+} from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { systemClock } from './clock.ts'
 import { ApiError } from './errors.ts'
@@ -36,7 +42,7 @@ export interface ReadApi {
   listProjects(): Promise<readonly wire.Project[]>
   getProject(projectId: string): Promise<wire.Project>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
-  listComputes(projectId: string): Promise<readonly ObservedCompute[]>
+  listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` where it is gone. */
   getCompute(projectId: string, computeId: string, options?: CallOptions): Promise<ObservedCompute | undefined>
   /** `limit` from 1 to 1000. */
@@ -82,6 +88,8 @@ interface Connection {
 }
 
 const connect = (options: ApiOptions): Connection => {
+  if (options.apiKey === '')
+    throw new EspalierError('E_KEY', 'The API key is empty.', { hint: 'Set ESPALIER_API_KEY.' })
   const clock = options.clock ?? systemClock
   const transport = new Transport({
     baseUrl: parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL),
@@ -131,7 +139,8 @@ const reading = ({ requester, transport }: Connection): ReadApi => ({
     } while (cursor !== undefined)
     return branches
   },
-  listComputes: (projectId) => requester.call('GET', below(projectId, 'endpoints'), wire.computesAnswer),
+  listComputes: (projectId, options) =>
+    requester.call('GET', below(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
   async getCompute(projectId, computeId, options) {
     try {
       return await requester.call(

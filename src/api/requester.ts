@@ -33,6 +33,8 @@ export interface RequesterOptions {
 const BUSY: Readonly<Record<number, Wait['why']>> = { 423: 'locked', 429: 'rate-limited', 503: 'unavailable' }
 const BUSY_TIMEOUT_MS = 120_000
 const FIRST_DELAY_MS = 500
+/** `Retry-After: 0` must not make a loop without a pause. */
+const SHORTEST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
 /** A GET changes nothing, so it is sent again after a broken connection or a 5xx. */
 const GET_REPEATS = 4
@@ -73,7 +75,7 @@ export class Requester {
 
   async #settle(method: string, path: string, body: unknown, options: CallOptions): Promise<Answer> {
     const { clock, budget, lockTimeoutMs } = this.#options
-    const started = clock.now()
+    const since = new Map<Wait['why'], number>()
     for (let attempt = 1; ; attempt += 1) {
       await budget?.take(options.signal)
       await options.onAttempt?.(attempt)
@@ -91,8 +93,11 @@ export class Requester {
         }
         throw refusal(method, path, answer)
       }
-      const delayMs = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
+      const asked = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
+      const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
+      const started = since.get(why) ?? clock.now()
+      since.set(why, started)
       if (clock.now() - started + delayMs > limit) throw refusal(method, path, answer)
       await options.onWait?.({ why, message: await describeWait(why, answer, options), delayMs })
       await clock.sleep(delayMs, options.signal)
@@ -131,7 +136,7 @@ const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptio
 
 const refusal = (method: string, path: string, answer: Answer): ApiError => {
   const code = fieldOf(answer.body, 'code')
-  const requestId = fieldOf(answer.body, 'request_id')
+  const requestId = fieldOf(answer.body, 'request_id') ?? answer.requestId
   return new ApiError('E_API', `The control API refused: ${messageOf(answer)}`, {
     method,
     path,

@@ -15,6 +15,8 @@ export interface Answer {
   /** Parsed JSON; `undefined` for an empty body. */
   readonly body: unknown
   readonly retryAfter: string | undefined
+  /** From the header: an error page of a proxy has it nowhere else. */
+  readonly requestId: string | undefined
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -74,7 +76,12 @@ export class Transport {
       })
     }
     debug?.(`${method} ${path} → ${status}`)
-    return { status, body: parse(text, status, { method, path }), retryAfter: single(headers['retry-after']) }
+    return {
+      status,
+      body: parse(text, status, { method, path }),
+      retryAfter: single(headers['retry-after']),
+      requestId: single(headers['x-neon-ret-request-id']),
+    }
   }
 
   close(): Promise<void> {

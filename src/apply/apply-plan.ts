@@ -1,4 +1,5 @@
 /** Runs a plan: project beside project, step after step within one. */
+import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
 import {
   type ApplyEvent,
@@ -39,6 +40,8 @@ export interface ApplyOptions {
 /** @returns what became of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const { plan, clock, onEvent } = options
+  // Every request under way listens to them, and there is no leak in that.
+  for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
   const outcomes = new Map<string, StepOutcome>()
@@ -46,7 +49,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     api: options.api,
     clock,
     operationTimeoutMs: options.operationTimeoutMs ?? 600_000,
-    known: new Set(options.observed?.projects.flatMap(({ computes }) => computes.map(({ id }) => id)) ?? []),
+    known: new Map(options.observed?.projects.flatMap(({ computes }) => computes.map((one) => [one.id, one]))),
     abort: options.abort,
     emit: (event) => recorder.emit(event),
     record: (event) => recorder.record(event),

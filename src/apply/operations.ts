@@ -1,5 +1,5 @@
 /** Waiting for operations: one list a round serves them all. */
-import type { Operation, ReadApi } from '../api/index.ts'
+import { ApiError, type Operation, type ReadApi } from '../api/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
 
 const FIRST_ROUND_MS = 250
@@ -59,9 +59,24 @@ const look = async (
   { api, project, signal }: WaitOptions,
 ): Promise<readonly Operation[]> => {
   const call = signal === undefined ? {} : { signal }
-  const page = await api.listOperations(project, { limit: PAGE }, call)
+  const page = await unlessPassing(api.listOperations(project, { limit: PAGE }, call), signal)
+  if (page === undefined) return []
   const listed = new Map(page.operations.map((operation) => [operation.id, operation]))
-  return Promise.all(open.map(({ id }) => listed.get(id) ?? api.getOperation(project, id, call)))
+  const found = await Promise.all(
+    open.map(({ id }) => listed.get(id) ?? unlessPassing(api.getOperation(project, id, call), signal)),
+  )
+  return found.filter((operation) => operation !== undefined)
+}
+
+/** A read that fails tells nothing of the operation: the next round asks again, until the time is over. */
+const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
+  try {
+    return await read
+  } catch (error) {
+    if (!(error instanceof ApiError) || signal?.aborted === true) throw error
+    if (error.status === 401 || error.status === 403) throw error
+    return undefined
+  }
 }
 
 const follow = async (latest: Map<string, Operation>, next: Operation, options: WaitOptions): Promise<void> => {

@@ -1,7 +1,17 @@
 /** One step: the call, its operations, and a look at what came of it. */
 import { ApiError, type Mutation, type Operation, type WriteApi } from '../api/index.ts'
-import type { ApplyEvent, Clock, FailureReason, ObservedCompute, Step, StepOutcome } from '../model/index.ts'
-import { isUnfinished, waitForOperations } from './operations.ts'
+import {
+  type ApplyEvent,
+  type Clock,
+  EspalierError,
+  type FailureReason,
+  type ObservedCompute,
+  type OperationProgress,
+  type Step,
+  type StepOutcome,
+  type StepStatus,
+} from '../model/index.ts'
+import { isUnfinished, toProgress, waitForOperations } from './operations.ts'
 import { notInEffect } from './verify.ts'
 
 /** An event without its time. */
@@ -15,8 +25,8 @@ export interface StepContext {
   readonly api: WriteApi
   readonly clock: Clock
   readonly operationTimeoutMs: number
-  /** Ids that were live before the run, or that it made: a lost create made none of these. */
-  readonly known: Set<string>
+  /** What was live before the run, and what the run made (`undefined`): a lost create made none of these. */
+  readonly known: Map<string, ObservedCompute | undefined>
   readonly abort: AbortSignal | undefined
   /** For what is about to be done: rejects where it cannot be recorded, and then it is not done. */
   readonly emit: (event: Happening) => Promise<void>
@@ -25,24 +35,36 @@ export interface StepContext {
 }
 
 const RESENDS = 3
+/** What a lost request did may take a moment to show. */
+const READ_BACK_DELAY_MS = 1_000
 /** A read may lag behind the operation's end. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
+/** What is known of a step while it runs, so that a failure can tell it too. */
+interface Progress {
+  /** Whether a request went out that may have taken effect. */
+  sent: boolean
+  computeId: string | undefined
+  operations: readonly OperationProgress[]
+}
+
 export const runStep = async (step: Step, context: StepContext): Promise<StepOutcome> => {
   const started = context.clock.now()
-  const end = (
-    outcome: Omit<StepOutcome, 'step' | 'durationMs' | 'operations'> & Partial<StepOutcome>,
-  ): StepOutcome => ({
-    operations: [],
-    ...outcome,
+  const progress: Progress = { sent: false, computeId: undefined, operations: [] }
+  const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome => ({
     step: step.id,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    operations: progress.operations,
+    ...(progress.computeId === undefined ? {} : { computeId: progress.computeId }),
     durationMs: context.clock.now() - started,
   })
   try {
-    const answer = await sendOnce(step, context)
-    const computeId = answer.compute?.id ?? step.compute.id
-    if (answer.compute !== undefined) context.known.add(answer.compute.id)
-    const made = computeId === undefined ? {} : { computeId }
+    const answer = await sendOnce(step, context, progress)
+    progress.computeId = answer.compute?.id ?? step.compute.id
+    progress.operations = answer.operations.map(toProgress)
+    if (step.kind === 'create' && progress.computeId !== undefined) context.known.set(progress.computeId, undefined)
     const waited = await waitForOperations(answer.operations, {
       api: context.api,
       clock: context.clock,
@@ -51,44 +73,34 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
       signal: context.abort,
       onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
     })
-    if (!waited.ok) return end({ status: 'failed', ...made, ...pick(waited) })
-    const missing = await effect(step, computeId, context)
-    if (missing.length > 0) {
-      return end({
-        status: 'failed',
-        reason: 'not-effective',
-        message: `The control API accepted the request, but it is not in effect: ${missing.join('; ')}. The account's plan may not allow it.`,
-        operations: waited.operations,
-        ...made,
-      })
-    }
-    return end({ status: 'done', operations: waited.operations, ...made })
+    progress.operations = waited.operations
+    if (!waited.ok) return end('failed', waited.reason, waited.message)
+    const missing = await effect(step, progress.computeId, context)
+    if (missing.length === 0) return end('done')
+    return end(
+      'failed',
+      'not-effective',
+      `The control API accepted the request, but it is not in effect: ${missing.join('; ')}. The account's plan may not allow it.`,
+    )
   } catch (error) {
     if (context.abort?.aborted === true) {
-      return end({
-        status: 'failed',
-        reason: 'interrupted',
-        message: 'Interrupted while it was under way: run `espalier apply` again to see it through.',
-      })
+      return end(
+        'failed',
+        'interrupted',
+        'Interrupted while it was under way: run `espalier apply` again to see it through.',
+      )
     }
-    if (!(error instanceof ApiError)) throw error
-    return end({
-      status: 'failed',
-      reason: reasonOf(error),
-      message: [error.message, error.hint].filter(Boolean).join(' '),
-    })
+    if (error instanceof ApiError)
+      return end('failed', reasonOf(error), [error.message, error.hint].filter(Boolean).join(' '))
+    // A record that cannot be kept ends the step; where a request is out, it may have taken effect all the same.
+    if (!(error instanceof EspalierError) || !progress.sent) throw error
+    return end(
+      'failed',
+      'interrupted',
+      `${error.message} The request may have taken effect: run \`espalier apply\` again.`,
+    )
   }
 }
-
-const pick = ({
-  reason,
-  message,
-  operations,
-}: Pick<StepOutcome, 'operations'> & { reason: FailureReason; message: string }) => ({
-  reason,
-  message,
-  operations,
-})
 
 const reasonOf = ({ status }: ApiError): FailureReason => {
   if (status === 401 || status === 403) return 'auth'
@@ -97,29 +109,49 @@ const reasonOf = ({ status }: ApiError): FailureReason => {
   return 'apply-failed'
 }
 
-/** Sends, and where no answer came reads back what became of it before it is sent again. */
-const sendOnce = async (step: Step, context: StepContext): Promise<Mutation> => {
-  for (let resend = 0; ; resend += 1) {
+/** Carries what reading back found out of a call that is thereby not made. */
+class Recovered extends Error {
+  readonly mutation: Mutation
+
+  constructor(mutation: Mutation) {
+    super('recovered')
+    this.mutation = mutation
+  }
+}
+
+/**
+ * Sends. Once an answer was lost, what became of the request is read back before every further one, those that follow a
+ * wait for a lock included: a create is never repeated blindly.
+ */
+const sendOnce = async (step: Step, context: StepContext, progress: Progress): Promise<Mutation> => {
+  let uncertain = false
+  const beforeEach = async (attempt: number): Promise<void> => {
+    const found = uncertain ? await readBack(step, context) : undefined
+    if (found !== undefined) throw new Recovered(found)
+    const { method, path } = step.request
+    await context.emit({ type: 'call', step: step.id, method, path, attempt })
+    progress.sent = true
+  }
+  for (let sends = 0; ; sends += 1) {
     try {
       return await context.api.send(step.request, {
         signal: context.abort,
-        onAttempt: (attempt) =>
-          context.emit({
-            type: 'call',
-            step: step.id,
-            method: step.request.method,
-            path: step.request.path,
-            attempt: resend + attempt,
-          }),
+        onAttempt: (attempt) => beforeEach(sends + attempt),
         onWait: (wait) => context.record({ type: 'wait', step: step.id, ...wait }),
       })
     } catch (error) {
+      if (error instanceof Recovered) return error.mutation
       if (!(error instanceof ApiError)) throw error
       if (step.kind === 'delete' && error.status === 404) return { operations: [] }
-      if (!error.ambiguous || resend >= RESENDS) throw error
-      await context.record({ type: 'wait', step: step.id, why: 'reading-back', message: error.message, delayMs: 0 })
+      if (!error.ambiguous) throw error
+      uncertain = true
+      const wait = { why: 'reading-back', message: error.message, delayMs: READ_BACK_DELAY_MS } as const
+      await context.record({ type: 'wait', step: step.id, ...wait })
+      await context.clock.sleep(READ_BACK_DELAY_MS, context.abort)
+      if (sends < RESENDS) continue
       const found = await readBack(step, context)
-      if (found !== undefined) return found
+      if (found === undefined) throw error
+      return found
     }
   }
 }
@@ -137,9 +169,9 @@ const readBack = async (step: Step, context: StepContext): Promise<Mutation | un
 }
 
 /** A compute that was not there before, of the branch, type and name that were asked for. */
-const findCreated = async (step: Step, { api, known }: StepContext): Promise<ObservedCompute | undefined> => {
+const findCreated = async (step: Step, { api, known, abort }: StepContext): Promise<ObservedCompute | undefined> => {
   const asked = step.request.body?.endpoint
-  const computes = await api.listComputes(step.project)
+  const computes = await api.listComputes(step.project, { signal: abort })
   return computes.find(
     (compute) =>
       !known.has(compute.id) &&
@@ -156,22 +188,30 @@ const current = (
 ): Promise<ObservedCompute | undefined> =>
   id === undefined ? Promise.resolve(undefined) : api.getCompute(step.project, id, { signal: abort })
 
-const unfinished = async (id: string | undefined, step: Step, { api }: StepContext): Promise<readonly Operation[]> => {
-  const { operations } = await api.listOperations(step.project, { limit: 100 })
+const unfinished = async (
+  id: string | undefined,
+  step: Step,
+  { api, abort }: StepContext,
+): Promise<readonly Operation[]> => {
+  const { operations } = await api.listOperations(step.project, { limit: 100 }, { signal: abort })
   return operations.filter((operation) => operation.endpointId === id && isUnfinished(operation))
 }
 
 /** What the request asked for and a fresh read does not show. */
 const effect = async (step: Step, computeId: string | undefined, context: StepContext): Promise<readonly string[]> => {
   for (let round = 0; ; round += 1) {
-    const missing = lacking(step, await current(computeId, step, context))
+    const missing = lacking(step, await current(computeId, step, context), context.known.get(computeId ?? ''))
     const delay = EFFECT_DELAYS_MS[round]
     if (missing.length === 0 || delay === undefined) return missing
     await context.clock.sleep(delay, context.abort)
   }
 }
 
-const lacking = (step: Step, live: ObservedCompute | undefined): readonly string[] => {
+const lacking = (
+  step: Step,
+  live: ObservedCompute | undefined,
+  before: ObservedCompute | undefined,
+): readonly string[] => {
   if (step.kind === 'delete') return live === undefined ? [] : ['asked for it to be gone, and it is still there']
-  return live === undefined ? ['the compute is gone'] : notInEffect(step.request, live)
+  return live === undefined ? ['the compute is gone'] : notInEffect(step.request, live, before)
 }

@@ -8,8 +8,15 @@ import {
   type StepRequest,
 } from '../model/index.ts'
 
-/** What the request asks for and the compute does not show: asked and got, in words. Empty: it is in effect. */
-export const notInEffect = (request: StepRequest, live: ObservedCompute): readonly string[] => {
+/**
+ * What the request asks for and the compute does not show: before (where it is known), asked and got, in words. Empty: it
+ * is in effect.
+ */
+export const notInEffect = (
+  request: StepRequest,
+  live: ObservedCompute,
+  before?: ObservedCompute,
+): readonly string[] => {
   const endpoint = request.body?.endpoint
   if (endpoint === undefined) return []
   const asked: ComputeAttributes = {
@@ -22,7 +29,9 @@ export const notInEffect = (request: StepRequest, live: ObservedCompute): readon
     ...differingKeys(asked, live.attributes).map((key) => {
       const row = rowOf(key)
       const got = live.attributes[key]
-      return `${row.path}: asked ${row.format(asked[key])}, got ${got === undefined ? 'nothing' : row.format(got)}`
+      const was = before?.attributes[key]
+      const had = was === undefined ? '' : `before ${row.format(was)}, `
+      return `${row.path}: ${had}asked ${row.format(asked[key])}, got ${got === undefined ? 'nothing' : row.format(got)}`
     }),
   ]
 }

@@ -119,6 +119,20 @@ describe('waiting', () => {
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
   })
 
+  test('a read that fails for a while does not fail the step', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'finished'] })
+    let outages = 3
+    const flaky = {
+      ...api,
+      listOperations: async () => {
+        outages -= 1
+        if (outages >= 0) throw refused(500)
+        return api.listOperations('p')
+      },
+    }
+    expect(statuses(await apply({ plan: planWith(step('s')), api: flaky }))).toEqual([['done', undefined]])
+  })
+
   test('a time-out names the operation and what to run', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
     const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
@@ -155,6 +169,27 @@ describe('answers that never come', () => {
     expect(statuses(await apply({ plan: planWith(step('s', creating)), api }))).toEqual([['done', undefined]])
     expect(api.sent).toHaveLength(2)
     expect(api.computes.size).toBe(1)
+  })
+
+  test('a create is not repeated after a lock either, before it was looked for again', async () => {
+    // The first request takes effect late: only while the second one waits for a lock.
+    let late: (() => void) | undefined
+    const api = fakeApi({
+      onSend: (_attempt, request, perform) => {
+        late = perform
+        throw lost(request.method)
+      },
+      onLock: () => late?.(),
+    })
+    const outcome = await apply({ plan: planWith(step('s', creating)), api })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+    expect(api.computes.size).toBe(1)
+  })
+
+  test('the id of what was made is told, even when waiting for it fails', async () => {
+    const api = fakeApi({ statuses: ['running', 'cancelled'] })
+    const outcome = await apply({ plan: planWith(step('s', creating)), api })
+    expect(outcome.steps).toMatchObject([{ status: 'failed', computeId: 'ep-made-0', operations: [{ id: 'op-0' }] }])
   })
 
   test('a compute that was there before is not taken for the one that was asked for', async () => {

@@ -55,6 +55,8 @@ export interface Script {
   readonly statuses?: readonly string[]
   /** What happens to the nth request sent, instead of success. */
   readonly onSend?: (attempt: number, request: StepRequest, perform: () => Mutation) => Mutation
+  /** The second request finds the project locked once; this happens meanwhile. */
+  readonly onLock?: () => void
   /** Accepted, and without effect. */
   readonly ignores?: boolean
 }
@@ -110,6 +112,10 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     computes,
     send: async (request: StepRequest, options: CallOptions = {}) => {
       await options.onAttempt?.(1)
+      if (script.onLock !== undefined && sent.length === 1) {
+        script.onLock()
+        await options.onAttempt?.(2)
+      }
       sent.push(request)
       return script.onSend === undefined
         ? perform(request)
