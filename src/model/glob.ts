@@ -18,19 +18,22 @@ export const globProblem = (pattern: string): string | undefined => {
   const alternatives = expand(pattern)
   if (alternatives === undefined) return 'a `{` has no `}` that closes it'
   if (alternatives.length > MAX_ALTERNATIVES) return `it has more than ${MAX_ALTERNATIVES} alternatives`
-  return alternatives.some((alternative) => tokenize(alternative) === undefined)
-    ? 'a `[` has no `]` that closes it'
-    : undefined
+  const tokens = alternatives.map(tokenize)
+  if (tokens.includes(undefined)) return 'a `[` has no `]` that closes it'
+  return tokens.some((list) => list?.some(isBackwards)) ? 'a range in `[…]` runs backwards' : undefined
 }
 
 /** Whether the whole of `name` matches. A pattern with a {@link globProblem} matches nothing. */
-export const globMatches = (pattern: string, name: string): boolean => {
-  const alternatives = expand(pattern)
-  if (alternatives === undefined || alternatives.length > MAX_ALTERNATIVES) return false
-  return alternatives.some((alternative) => {
-    const tokens = tokenize(alternative)
-    return tokens !== undefined && matches(tokens, [...name])
-  })
+export const globMatches = (pattern: string, name: string): boolean => globMatcher(pattern)(name)
+
+/** {@link globMatches} for many names: the pattern is read once. */
+export const globMatcher = (pattern: string): ((name: string) => boolean) => {
+  if (globProblem(pattern) !== undefined) return () => false
+  const alternatives = (expand(pattern) ?? []).map((alternative) => tokenize(alternative) ?? [])
+  return (name) => {
+    const chars = [...name]
+    return alternatives.some((tokens) => matches(tokens, chars))
+  }
 }
 
 /** `a{b,c}d` to `abd`, `acd`, innermost first; `undefined` where braces do not pair. */
@@ -65,7 +68,8 @@ const tokenize = (pattern: string): readonly Token[] | undefined => {
     } else if (char === '?') {
       tokens.push({ kind: 'any' })
     } else if (char === '[') {
-      const close = chars.indexOf(']', index + 2)
+      // A set has a member at least, so a `]` that comes first is one.
+      const close = chars.indexOf(']', index + (isNegation(chars[index + 1]) ? 3 : 2))
       if (close < 0) return undefined
       tokens.push(toSet(chars.slice(index + 1, close)))
       index = close
@@ -76,8 +80,12 @@ const tokenize = (pattern: string): readonly Token[] | undefined => {
   return tokens
 }
 
+const isNegation = (char: string | undefined): boolean => char === '!' || char === '^'
+
+const isBackwards = (token: Token): boolean => token.kind === 'set' && token.ranges.some(([from, to]) => from > to)
+
 const toSet = (inner: readonly string[]): Token => {
-  const negated = inner[0] === '!' || inner[0] === '^'
+  const negated = isNegation(inner[0])
   const members = negated ? inner.slice(1) : inner
   const ranges: [string, string][] = []
   for (let index = 0; index < members.length; index += 1) {
@@ -91,8 +99,15 @@ const toSet = (inner: readonly string[]): Token => {
 
 /** Follows every way through the pattern at once: the set of positions in `tokens` that the name read so far reaches. */
 const matches = (tokens: readonly Token[], name: readonly string[]): boolean => {
-  let reached = close(tokens, new Set([0]))
-  for (const char of name) {
+  // Up to the first star there is one way only, and most names leave it at once.
+  let read = 0
+  for (let token = tokens[0]; token !== undefined && token.kind !== 'star'; token = tokens[read]) {
+    const char = name[read]
+    if (char === undefined || !accepts(token, char)) return false
+    read += 1
+  }
+  let reached = close(tokens, new Set([read]))
+  for (const char of name.slice(read)) {
     const next = new Set<number>()
     for (const position of reached) {
       const token = tokens[position]
