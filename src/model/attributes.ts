@@ -72,7 +72,8 @@ const settingsOnWire = (
   preload: ComputeAttributes['postgresPreload'],
 ): WireAttributes => ({
   settings: {
-    pg_settings: pgSettings ?? {},
+    // Sorted, so that the same request has the same bytes however the API lists the map.
+    pg_settings: Object.fromEntries(Object.entries(pgSettings ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))),
     ...(preload === undefined ? {} : { preload_libraries: { enabled_libraries: preload } }),
   },
 })
