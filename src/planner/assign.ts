@@ -1,29 +1,62 @@
-/** Above this many pairs the exact assignment would take too long; pairs are then taken cheapest first per row. */
-const EXACT_CELLS = 40_000
+/** Who goes with whom, at the least cost. */
+import { groupBy } from './group-by.ts'
+
+/** Above this many pairs the exact assignment would take too long. */
+const EXACT_PAIRS = 40_000
+/** Above this many pairs of kinds even looking at each would. */
+const KIND_PAIRS = 1_000_000
+
+export interface Fit<R, C> {
+  cost(row: R, column: C): number
+  /** Rows of one likeness cost the same with every column, and columns of one with every row. */
+  likeRow(row: R): string
+  likeColumn(column: C): string
+}
 
 /**
  * Pairs as many rows with columns as there can be, at the least total cost; ties by the order given. Exact (the
- * Hungarian method with potentials, O(n²m)) up to {@link EXACT_CELLS} cells.
+ * Hungarian method with potentials, O(n²m)) up to {@link EXACT_PAIRS}; beyond, the cheapest kinds are paired first.
  */
-export const assign = <R, C>(
-  rows: readonly R[],
-  columns: readonly C[],
-  cost: (row: R, column: C) => number,
-): ReadonlyMap<R, C> => {
+export const assign = <R, C>(rows: readonly R[], columns: readonly C[], fit: Fit<R, C>): ReadonlyMap<R, C> => {
+  if (rows.length * columns.length > EXACT_PAIRS) return pairByKind(rows, columns, fit)
   if (rows.length > columns.length) {
-    const turned = assign(columns, rows, (column, row) => cost(row, column))
-    return new Map([...turned].map(([column, row]) => [row, column]))
+    const matrix = columns.map((column) => rows.map((row) => fit.cost(row, column)))
+    return new Map(pick(columns, rows, hungarian(matrix)).map(([column, row]) => [row, column]))
   }
-  if (rows.length * columns.length > EXACT_CELLS) {
-    return new Map(rows.flatMap((row, index) => (columns[index] === undefined ? [] : [[row, columns[index]] as const])))
+  const matrix = rows.map((row) => columns.map((column) => fit.cost(row, column)))
+  return new Map(pick(rows, columns, hungarian(matrix)))
+}
+
+const pick = <A, B>(those: readonly A[], others: readonly B[], chosen: readonly number[]): [A, B][] =>
+  chosen.flatMap((at, index) => {
+    const [one, other] = [those[index], others[at]]
+    return one === undefined || other === undefined ? [] : [[one, other]]
+  })
+
+const pairByKind = <R, C>(rows: readonly R[], columns: readonly C[], fit: Fit<R, C>): ReadonlyMap<R, C> => {
+  const pairs = new Map<R, C>()
+  const pair = (left: R[], right: C[]): void => {
+    const count = Math.min(left.length, right.length)
+    for (const [row, column] of pick(
+      left.splice(0, count),
+      right.splice(0, count),
+      Array.from({ length: count }, (_, index) => index),
+    )) {
+      pairs.set(row, column)
+    }
   }
-  const matrix = rows.map((row) => columns.map((column) => cost(row, column)))
-  return new Map(
-    hungarian(matrix).flatMap((column, index) => {
-      const [row, chosen] = [rows[index], columns[column]]
-      return row === undefined || chosen === undefined ? [] : [[row, chosen] as const]
-    }),
-  )
+  const rowKinds = [...groupBy(rows, fit.likeRow).values()]
+  const columnKinds = [...groupBy(columns, fit.likeColumn).values()]
+  const costs =
+    rowKinds.length * columnKinds.length > KIND_PAIRS
+      ? []
+      : rowKinds.flatMap((left) =>
+          columnKinds.map((right) => ({ left, right, cost: fit.cost(left[0] as R, right[0] as C) })),
+        )
+  // A stable sort: ties stay in the order given.
+  for (const { left, right } of costs.sort((a, b) => a.cost - b.cost)) pair(left, right)
+  pair(rowKinds.flat(), columnKinds.flat())
+  return pairs
 }
 
 /** For each row the index of its column. Rows and columns are counted from 1 inside; 0 is the row being placed. */

@@ -14,6 +14,6 @@ export const warning = (code: string, message: string, hint?: string, source?: S
   severity: 'warning',
 })
 
-/** `The nearest is "x".`, or what there is at all. */
+/** `The nearest is "x".`, the same whatever the order of `known`; or that there is none. */
 export const nearest = (wanted: string, known: readonly string[]): string =>
-  known.length === 0 ? 'It has none.' : `The nearest is \`${closest(wanted, known)}\`.`
+  known.length === 0 ? 'It has none.' : `The nearest is \`${closest(wanted, [...known].sort())}\`.`

@@ -1,25 +1,30 @@
 /** Which live compute each declared one is. */
 import {
+  ATTRIBUTE_KEYS,
+  type ComputeAttributes,
   type DesiredCompute,
   type Diagnostic,
   differingKeys,
+  type Impact,
   isAbsence,
   isIdle,
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
   rowOf,
+  worstImpact,
 } from '../model/index.ts'
 import { assign } from './assign.ts'
 import { problem, warning } from './diagnostics.ts'
-import { compare, type ResolvedBranch } from './resolve.ts'
+import { groupBy } from './group-by.ts'
+import type { ResolvedBranch } from './resolve.ts'
+import { compare } from './sort.ts'
 
 /** One declared compute and the live one that it claims; without one it is to be created. */
 export interface Claim {
   readonly branch: ObservedBranch
   readonly type: 'read_write' | 'read_only'
   readonly desired: DesiredCompute
-  readonly protect: boolean
   readonly observed?: ObservedCompute
 }
 
@@ -110,7 +115,6 @@ export const match = (
         branch: slot.resolved.branch,
         type: slot.type,
         desired: slot.desired,
-        protect: slot.resolved.shape.protect,
         ...(observed === undefined ? {} : { observed }),
       }
     }),
@@ -178,8 +182,16 @@ const adopt = (
     .filter(({ id, attributes }) => (attributes.name === undefined || resolved.prune) && !found.ambiguous.has(id))
     .sort((a, b) => compare(a.id, b.id))
   if (open.length === 0 || candidates.length === 0) return
-  const chosen = assign(open, candidates, costOf)
+  const chosen = assign(open, candidates, {
+    cost: costOf,
+    likeRow: ({ desired }) => likeness(desired.attributes),
+    likeColumn: likenessOf,
+  })
   const taken = new Set(chosen.values())
+  const left = groupBy(
+    candidates.filter((compute) => !taken.has(compute)),
+    likenessOf,
+  )
   for (const [slot, compute] of chosen) {
     found.claim(slot, compute)
     found.diagnostics.push(
@@ -192,35 +204,48 @@ const adopt = (
         slot.desired.source,
       ),
     )
-    for (const other of candidates) {
-      if (!taken.has(other) && costOf(slot, other) === costOf(slot, compute)) {
-        found.ambiguous.set(
-          other.id,
-          `it fits the declared replica \`${slot.desired.key}\` as well as ${compute.id} does`,
-        )
+    for (const others of left.values()) {
+      const [other] = others
+      if (other === undefined || costOf(slot, other) !== costOf(slot, compute)) continue
+      for (const { id } of others) {
+        found.ambiguous.set(id, `it fits the declared replica \`${slot.desired.key}\` as well as ${compute.id} does`)
       }
     }
   }
 }
 
-/** How much a live compute would have to change: restarts weigh most, then the number of attributes that differ. */
-const costOf = (slot: Slot, compute: ObservedCompute): number => {
-  const keys = differingKeys(slot.desired.attributes, compute.attributes)
-  const restarts =
-    !isIdle(compute) &&
-    keys.some((key) => {
-      const impact = rowOf(key).impact(compute.attributes[key], slot.desired.attributes[key])
-      return impact !== 'none'
-    })
-  return (restarts ? 1_000 : 0) + keys.length
+/** Beyond what any number of computes on a branch adds up to in the cost below it. */
+const COST: Readonly<Record<Impact, number>> = {
+  none: 0,
+  'may-restart': 1e4,
+  restart: 1e9,
+  disconnect: 1e9,
+  reconnect: 1e9,
+  'new-host': 1e9,
+  gone: 1e9,
 }
 
-const groupByBranch = (computes: readonly ObservedCompute[]): ReadonlyMap<string, readonly ObservedCompute[]> => {
-  const groups = new Map<string, ObservedCompute[]>()
-  for (const compute of [...computes].sort((a, b) => compare(a.id, b.id))) {
-    const group = groups.get(compute.branchId)
-    if (group === undefined) groups.set(compute.branchId, [compute])
-    else group.push(compute)
-  }
-  return groups
+/** How much a live compute would have to change: restarts weigh most, then what may restart, then how much differs. */
+const costOf = (slot: Slot, compute: ObservedCompute): number => {
+  const keys = differingKeys(slot.desired.attributes, compute.attributes)
+  if (isIdle(compute)) return keys.length
+  const impacts = keys.map((key) => rowOf(key).impact(compute.attributes[key], slot.desired.attributes[key]))
+  return keys.length + COST[worstImpact(impacts)]
 }
+
+/** Equal for computes that cost the same to become whatever is declared: all but the name, which no leftover fits. */
+const likeness = (attributes: ComputeAttributes): string =>
+  JSON.stringify(
+    ATTRIBUTE_KEYS.filter((key) => key !== 'name').map((key) => {
+      const value = key === 'postgresSettings' ? Object.entries(attributes[key] ?? {}).sort() : attributes[key]
+      return value ?? null
+    }),
+  )
+
+const likenessOf = (compute: ObservedCompute): string => `${isIdle(compute)} ${likeness(compute.attributes)}`
+
+const groupByBranch = (computes: readonly ObservedCompute[]): ReadonlyMap<string, readonly ObservedCompute[]> =>
+  groupBy(
+    [...computes].sort((a, b) => compare(a.id, b.id)),
+    ({ branchId }) => branchId,
+  )

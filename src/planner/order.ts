@@ -1,9 +1,10 @@
 /** The order of one project's steps: one primary a branch at every moment, then as little disruption as can be. */
-import type { BranchName, Diagnostic, ObservedProject, Step } from '../model/index.ts'
+import type { BranchName, Diagnostic, Step } from '../model/index.ts'
 import { problem } from './diagnostics.ts'
-import { type Draft, parkingStep, type StepDraft } from './drafts.ts'
 import { Heap } from './heap.ts'
-import { compare } from './resolve.ts'
+import type { Places } from './places.ts'
+import { compare } from './sort.ts'
+import { parkingStep, type StepDraft } from './steps.ts'
 
 export interface Ordered {
   /** In an order in which they can run. */
@@ -19,80 +20,75 @@ interface Node {
 /**
  * @param parkOn live branches that stay without a primary, on which one may wait while others swap their places.
  */
-export const order = (project: ObservedProject, drafts: readonly Draft[], parkOn: readonly BranchName[]): Ordered => {
-  const nodes = new Map<string, Node>()
-  const freedBy = new Map<string, StepDraft>()
-  const stepDrafts = drafts.flatMap(({ steps }) => steps)
-  for (const draft of stepDrafts) {
-    nodes.set(draft.step.id, { step: draft.step, after: new Set(draft.follows === undefined ? [] : [draft.follows]) })
-    if (draft.frees !== undefined) freedBy.set(draft.frees, draft)
-  }
-
-  const occupied = new Set(project.computes.filter(({ type }) => type === 'read_write').map(({ branchId }) => branchId))
-  for (const draft of stepDrafts) {
-    if (draft.fills === undefined || !occupied.has(draft.fills)) continue
-    const freeing = freedBy.get(draft.fills)
-    if (freeing !== undefined && freeing !== draft) nodes.get(draft.step.id)?.after.add(freeing.step.id)
-  }
-
-  const diagnostics = breakCycles(stepDrafts, nodes, freedBy, parkOn)
-  return diagnostics.length > 0 ? { steps: [], diagnostics } : { steps: sortTopologically(nodes), diagnostics }
-}
-
-/** Every branch is filled by one step at most, so a cycle is a ring of moves that each wait for the next. */
-const breakCycles = (
+export const order = (
   drafts: readonly StepDraft[],
-  nodes: Map<string, Node>,
-  freedBy: ReadonlyMap<string, StepDraft>,
+  { freedBy, rings }: Places,
   parkOn: readonly BranchName[],
-): readonly Diagnostic[] => {
-  const diagnostics: Diagnostic[] = []
-  const settled = new Set<StepDraft>()
-  let lastParking: string | undefined
-  for (const start of [...drafts].sort((a, b) => compare(a.step.id, b.step.id))) {
-    const way: StepDraft[] = []
-    let current: StepDraft | undefined = start
-    while (current !== undefined && !settled.has(current) && !way.includes(current)) {
-      way.push(current)
-      current = current.fills === undefined ? undefined : freedBy.get(current.fills)
-    }
-    const ring = current !== undefined && !settled.has(current) ? way.slice(way.indexOf(current)) : []
-    for (const draft of way) settled.add(draft)
-    if (ring.length < 2) continue
-    const [place] = parkOn
-    if (place === undefined) {
-      diagnostics.push(cycleProblem(ring))
-      continue
-    }
-    lastParking = park(ring, place, nodes, lastParking)
+): Ordered => {
+  const nodes = new Map<string, Node>()
+  for (const { step, follows } of drafts) {
+    nodes.set(step.id, { step, after: new Set(follows === undefined ? [] : [follows]) })
   }
-  return diagnostics
+  for (const { step, fills, follows } of drafts) {
+    const room = fills === undefined ? undefined : freedBy.get(fills)
+    if (room === undefined) continue
+    nodes.get(step.id)?.after.add(room.step.id)
+    // What is deleted to be made again elsewhere goes only once there is a place for its successor.
+    if (follows !== undefined) nodes.get(follows)?.after.add(room.step.id)
+  }
+  chainRestarts(nodes)
+
+  const [place] = parkOn
+  if (place === undefined && rings.length > 0) {
+    return { steps: [], diagnostics: rings.map((ring) => cycleProblem(stepsOf(ring, nodes))) }
+  }
+  if (place !== undefined) parkAll(rings, place, nodes)
+  return { steps: sortTopologically(nodes), diagnostics: [] }
 }
 
-/** The one of the ring whose connections cost least waits on the empty branch; returns the step that empties it again. */
-const park = (
-  ring: readonly StepDraft[],
-  place: BranchName,
-  nodes: Map<string, Node>,
-  lastParking: string | undefined,
-): string => {
-  const parked = ring.find(({ step }) => step.compute.state === 'idle') ?? ring[0]
-  const node = parked && nodes.get(parked.step.id)
-  if (parked === undefined || node === undefined) return ''
-  const out = { ...parkingStep(parked.step, place), id: parked.step.id }
-  const back = { ...parked.step, id: `${parked.step.change}#2` }
-  nodes.set(out.id, { step: out, after: new Set(lastParking === undefined ? [] : [lastParking]) })
-  nodes.set(back.id, { step: back, after: new Set([...node.after, out.id]) })
-  return back.id
+const stepsOf = (ids: readonly string[], nodes: ReadonlyMap<string, Node>): readonly Node['step'][] =>
+  ids.map((id) => nodes.get(id)?.step).filter((step) => step !== undefined)
+
+/** One restart at a time on a branch, so that some of its computes answer throughout; after a failure the rest stay up. */
+const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
+  const last = new Map<string, string>()
+  const restarts = [...nodes.values()].filter(
+    ({ step }) => step.kind === 'update' && (step.impact === 'restart' || step.impact === 'may-restart'),
+  )
+  for (const { step, after } of restarts.sort(byPriority)) {
+    const earlier = last.get(step.branch.id)
+    if (earlier !== undefined) after.add(earlier)
+    last.set(step.branch.id, step.id)
+  }
 }
 
-const cycleProblem = (ring: readonly StepDraft[]): Diagnostic => {
-  const moves = ring.map(({ step }) => `${step.compute.id} to \`${step.branch.name}\``)
+/**
+ * From each ring the one whose connections cost least waits on the empty branch, one ring after the other. It sets out
+ * only with consent to all moves of its ring: it would be left there otherwise.
+ */
+const parkAll = (rings: Places['rings'], place: BranchName, nodes: Map<string, Node>): void => {
+  let emptied: string | undefined
+  for (const ring of rings) {
+    const steps = stepsOf(ring, nodes)
+    const parked = steps.find(({ compute }) => compute.state === 'idle') ?? steps[0]
+    const node = parked && nodes.get(parked.id)
+    if (parked === undefined || node === undefined) continue
+    const consents = [...new Set(steps.flatMap((step) => step.consents))]
+    const out = parkingStep(parked, place, consents)
+    const back = { ...parked, id: `${parked.change}#2` }
+    nodes.set(out.id, { step: out, after: new Set(emptied === undefined ? [] : [emptied]) })
+    nodes.set(back.id, { step: back, after: new Set([...node.after, out.id]) })
+    emptied = back.id
+  }
+}
+
+const cycleProblem = (ring: readonly Node['step'][]): Diagnostic => {
+  const moves = ring.map(({ compute, branch }) => `${compute.id} to \`${branch.name}\``)
   return problem(
     'E_MOVE_CYCLE',
     `These moves wait for each other, and a branch has one primary at most: ${moves.join(', ')}.`,
-    'Name an empty branch in `parkOn:` on which one of them can wait, or drop a pin and let that compute be replaced.',
-    ring[0]?.step.source,
+    'Name a branch without a primary in `parkOn:`, on which one of them can wait; or drop one of the pins and set `prune: true`, so that its compute is deleted and a new one made.',
+    ring[0]?.source,
   )
 }
 
@@ -114,15 +110,16 @@ const priorityOf = ({ kind, impact, compute }: Omit<Step, 'after'>): number => {
   }
 }
 
+/** A total order, whatever the order in which steps were found. */
+const byPriority = (a: Node, b: Node): number =>
+  priorityOf(a.step) - priorityOf(b.step) ||
+  compare(a.step.branch.name, b.step.branch.name) ||
+  compare(a.step.id, b.step.id)
+
 const sortTopologically = (nodes: ReadonlyMap<string, Node>): readonly Step[] => {
   const waiting = new Map<string, number>()
   const followers = new Map<string, Node[]>()
-  const ready = new Heap<Node>(
-    (a, b) =>
-      priorityOf(a.step) - priorityOf(b.step) ||
-      compare(a.step.branch.name, b.step.branch.name) ||
-      compare(a.step.id, b.step.id),
-  )
+  const ready = new Heap<Node>(byPriority)
   for (const node of nodes.values()) {
     waiting.set(node.step.id, node.after.size)
     if (node.after.size === 0) ready.push(node)

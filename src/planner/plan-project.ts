@@ -13,13 +13,17 @@ import {
 } from '../model/index.ts'
 import { checkMerged } from './checks.ts'
 import { problem, warning } from './diagnostics.ts'
-import { type Draft, draftClaim, draftDelete, livePlanned } from './drafts.ts'
+import { type Draft, draftClaim, draftDelete } from './drafts.ts'
 import { type Matched, match } from './match.ts'
 import type { PlanOptions } from './options.ts'
 import { order } from './order.ts'
-import { guardDraft, protectionOf } from './protection.ts'
-import { compare, type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
+import { placesOf } from './places.ts'
+import { guardDraft, type Protection, protectionOf } from './protection.ts'
+import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
+import { compare } from './sort.ts'
+import { livePlanned } from './steps.ts'
 import { estimate } from './summary.ts'
+import { bindTogether } from './together.ts'
 
 export interface ProjectPlan {
   readonly changes: readonly Change[]
@@ -48,22 +52,28 @@ export const planProject = (
   const unclaimed = new Map(matched.unclaimed.map((compute) => [compute.id, compute]))
   const leaving = new Set(departures.map(({ id }) => id))
 
-  const drafts: Draft[] = []
+  const found: Draft[] = []
   for (const claim of matched.claims) {
     const draft = draftClaim(claim, context)
-    if (draft !== undefined) drafts.push(guardDraft(draft, branches, protection))
+    if (draft !== undefined) found.push(guardDraft(draft, branches, protection))
   }
   for (const { id, reason, resolved: owner } of departures) {
     const live = unclaimed.get(id)
     if (live === undefined) continue
     const { primary } = owner.shape
-    const source = reason === 'DECLARED_ABSENT' ? primary?.source : owner.source
+    const source = reason === 'DECLARED_ABSENT' ? primary?.source : undefined
     const draft = guardDraft(draftDelete(live, owner.branch, reason, source, context), branches, protection)
-    drafts.push(markAmbiguous(draft, matched.ambiguous.get(id)))
+    found.push(markAmbiguous(draft, matched.ambiguous.get(id)))
   }
 
-  const parking = parkingPlaces(project, resolved, matched)
-  const ordered = order(project, drafts, parking.places)
+  const places = placesOf(found.flatMap((draft) => draft.steps))
+  const drafts = bindTogether(found, places)
+  const parking = parkingPlaces(project, resolved, matched, protection)
+  const ordered = order(
+    drafts.flatMap((draft) => draft.steps),
+    places,
+    parking.places,
+  )
   const steps = ordered.steps
   const time = estimate(project, steps)
   return {
@@ -120,20 +130,28 @@ const markAmbiguous = (draft: Draft, why: string | undefined): Draft => {
 }
 
 /** A branch to park on has no primary, and none is to come. */
-const parkingPlaces = (project: ObservedProject, { parkOn, branches }: ResolvedProject, { claims }: Matched) => {
+const parkingPlaces = (
+  project: ObservedProject,
+  { parkOn }: ResolvedProject,
+  { claims }: Matched,
+  protection: Protection,
+) => {
   const diagnostics: Diagnostic[] = []
   const places: BranchName[] = []
   for (const { reference, branch } of parkOn) {
     const occupant = project.computes.find(({ branchId, type }) => branchId === branch.id && type === 'read_write')
-    const declared =
-      claims.some((claim) => claim.branch.id === branch.id && claim.type === 'read_write') ||
-      branches.some((one) => one.branch.id === branch.id && one.shape.protect)
-    if (occupant === undefined && !declared) {
+    const declared = claims.some((claim) => claim.branch.id === branch.id && claim.type === 'read_write')
+    const protectedBy = protection.get(branch.id)
+    if (occupant === undefined && !declared && protectedBy === undefined) {
       places.push({ id: branch.id, name: branch.name })
       continue
     }
     const why =
-      occupant === undefined ? 'the manifest declares a primary or protection for it' : `it has ${occupant.id}`
+      occupant !== undefined
+        ? `it has the primary ${occupant.id}`
+        : declared
+          ? 'a primary is declared for it'
+          : `it is protected (${protectedBy})`
     diagnostics.push(
       problem(
         'E_PARK_ON',

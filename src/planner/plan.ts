@@ -6,11 +6,13 @@ import {
   PLAN_FORMAT_VERSION,
   type PlanResult,
   SIZE_TABLE,
+  type Source,
 } from '../model/index.ts'
 import { nearest, problem } from './diagnostics.ts'
+import { groupBy } from './group-by.ts'
 import type { PlanOptions } from './options.ts'
 import { planProject } from './plan-project.ts'
-import { compare } from './resolve.ts'
+import { compare, compareSource } from './sort.ts'
 import { summarise } from './summary.ts'
 
 /** The projects that the manifests speak of, sorted, each once. */
@@ -37,8 +39,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     }
     return [planProject(project, declared, options)]
   })
-  for (const part of parts) diagnostics.push(...part.diagnostics)
-  const sorted = diagnostics.sort(bySource)
+  const sorted = [...diagnostics, ...parts.flatMap((part) => part.diagnostics)].sort(bySource)
   if (sorted.some(({ severity }) => severity === 'error')) return { ok: false, diagnostics: sorted }
 
   const changes = parts.flatMap((part) => part.changes)
@@ -68,12 +69,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
 }
 
 const groupByProject = (desired: Desired): ReadonlyMap<string, readonly DesiredDocument[]> => {
-  const groups = new Map<string, DesiredDocument[]>()
-  for (const document of desired.documents) {
-    const group = groups.get(document.project)
-    if (group === undefined) groups.set(document.project, [document])
-    else group.push(document)
-  }
+  const groups = groupBy(desired.documents, ({ project }) => project)
   // Rules of several documents are tried in the order of their places, not of their loading.
   for (const group of groups.values()) group.sort((a, b) => compareSource(a.source, b.source))
   return groups
@@ -87,15 +83,7 @@ const unknownProject = (id: string, [document]: readonly DesiredDocument[], know
     document?.source,
   )
 
-interface Place {
-  readonly file: string
-  readonly line: number
-  readonly column: number
-}
-
-const compareSource = (a: Place, b: Place): number => compare(a.file, b.file) || a.line - b.line || a.column - b.column
-
-const NOWHERE: Place = { file: '', line: 0, column: 0 }
+const NOWHERE: Source = { file: '', line: 0, column: 0, length: 1 }
 
 const bySource = (a: Diagnostic, b: Diagnostic): number =>
   compareSource(a.source ?? NOWHERE, b.source ?? NOWHERE) || compare(a.code, b.code) || compare(a.message, b.message)

@@ -44,15 +44,12 @@ const refusal = (
 ): string | undefined => {
   if (change.kind === 'create' || change.kind === 'update') return undefined
   const verb = { delete: 'deleted', move: 'moved', replace: 'replaced' }[change.kind]
-  const ends = [change.from?.id, ...steps.map(({ step }) => step.branch.id)].filter((id) => id !== undefined)
-  for (const id of new Set(ends)) {
+  const ends = [change.from, ...steps.map(({ step }) => step.branch)].filter((end) => end !== undefined)
+  for (const { id, name } of ends) {
     const why = protection.get(id)
-    const branch = branches.get(id)
-    if (why !== undefined) return `branch \`${branch?.name ?? id}\` is protected (${why}): nothing on it may be ${verb}`
-    // The service forbids deleting computes of its protected branches; it says nothing of moving them.
-    if (branch?.isProtected === true && change.kind !== 'move') {
-      return `the service protects branch \`${branch.name}\`: its computes cannot be ${verb}`
-    }
+    if (why !== undefined) return `branch \`${name}\` is protected (${why}): nothing on it may be ${verb}`
   }
-  return undefined
+  // The service forbids deleting computes of its protected branches; it says nothing of moving or making them.
+  const shielded = steps.find(({ step }) => step.kind === 'delete' && branches.get(step.branch.id)?.isProtected)
+  return shielded && `the service protects branch \`${shielded.step.branch.name}\`: its computes cannot be ${verb}`
 }

@@ -4,12 +4,13 @@ import {
   type DesiredDocument,
   type DesiredShape,
   type Diagnostic,
-  globMatches,
+  globMatcher,
   type ObservedBranch,
   type ObservedProject,
   type Source,
 } from '../model/index.ts'
 import { nearest, problem, warning } from './diagnostics.ts'
+import { compare, compareSource } from './sort.ts'
 
 /** What one live branch should hold. */
 export interface ResolvedBranch {
@@ -45,7 +46,8 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
   }
 
   for (const document of documents) {
-    for (const declared of document.branches) {
+    const inOrder = [...document.branches].sort((a, b) => compareSource(a.source, b.source) || compare(a.ref, b.ref))
+    for (const declared of inOrder) {
       const branch = find(declared)
       if (branch === undefined) continue
       const other = resolved.get(branch.id)
@@ -86,28 +88,29 @@ const applyRules = (
   const free = project.branches.filter(({ id }) => !resolved.has(id))
   for (const document of documents) {
     for (const rule of document.rules) {
-      let used = false
-      for (const branch of free) {
-        if (!globMatches(rule.match, branch.name) || rule.except.some((glob) => globMatches(glob, branch.name)))
-          continue
-        used = true
-        if (!resolved.has(branch.id)) {
-          resolved.set(branch.id, { branch, shape: rule, prune: document.prune, source: rule.source })
-        }
+      const isMatch = globMatcher(rule.match)
+      const exceptions = rule.except.map(globMatcher)
+      const matching = free.filter(({ name }) => isMatch(name) && !exceptions.some((isException) => isException(name)))
+      const unclaimed = matching.filter(({ id }) => !resolved.has(id))
+      for (const branch of unclaimed) {
+        resolved.set(branch.id, { branch, shape: rule, prune: document.prune, source: rule.source })
       }
-      if (!used) {
-        diagnostics.push(
-          warning(
-            'W_RULE_UNUSED',
-            `No branch of project \`${project.id}\` matches the rule \`${rule.match}\`.`,
-            'That is fine where such branches come and go; check the spelling otherwise.',
-            rule.source,
-          ),
-        )
-      }
+      if (unclaimed.length > 0) continue
+      diagnostics.push(
+        matching.length === 0
+          ? warning(
+              'W_RULE_UNUSED',
+              `The rule \`${rule.match}\` matches no branch of project \`${project.id}\` that is not listed by itself.`,
+              'That is fine where such branches come and go; check the spelling otherwise.',
+              rule.source,
+            )
+          : warning(
+              'W_RULE_SHADOWED',
+              `Every branch that the rule \`${rule.match}\` matches is taken by a rule before it.`,
+              'The first match wins: put the narrower rule first.',
+              rule.source,
+            ),
+      )
     }
   }
 }
-
-/** By code unit, so that the order is the same on every machine. */
-export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -11,6 +11,7 @@ import {
   type SizeTable,
   type Step,
 } from '../model/index.ts'
+import { groupBy } from './group-by.ts'
 
 export const summarise = (
   projects: readonly ObservedProject[],
@@ -70,13 +71,11 @@ const capacityTotals = (
 
 /** A project's lock runs its operations one after the other, so their times add up. */
 export const estimate = (project: ObservedProject, steps: readonly Step[]): Estimate | undefined => {
-  const durations = new Map<string, number[]>()
-  for (const { action, durationMs } of project.pastOperations ?? []) {
-    const list = durations.get(action)
-    if (list === undefined) durations.set(action, [durationMs])
-    else list.push(durationMs)
-  }
-  for (const list of durations.values()) list.sort((a, b) => a - b)
+  const durations = new Map(
+    [...groupBy(project.pastOperations ?? [], ({ action }) => action)].map(
+      ([action, past]) => [action, past.map(({ durationMs }) => durationMs).sort((a, b) => a - b)] as const,
+    ),
+  )
   const actions = steps.flatMap((step) => step.actions)
   const known = actions.map((action) => durations.get(action)).filter((list) => list !== undefined)
   if (known.length === 0) return undefined

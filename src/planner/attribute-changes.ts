@@ -1,0 +1,50 @@
+/** What differs between a declared compute and a live one, in the words of the manifest. */
+import {
+  ATTRIBUTE_KEYS,
+  type AttributeChange,
+  type AttributeKey,
+  type ComputeAttributes,
+  type DesiredCompute,
+  rowOf,
+} from '../model/index.ts'
+import { compare } from './sort.ts'
+
+/** What the manifest asks for, whether or not a live compute has it already. */
+export const managedKeys = ({ attributes }: DesiredCompute): readonly AttributeKey[] =>
+  ATTRIBUTE_KEYS.filter((key) => attributes[key] !== undefined)
+
+/**
+ * One entry an attribute, and one a setting: a map is compared entry by entry.
+ *
+ * @param interrupts whether anyone can be connected to the compute that changes.
+ */
+export const attributeChanges = (
+  desired: DesiredCompute,
+  keys: readonly AttributeKey[],
+  observed: ComputeAttributes,
+  interrupts: boolean,
+): readonly AttributeChange[] =>
+  keys.flatMap((key) => {
+    const row = rowOf(key)
+    const entry = (path: string, before: string | undefined, after: string): AttributeChange => {
+      const source = desired.sources[path] ?? desired.sources[row.path]
+      return {
+        path,
+        ...(before === undefined ? {} : { before }),
+        after,
+        impact: interrupts ? row.impact(observed[key], desired.attributes[key]) : 'none',
+        reason: row.reason,
+        rule: row.rule,
+        ...(source === undefined ? {} : { source }),
+      }
+    }
+    if (key === 'postgresSettings') {
+      const before = observed.postgresSettings ?? {}
+      return Object.entries(desired.attributes.postgresSettings ?? {})
+        .filter(([name, value]) => before[name] !== value)
+        .sort(([a], [b]) => compare(a, b))
+        .map(([name, value]) => entry(`${row.path}.${name}`, before[name], value))
+    }
+    const before = observed[key]
+    return [entry(row.path, before === undefined ? undefined : row.format(before), row.format(desired.attributes[key]))]
+  })
