@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest'
+import { parseManifests } from '../../src/manifest/index.ts'
+import { type DesiredCompute, type DesiredDocument, isAbsence } from '../../src/model/index.ts'
+
+const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
+
+/** What was read, where nothing is wrong. */
+const read = (files: Readonly<Record<string, string>>): readonly DesiredDocument[] => {
+  const { desired, diagnostics } = parseManifests(Object.entries(files).map(([path, text]) => ({ path, text })))
+  expect(diagnostics).toEqual([])
+  return desired.documents
+}
+
+const readOne = (body: string): DesiredDocument => {
+  const [document] = read({ 'a.yaml': `${HEAD}${body}\n` })
+  if (document === undefined) throw new Error('no document')
+  return document
+}
+
+/** The primary of the first branch. */
+const primaryOf = (document: DesiredDocument | undefined): DesiredCompute => {
+  const primary = document?.branches[0]?.primary
+  if (primary === undefined || isAbsence(primary)) throw new Error('no primary')
+  return primary
+}
+
+describe('defaults lie under profiles, profiles under what a compute says itself', () => {
+  test('each attribute comes from the nearest that has it', () => {
+    const { attributes } = primaryOf(
+      readOne(
+        [
+          'defaults: { size: 1, scaleToZero: 5m, disabled: false }',
+          'profiles: { small: { size: 0.25, scaleToZero: 1m } }',
+          'branches: { main: { primary: { profile: small, size: 2 } } }',
+        ].join('\n'),
+      ),
+    )
+    expect(attributes).toEqual({ size: { min: 2, max: 2 }, scaleToZero: 60, disabled: false })
+  })
+
+  test('a range replaces a fixed size as a whole', () => {
+    const document = readOne('defaults: { size: 4 }\nbranches: { m: { primary: { size: { min: 1, max: 2 } } } }')
+    expect(primaryOf(document).attributes.size).toEqual({ min: 1, max: 2 })
+  })
+
+  test('Postgres settings merge name by name, preloaded libraries are replaced', () => {
+    const { attributes } = primaryOf(
+      readOne(
+        [
+          'defaults: { postgres: { settings: { work_mem: 64MB, a: 1 }, preload: [x, y] } }',
+          'profiles: { p: { postgres: { settings: { work_mem: 32MB, b: true } } } }',
+          'branches: { m: { primary: { profile: p, postgres: { settings: { c: 1.50 }, preload: [z] } } } }',
+        ].join('\n'),
+      ),
+    )
+    expect(attributes.postgresSettings).toEqual({ work_mem: '32MB', a: '1', b: 'true', c: '1.50' })
+    expect(attributes.postgresPreload).toEqual(['z'])
+  })
+
+  test('the two halves of the pooler are attributes of their own', () => {
+    const { attributes } = primaryOf(
+      readOne(
+        'defaults: { pooler: { mode: transaction } }\nbranches: { m: { primary: { pooler: { enabled: true } } } }',
+      ),
+    )
+    expect(attributes).toEqual({ poolerEnabled: true, poolerMode: 'transaction' })
+  })
+
+  test('what is left out is not managed', () => {
+    expect(primaryOf(readOne('branches: { m: { primary: {} } }')).attributes).toEqual({})
+    const [branch] = readOne('branches: { m: {} }').branches
+    expect(branch).not.toHaveProperty('primary')
+    expect(branch).toMatchObject({ ref: 'm', protect: false, replicas: [] })
+  })
+
+  test('they reach replicas and rules as well', () => {
+    const { branches, rules } = readOne(
+      'defaults: { size: 2 }\nbranches: { m: { replicas: { r: {} } } }\nrules: [{ match: "p/*", primary: {} }]',
+    )
+    expect(branches[0]?.replicas[0]?.attributes.size).toEqual({ min: 2, max: 2 })
+    expect(rules[0]?.primary).toMatchObject({ attributes: { size: { min: 2, max: 2 } } })
+  })
+})
+
+describe('values', () => {
+  test.each([
+    ['default', 0],
+    ['never', -1],
+    ['1m', 60],
+    ['90s', 90],
+    ['1h30m', 5_400],
+    ['7d', 604_800],
+  ])('scaleToZero: %s', (text, seconds) => {
+    expect(primaryOf(readOne(`branches: { m: { primary: { scaleToZero: ${text} } } }`)).attributes.scaleToZero).toBe(
+      seconds,
+    )
+  })
+
+  test('an alias takes the last anchor before it', () => {
+    const { branches } = readOne(
+      [
+        'branches:',
+        '  a: { primary: &p { size: 1 } }',
+        '  b: { primary: *p }',
+        '  c: { primary: &p { size: 2 } }',
+        '  d: { primary: *p }',
+      ].join('\n'),
+    )
+    expect(branches.map(({ primary }) => primary)).toMatchObject(
+      [1, 1, 2, 2].map((cu) => ({ attributes: { size: { min: cu, max: cu } } })),
+    )
+  })
+
+  test('names that objects have by themselves are names like others', () => {
+    const { branches } = readOne('branches: { constructor: { replicas: { toString: { size: 1 } } } }')
+    expect(branches.map(({ ref, replicas }) => [ref, replicas.map(({ key }) => key)])).toEqual([
+      ['constructor', ['toString']],
+    ])
+  })
+})
+
+describe('branches and rules', () => {
+  test('the key of a replica is its name', () => {
+    const [branch] = readOne('branches: { main: { replicas: { reporting: { id: ep-a, size: 1 }, etl: {} } } }').branches
+    expect(branch?.replicas.map(({ key, id, attributes }) => [key, id, attributes.name])).toEqual([
+      ['reporting', 'ep-a', 'reporting'],
+      ['etl', undefined, 'etl'],
+    ])
+  })
+
+  test('a primary has a name and a pin of its own', () => {
+    const primary = primaryOf(readOne('branches: { main: { primary: { name: front, id: ep-a } } }'))
+    expect([primary.id, primary.attributes.name, primary.key]).toEqual(['ep-a', 'front', undefined])
+  })
+
+  test('absent says that there is to be no primary', () => {
+    const [branch] = readOne('branches:\n  main:\n    primary: absent').branches
+    expect(branch?.primary).toEqual({ absent: true, source: { file: 'a.yaml', line: 5, column: 14, length: 6 } })
+  })
+
+  test('rules keep their order, their exceptions and their shape', () => {
+    const { rules } = readOne(
+      [
+        'rules:',
+        '  - match: preview/keep-*',
+        '    protect: true',
+        '  - match: preview/*',
+        '    except: [preview/x, "preview/y*"]',
+        '    primary: absent',
+        '    replicas: { r: { size: 1 } }',
+      ].join('\n'),
+    )
+    expect(rules).toMatchObject([
+      { match: 'preview/keep-*', except: [], protect: true, replicas: [] },
+      {
+        match: 'preview/*',
+        except: ['preview/x', 'preview/y*'],
+        protect: false,
+        primary: { absent: true },
+        replicas: [{ key: 'r' }],
+      },
+    ])
+  })
+
+  test('prune is off unless said, parkOn names a branch', () => {
+    expect(readOne('branches: {}').prune).toBe(false)
+    expect(readOne('branches: {}')).not.toHaveProperty('parkOn')
+    expect(readOne('prune: true\nparkOn: parking')).toMatchObject({
+      prune: true,
+      parkOn: { ref: 'parking', source: { line: 4, column: 9, length: 7 } },
+    })
+  })
+})
+
+describe('a source points at where the value stands', () => {
+  test('in the defaults, in the profile, at the compute', () => {
+    const { source, sources } = primaryOf(
+      readOne(
+        [
+          'defaults:',
+          '  disabled: false',
+          'profiles:',
+          '  p: { scaleToZero: 5m, postgres: { settings: { work_mem: 64MB } } }',
+          'branches:',
+          '  main:',
+          '    primary:',
+          '      profile: p',
+          '      id: ep-a',
+          '      size: { min: 1, max: 2 }',
+        ].join('\n'),
+      ),
+    )
+    expect(source).toEqual({ file: 'a.yaml', line: 9, column: 5, length: 7 })
+    const places = Object.fromEntries(Object.entries(sources).map(([path, { line, column }]) => [path, [line, column]]))
+    expect(places).toEqual({
+      disabled: [4, 13],
+      scaleToZero: [6, 21],
+      'postgres.settings': [6, 47],
+      'postgres.settings.work_mem': [6, 59],
+      id: [11, 11],
+      size: [12, 13],
+    })
+  })
+
+  test('in the shared file that it came from', () => {
+    const [document] = read({
+      'projects/a.yaml': `${HEAD}extends: ../shared.yaml\nbranches: { main: { primary: { profile: p } } }\n`,
+      'shared.yaml': 'defaults: { size: 1 }\nprofiles: { p: { disabled: true } }\n',
+    })
+    const { attributes, sources } = primaryOf(document)
+    expect(attributes).toEqual({ size: { min: 1, max: 1 }, disabled: true })
+    expect(sources.size).toEqual({ file: 'shared.yaml', line: 1, column: 19, length: 1 })
+    expect(sources.disabled).toEqual({ file: 'shared.yaml', line: 2, column: 28, length: 4 })
+  })
+
+  test('with Windows line ends and characters outside the basic plane before it', () => {
+    const { sources } = primaryOf(readOne('branches:\r\n  "🐘":\r\n    primary: { name: "🐘", size: 1 }\r\n'))
+    expect(sources.size).toEqual({ file: 'a.yaml', line: 5, column: 34, length: 1 })
+  })
+})
+
+describe('files and documents', () => {
+  const own = 'extends: s.yaml\ndefaults: { size: 2 }\nprofiles: { p: { disabled: true } }\n'
+  const shared = 'defaults: { size: 1, scaleToZero: 1m }\nprofiles: { p: { disabled: false }, q: { size: 4 } }\n'
+
+  test('own defaults lie over shared ones, and an own profile replaces its namesake', () => {
+    const [document] = read({
+      'a.yaml': `${HEAD}${own}branches: { a: { primary: { profile: p } }, b: { primary: { profile: q } } }\n`,
+      's.yaml': shared,
+    })
+    expect(document?.branches.map(({ primary }) => primary)).toMatchObject([
+      { attributes: { size: { min: 2, max: 2 }, scaleToZero: 60, disabled: true } },
+      { attributes: { size: { min: 4, max: 4 }, scaleToZero: 60 } },
+    ])
+  })
+
+  test('a shared file declares nothing by itself, but counts as read', () => {
+    const { desired, files } = parseManifests([{ path: 's.yaml', text: shared }])
+    expect([desired.documents, files]).toEqual([[], ['s.yaml']])
+  })
+
+  test('each document of a file is one, with defaults of its own', () => {
+    const documents = read({
+      'a.yaml': `${HEAD}defaults: { size: 1 }\nbranches: { m: { primary: {} } }\n---\nversion: 1\nproject: other\nbranches: { m: { primary: {} } }\n`,
+    })
+    expect(documents.map(({ project, source }) => [project, source.line])).toEqual([
+      ['quiet-river-12345678', 2],
+      ['other', 7],
+    ])
+    expect(documents.map((document) => primaryOf(document).attributes)).toEqual([{ size: { min: 1, max: 1 } }, {}])
+  })
+
+  test('two documents may speak of one project', () => {
+    const documents = read({ 'a.yaml': `${HEAD}branches: { a: {} }\n`, 'b.yaml': `${HEAD}branches: { b: {} }\n` })
+    expect(documents.map(({ project, branches }) => [project, branches.map(({ ref }) => ref)])).toEqual([
+      ['quiet-river-12345678', ['a']],
+      ['quiet-river-12345678', ['b']],
+    ])
+  })
+
+  test('the digest hangs on every text and path, shared ones included, and on nothing else', () => {
+    const digest = (files: Readonly<Record<string, string>>): string =>
+      parseManifests(Object.entries(files).map(([path, text]) => ({ path, text }))).digest
+    const files = { 'a.yaml': `${HEAD}extends: s.yaml\n`, 's.yaml': 'defaults: {}\n' }
+    expect(digest(files)).toBe(digest({ 's.yaml': files['s.yaml'], 'a.yaml': files['a.yaml'] }))
+    expect(digest(files)).toMatch(/^[0-9a-f]{64}$/)
+    expect(digest({ ...files, 's.yaml': 'defaults: { }\n' })).not.toBe(digest(files))
+    expect(digest({ 'b.yaml': files['a.yaml'], 's.yaml': files['s.yaml'] })).not.toBe(digest(files))
+  })
+
+  test('lineOf gives the text that a source points at', () => {
+    const { lineOf } = parseManifests([{ path: 'a.yaml', text: `${HEAD}prune: true\r\nbranches: {}\n` }])
+    expect(lineOf({ file: 'a.yaml', line: 3, column: 1, length: 1 })).toBe('prune: true')
+    expect(lineOf({ file: 'a.yaml', line: 9, column: 1, length: 1 })).toBeUndefined()
+    expect(lineOf({ file: 'b.yaml', line: 2, column: 1, length: 1 })).toBeUndefined()
+  })
+})

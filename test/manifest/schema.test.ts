@@ -1,0 +1,177 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { manifestSchema, parseManifests } from '../../src/manifest/index.ts'
+import { SIZE_TABLE } from '../../src/model/index.ts'
+
+const validate = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(manifestSchema())
+
+const document = (rest: object): object => ({ version: 1, project: 'quiet-river-12345678', ...rest })
+const primary = (attributes: object): object => document({ branches: { main: { primary: attributes } } })
+
+describe('the schema alone', () => {
+  test.each<readonly [name: string, value: object]>([
+    ['nothing but a project', document({})],
+    ['a fixed size', primary({ size: 0.25 })],
+    ['a range', primary({ size: { min: 8, max: 16 } })],
+    ['a fixed size above 16 that never scales to zero', primary({ size: 56, scaleToZero: 'never' })],
+    ['a fixed size above 16 that says nothing of scale to zero', primary({ size: 18 })],
+    ['a fixed range above 16', primary({ size: { min: 18, max: 18 }, scaleToZero: 'never' })],
+    ['16 CU that scale to zero', primary({ size: 16, scaleToZero: '5m' })],
+    ['no primary', document({ branches: { main: { primary: 'absent' } } })],
+    ['a rule', document({ rules: [{ match: 'preview/*', except: ['preview/x'], replicas: { r: { size: 1 } } }] })],
+    ['settings of every plain type', primary({ postgres: { settings: { a: 'x', b: 1, c: true }, preload: ['x'] } })],
+  ])('accepts %s', (_name, value) => {
+    expect(validate(value) ? [] : validate.errors).toEqual([])
+  })
+
+  test.each<readonly [name: string, value: object, at: string]>([
+    ['a size between the steps', primary({ size: 3.5 }), '/branches/main/primary/size'],
+    ['a size above the table', primary({ size: 58 }), '/branches/main/primary/size'],
+    ['a range without max', primary({ size: { min: 1 } }), '/branches/main/primary/size'],
+    ['a range that is too wide', primary({ size: { min: 1, max: 10 } }), '/branches/main/primary/size/max'],
+    ['min above max', primary({ size: { min: 4, max: 1 } }), '/branches/main/primary/size/max'],
+    ['autoscaling above 16', primary({ size: { min: 16, max: 18 } }), '/branches/main/primary/size/max'],
+    [
+      'a size above 16 that scales to zero',
+      primary({ size: 18, scaleToZero: '5m' }),
+      '/branches/main/primary/scaleToZero',
+    ],
+    [
+      'a fixed range above 16 that scales to zero',
+      primary({ size: { min: 18, max: 18 }, scaleToZero: 'default' }),
+      '/branches/main/primary/scaleToZero',
+    ],
+    ['a bare number as a duration', primary({ scaleToZero: 300 }), '/branches/main/primary/scaleToZero'],
+    ['a duration without units', primary({ scaleToZero: '300' }), '/branches/main/primary/scaleToZero'],
+    ['an empty duration', primary({ scaleToZero: '' }), '/branches/main/primary/scaleToZero'],
+    ['null', primary({ size: null }), '/branches/main/primary/size'],
+    ['null for a branch', document({ branches: { main: null } }), '/branches/main'],
+    ['an unknown key of the document', document({ branch: {} }), ''],
+    ['an unknown key of a branch', document({ branches: { main: { replica: {} } } }), '/branches/main'],
+    ['an unknown key of a compute', primary({ scaletozero: '5m' }), '/branches/main/primary'],
+    ['a pin that is no id of a compute', primary({ id: 'br-a' }), '/branches/main/primary/id'],
+    ['a pin in a rule', document({ rules: [{ match: 'a', primary: { id: 'ep-a' } }] }), '/rules/0/primary'],
+    ['a rule without match', document({ rules: [{}] }), '/rules/0'],
+    ['another version', { version: 2, project: 'p' }, '/version'],
+    ['no project', { version: 1 }, ''],
+  ])('rejects %s', (_name, value, at) => {
+    expect(validate(value)).toBe(false)
+    expect(validate.errors?.map(({ instancePath }) => instancePath)).toContain(at)
+  })
+})
+
+describe('schema and reader agree', () => {
+  const accepted = (value: object): boolean =>
+    parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }]).diagnostics.length === 0
+
+  const cu = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...SIZE_TABLE.steps.map((step) => step.cu)) },
+    { weight: 2, arbitrary: fc.constantFrom(0, -1, 0.75, 1.5, 17, 19, 57, 58, 100) },
+    { weight: 1, arbitrary: fc.double({ min: -2, max: 70, noNaN: true }) },
+  )
+  const size = fc.oneof(cu, fc.record({ min: cu, max: cu }))
+  const scaleToZero = fc.constantFrom(
+    'default',
+    'never',
+    '1m',
+    '5m',
+    '1h30m',
+    '7d',
+    '',
+    '300',
+    '5 m',
+    '5m1h',
+    'off',
+    300,
+  )
+
+  test('on every range of sizes', () => {
+    const seen = { yes: 0, no: 0 }
+    fc.assert(
+      fc.property(cu, cu, (min, max) => {
+        const value = primary({ size: { min, max } })
+        const fits = validate(value)
+        seen[fits ? 'yes' : 'no'] += 1
+        expect(accepted(value)).toBe(fits)
+      }),
+      { numRuns: 500 },
+    )
+    // Neither answer comes by itself.
+    expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(20)
+  })
+
+  test('on every pair of steps', () => {
+    const steps = SIZE_TABLE.steps.map((step) => step.cu)
+    const branches = steps.flatMap((min) => steps.map((max) => ({ min, max })))
+    const differing = branches.filter((size) => accepted(primary({ size })) !== validate(primary({ size })))
+    expect(differing).toEqual([])
+  })
+
+  test('on size together with scale to zero', () => {
+    fc.assert(
+      fc.property(size, scaleToZero, (size, scaleToZero) => {
+        const value = primary({ size, scaleToZero })
+        expect(accepted(value)).toBe(validate(value))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('a table of one’s own', () => {
+  const table = { ...SIZE_TABLE, steps: SIZE_TABLE.steps.filter(({ cu }) => cu <= 4), maxSpreadCu: 2 }
+  const own = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(manifestSchema(table))
+
+  test.each([
+    [{ size: 4 }, true],
+    [{ size: 5 }, false],
+    [{ size: { min: 2, max: 4 } }, true],
+    [{ size: { min: 1, max: 4 } }, false],
+  ])('%j', (attributes, fits) => {
+    const value = primary(attributes)
+    expect(own(value)).toBe(fits)
+    const { diagnostics } = parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }], { sizeTable: table })
+    expect(diagnostics.length === 0).toBe(fits)
+  })
+})
+
+describe('what an editor shows', () => {
+  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+  const schema: unknown = manifestSchema()
+  const definitions = isObject(schema) && isObject(schema.$defs) ? schema.$defs : {}
+
+  /** Every property of every map, with what its `$ref` adds. `true` only refers to what stands elsewhere. */
+  const propertiesIn = (value: unknown, path = ''): (readonly [string, Record<string, unknown>])[] => {
+    if (!isObject(value)) return []
+    const own =
+      isObject(value.properties) && value.additionalProperties === false
+        ? Object.entries(value.properties).flatMap(([name, property]) => {
+            if (!isObject(property)) return []
+            const target = typeof property.$ref === 'string' ? definitions[property.$ref.replace('#/$defs/', '')] : {}
+            return [[`${path}/${name}`, { ...(isObject(target) ? target : {}), ...property }] as const]
+          })
+        : []
+    return [...own, ...Object.entries(value).flatMap(([key, inner]) => propertiesIn(inner, `${path}/${key}`))]
+  }
+  const properties = propertiesIn(schema)
+
+  test('every property has a description and examples', () => {
+    expect(properties.length).toBeGreaterThan(30)
+    const bare = properties.filter(
+      ([, { description, examples }]) =>
+        typeof description !== 'string' || description === '' || !Array.isArray(examples) || examples.length === 0,
+    )
+    expect(bare.map(([path]) => path)).toEqual([])
+  })
+
+  test('every example fits the property that it is for', () => {
+    const ajv = new Ajv2020({ strictTypes: false, strictRequired: false })
+    const wrong = properties.flatMap(([path, property]) => {
+      const fits = ajv.compile({ ...property, $defs: definitions })
+      const examples = Array.isArray(property.examples) ? property.examples : []
+      return examples.filter((example) => !fits(example)).map((example) => [path, example])
+    })
+    expect(wrong).toEqual([])
+  })
+})
