@@ -1,6 +1,6 @@
 /** A seed file's text, with the place of everything that is wrong in it. */
 import { readFile } from 'node:fs/promises'
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
+import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
 import { EspalierError } from '../../model/index.ts'
 import { type ResolvedSeed, type Seed, seedShape } from './seed.ts'
 
@@ -51,10 +51,16 @@ const seedError = (problems: readonly string[]): EspalierError =>
   new EspalierError('E_SEED', problems.join('\n'), { hint: 'docs/sandbox.md shows what a seed may hold.' })
 
 const toPlain = (document: Document, at: (offset: number) => string): unknown => {
+  visit(document, {
+    Alias: (_key, node) => {
+      if (node.resolve(document) !== undefined) return
+      throw seedError([`${at(node.range?.[0] ?? 0)}: *${node.source} stands for nothing: no &${node.source} above it`])
+    },
+  })
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES })
-  } catch (cause) {
-    throw new EspalierError('E_SEED', `${at(0)}: more than ${MAX_ALIASES} aliases, or one of nothing`, { cause })
+  } catch {
+    throw seedError([`${at(0)}: its aliases stand for too much (more than ${MAX_ALIASES} nodes each)`])
   }
 }
 

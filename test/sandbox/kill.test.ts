@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/index.ts'
+import { caller } from './open-sandbox.ts'
+
+const SERVE = fileURLToPath(new URL('serve-state.ts', import.meta.url))
+const PROJECTS = 16
+
+const serve = async (directory: string) => {
+  const child = spawn(process.execPath, ['--import', 'tsx', SERVE, directory, String(PROJECTS)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return { child, ...(JSON.parse(line) as { apiUrl: string; apiKey: string }) }
+}
+
+test('what was acknowledged outlives kill -9 in the middle of writes', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'espalier-kill-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const acknowledged = new Map<string, { project: string; operation: string }>()
+  const renamed = new Map<string, string>()
+  for (let round = 1; round <= 2; round += 1) {
+    const { child, apiUrl, apiKey } = await serve(directory)
+    const call = caller({ apiUrl, apiKey })
+    const exited = once(child, 'exit')
+    const killAt = acknowledged.size + 150
+    const write = async (project: string, branch_id: string): Promise<void> => {
+      for (let turn = 0; ; turn += 1) {
+        const made = await call('POST', `/projects/${project}/endpoints`, {
+          endpoint: { branch_id, type: 'read_only' },
+        })
+        if (made.status === 423) continue
+        const { endpoint, operations } = made.body
+        acknowledged.set(endpoint.id, { project, operation: operations[0].id })
+        const name = `round-${round}-${turn}`
+        const patch = await call('PATCH', `/projects/${project}/endpoints/${endpoint.id}`, { endpoint: { name } })
+        if (patch.status === 200) renamed.set(endpoint.id, name)
+        if (acknowledged.size >= killAt) child.kill('SIGKILL')
+      }
+    }
+    // Each ends with the connection that the kill cuts.
+    await Promise.allSettled(
+      Array.from({ length: PROJECTS }, (_, index) => write(`project-${index}`, `br-main-x-${index}`)),
+    )
+    expect((await exited)[1]).toBe('SIGKILL')
+  }
+
+  const sandbox = await startSandbox({ stateDir: directory })
+  onTestFinished(() => sandbox.close())
+  const call = caller(sandbox)
+  expect(acknowledged.size).toBeGreaterThanOrEqual(300)
+  for (const [id, { project, operation }] of acknowledged) {
+    const { status, body } = await call('GET', `/projects/${project}/endpoints/${id}`)
+    expect(status, id).toBe(200)
+    if (renamed.has(id)) expect(body.endpoint.name).toBe(renamed.get(id))
+    expect((await call('GET', `/projects/${project}/operations/${operation}`)).status).toBe(200)
+  }
+})

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { SIZE_TABLE } from '../../src/model/index.ts'
+import { EMPTY, openSandbox, P, PRIMARY } from './open-sandbox.ts'
+
+const patch = (min: number, max: number, timeout?: number) => ({
+  endpoint: {
+    autoscaling_limit_min_cu: min,
+    autoscaling_limit_max_cu: max,
+    ...(timeout === undefined ? {} : { suspend_timeout_seconds: timeout }),
+  },
+})
+
+test('every size of the table is allowed as a fixed size', async () => {
+  const { call, settle } = await openSandbox()
+  for (const { cu } of SIZE_TABLE.steps) {
+    expect((await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(cu, cu, -1))).status, `${cu} CU`).toBe(200)
+    await settle()
+  }
+})
+
+test.each([
+  [0.25, 8],
+  [0.5, 8],
+  [8, 16],
+  [1, 1],
+])('autoscaling from %d to %d CU is allowed', async (min, max) => {
+  const { call } = await openSandbox()
+  expect((await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(min, max, 300))).status).toBe(200)
+})
+
+test.each([
+  [0.1, 0.1, -1, 'autoscaling_limit_min_cu'],
+  [0.75, 0.75, -1, '0.75 CU is not a compute size'],
+  [1.5, 2, -1, 'the nearest is 1 CU'],
+  [1, 2.5, -1, 'autoscaling_limit_max_cu: 2.5 CU'],
+  [17, 17, -1, '17 CU is not a compute size'],
+  [57, 57, -1, '57 CU is not a compute size'],
+  [58, 58, -1, 'the nearest is 56 CU'],
+  [4, 2, -1, 'above the maximum'],
+  [0.25, 9, -1, 'exceeds 8 CU'],
+  [1, 10, -1, 'exceeds 8 CU'],
+  [16, 18, -1, 'up to 16 CU'],
+  [18, 20, -1, 'up to 16 CU'],
+  [18, 18, 0, 'suspend_timeout_seconds'],
+  [56, 56, 300, 'cannot scale to zero'],
+  [1, 1, 1, 'suspend_timeout_seconds'],
+  [1, 1, 59, '60 to 604800'],
+  [1, 1, -2, 'suspend_timeout_seconds'],
+  [1, 1, 604_801, 'suspend_timeout_seconds'],
+  [1, 1, 60.5, 'suspend_timeout_seconds'],
+])('%d to %d CU with a timeout of %d is a 400: %s', async (min, max, timeout, message) => {
+  const { call } = await openSandbox()
+  const before = (await call('GET', `${P}/endpoints/${PRIMARY}`)).body
+  const refused = { status: 400, body: { code: '', message: expect.stringContaining(message) } }
+  expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(min, max, timeout))).toMatchObject(refused)
+  expect((await call('GET', `${P}/endpoints/${PRIMARY}`)).body).toEqual(before)
+  const { endpoint } = patch(min, max, timeout)
+  const create = { endpoint: { ...endpoint, branch_id: EMPTY, type: 'read_write' } }
+  expect(await call('POST', `${P}/endpoints`, create)).toMatchObject(refused)
+})
+
+test.each([-1, 0, 60, 300, 604_800])('a timeout of %d is allowed', async (suspend_timeout_seconds) => {
+  const { call } = await openSandbox()
+  const answer = await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { suspend_timeout_seconds } })
+  expect(answer).toMatchObject({ status: 200, body: { endpoint: { suspend_timeout_seconds } } })
+})
+
+test.each([
+  ['the other limit', { autoscaling_limit_max_cu: 10 }, 'exceeds 8 CU'],
+  ['the limit below it', { autoscaling_limit_min_cu: 2 }, 'above the maximum'],
+])('one limit alone is checked against %s that is there', async (_what, endpoint, message) => {
+  const { call } = await openSandbox()
+  expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining(message) },
+  })
+})
+
+test('a large compute that is there does not take up scale to zero', async () => {
+  const { call, settle } = await openSandbox()
+  await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(18, 18))
+  await settle()
+  const answer = await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { suspend_timeout_seconds: 300 } })
+  expect(answer).toMatchObject({ status: 400 })
+})
+
+test('the free plan goes up to 2 CU', async () => {
+  const { call, settle } = await openSandbox()
+  const path = '/projects/tiny-pond-00000001/endpoints'
+  const create = { branch_id: 'br-tiny-pond-a0000001', type: 'read_write' }
+  expect(await call('POST', path, { endpoint: { ...create, ...patch(3, 3).endpoint } })).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('free plan') },
+  })
+  const made = await call('POST', path, { endpoint: { ...create, ...patch(2, 2).endpoint } })
+  expect(made.status).toBe(201)
+  await settle()
+  expect((await call('PATCH', `${path}/${made.body.endpoint.id}`, patch(1, 3))).status).toBe(422)
+})

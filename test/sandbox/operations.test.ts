@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Call, openSandbox, P, PRIMARY, SEED } from './open-sandbox.ts'
+
+const INSTANT = { start_compute: 0, suspend_compute: 0 }
+const idsOf = (operations: readonly { id: string }[]): readonly string[] => operations.map(({ id }) => id)
+
+/** Reads page after page until an empty one; `between` happens before each page but the first. */
+const readAll = async (call: Call, limit: number, between: () => Promise<unknown> = async () => undefined) => {
+  const pages: (readonly string[])[] = []
+  let cursor = ''
+  for (;;) {
+    const { body } = await call('GET', `${P}/operations?limit=${limit}&cursor=${encodeURIComponent(cursor)}`)
+    if (body.operations.length === 0) {
+      expect(body.pagination.cursor, 'an empty page repeats the cursor').toBe(cursor)
+      return pages
+    }
+    expect(body.pagination.cursor).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    pages.push(idsOf(body.operations))
+    cursor = body.pagination.cursor
+    await between()
+  }
+}
+
+test('pages of any size give each operation once, newest first, though all have the same moment', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 8 }), async (restarts, limit) => {
+      const { call, clock } = await openSandbox({ durations: INSTANT })
+      const made: string[] = []
+      for (let turn = 0; turn < restarts; turn += 1) {
+        const { body } = await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+        made.push(...idsOf(body.operations))
+        await clock.advance(0)
+      }
+      const pages = await readAll(call, limit)
+      expect(pages.flat()).toEqual(made.toReversed())
+      expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true)
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('operations that come while somebody pages neither repeat nor hide any', async () => {
+  const { call, clock } = await openSandbox({ durations: INSTANT })
+  const restart = async () => {
+    const { body } = await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+    await clock.advance(0)
+    return idsOf(body.operations)
+  }
+  const made: string[] = []
+  for (let turn = 0; turn < 6; turn += 1) made.push(...(await restart()))
+  expect((await readAll(call, 5, restart)).flat()).toEqual(made.toReversed())
+})
+
+test('times are shown to the second', async () => {
+  const { call, settle } = await openSandbox()
+  await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+  await settle()
+  const { body } = await call('GET', `${P}/operations`)
+  expect(body.operations).toHaveLength(2)
+  for (const { created_at, updated_at } of body.operations) {
+    expect(created_at).toBe('2026-01-01T00:00:00Z')
+    expect(updated_at).toMatch(/^2026-01-01T00:00:0[01]Z$/)
+  }
+})
+
+test('like operations do not all take the same time, yet about as long as they should', async () => {
+  const { call, settle } = await openSandbox({ durations: { start_compute: 1_000, suspend_compute: 1_000 } })
+  for (let turn = 0; turn < 5; turn += 1) {
+    await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+    await settle()
+  }
+  const { body } = await call('GET', `${P}/operations`)
+  const took: number[] = body.operations.map((row: { total_duration_ms: number }) => row.total_duration_ms)
+  expect(new Set(took).size).toBeGreaterThan(5)
+  expect(Math.min(...took)).toBeGreaterThanOrEqual(900)
+  expect(Math.max(...took)).toBeLessThanOrEqual(1_100)
+})
+
+test('a seeded project may have a past, and what comes after it is newer', async () => {
+  const [shop] = SEED.projects
+  const { call } = await openSandbox({ seed: { projects: [{ ...shop, operations: 250 }] } })
+  expect((await readAll(call, 100)).flat()).toHaveLength(250)
+  const { body } = await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+  const newest = await call('GET', `${P}/operations?limit=3`)
+  expect(idsOf(newest.body.operations).slice(0, 2)).toEqual(idsOf(body.operations).toReversed())
+  expect(newest.body.operations[2]).toMatchObject({ status: 'finished', total_duration_ms: expect.any(Number) })
+})

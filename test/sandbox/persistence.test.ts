@@ -1,0 +1,197 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { manualClock, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import { caller, EMPTY, IDLE, operationsOf, P, PRIMARY, SEED } from './open-sandbox.ts'
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'espalier-state-'))
+  return () => rm(directory, { recursive: true, force: true })
+})
+
+/** Its clock stands where the one before it stood. */
+const open = async (start = Date.UTC(2026, 0, 1), options: SandboxOptions = {}) => {
+  const clock = manualClock(start)
+  const sandbox = await startSandbox({ stateDir: directory, seed: SEED, clock, ...options })
+  onTestFinished(() => sandbox.close())
+  return { sandbox, clock, call: caller(sandbox) }
+}
+
+const worldOf = async ({ call }: Awaited<ReturnType<typeof open>>) =>
+  Promise.all(
+    ['/projects', `${P}/branches`, `${P}/endpoints`, `${P}/operations`].map(
+      async (path) => (await call('GET', path)).body,
+    ),
+  )
+
+test('the world is the same when it is opened again, and so is the key', async () => {
+  const first = await open()
+  await first.call('POST', `${P}/branches`, { branch: { name: 'kept' }, endpoints: [{ type: 'read_write' }] })
+  await first.clock.advance(10_000)
+  await first.call('DELETE', `${P}/endpoints/${IDLE}`)
+  await first.call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { branch_id: EMPTY, name: 'moved' } })
+  const world = await worldOf(first)
+  await first.sandbox.close()
+  const second = await open(first.clock.now(), { seed: { projects: [] } })
+  expect(await worldOf(second)).toEqual(world)
+  expect(second.sandbox.apiKey).toBe(first.sandbox.apiKey)
+})
+
+test('the key is for its owner alone to read, and so is the state', async () => {
+  const { sandbox } = await open(undefined, { apiKey: 'chosen' })
+  expect(sandbox.apiKey).toBe('chosen')
+  for (const name of await readdir(directory)) {
+    expect((await stat(join(directory, name))).mode & 0o077, name).toBe(0)
+  }
+  expect((await readFile(join(directory, 'key'), 'utf8')).trim()).toBe('chosen')
+})
+
+test('operations that were under way go on', async () => {
+  const first = await open()
+  await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+  await first.clock.advance(100)
+  await first.sandbox.close()
+  await first.clock.advance(60_000)
+  const second = await open(first.clock.now())
+  expect((await second.call('POST', `${P}/endpoints/${PRIMARY}/suspend`)).status).toBe(423)
+  await second.clock.advance(0)
+  expect(operationsOf(await second.call('GET', `${P}/operations`))).toEqual([
+    'start_compute running',
+    'suspend_compute finished',
+  ])
+  await second.clock.advance(5_000)
+  expect((await second.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.current_state).toBe('active')
+})
+
+test('a closed sandbox does nothing more, though its clock goes on', async () => {
+  const lines: string[] = []
+  const { sandbox, call, clock } = await open(undefined, { log: (line) => lines.push(line) })
+  await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+  await sandbox.close()
+  await sandbox.close()
+  const before = lines.length
+  await clock.advance(60_000)
+  expect(lines).toHaveLength(before)
+})
+
+test('scale to zero that fell due meanwhile happens on opening', async () => {
+  const first = await open()
+  await first.call('POST', `${P}/endpoints/${IDLE}/start`)
+  await first.clock.advance(5_000)
+  await first.sandbox.close()
+  const second = await open(first.clock.now() + 3_600_000)
+  await second.clock.advance(1_000)
+  expect((await second.call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('idle')
+})
+
+test('time that ran ahead of the real one does not run back', async () => {
+  const ahead = Date.now() + 30 * 86_400_000
+  const first = await open(ahead)
+  await first.call('POST', `${P}/endpoints/${IDLE}/start`)
+  await first.sandbox.close()
+  const sandbox = await startSandbox({ stateDir: directory, timeScale: 1_000 })
+  onTestFinished(() => sandbox.close())
+  expect(sandbox.clock.now()).toBeGreaterThanOrEqual(ahead)
+})
+
+test('a last line that was cut off is dropped, the rest is kept', async () => {
+  const first = await open()
+  await first.call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: 'kept' } })
+  await first.sandbox.close()
+  await appendFile(join(directory, 'log.jsonl'), '[{"put":{"kind":"compute","id":"ep-')
+  const second = await open()
+  expect((await second.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.name).toBe('kept')
+  await second.call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: 'later' } })
+  await second.sandbox.close()
+  const third = await open()
+  expect((await third.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.name).toBe('later')
+})
+
+test('cut off anywhere, the log gives the world before or after each change, never half of one', async () => {
+  const first = await open()
+  const log = join(directory, 'log.jsonl')
+  await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+  await first.sandbox.close()
+  const { size } = await stat(log)
+  const whole = await readFile(log)
+  for (const length of [0, 1, Math.floor(size / 2), size - 1, size]) {
+    await writeFile(log, whole)
+    await truncate(log, length)
+    const copy = await open()
+    const { body } = await copy.call('GET', `${P}/operations`)
+    const { pending_state } = (await copy.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint
+    expect([body.operations.length, pending_state]).toEqual(length === size ? [2, 'active'] : [0, undefined])
+    await copy.sandbox.close()
+    await rm(join(directory, 'snapshot.jsonl'))
+    await startSandbox({ stateDir: directory, seed: SEED, clock: manualClock() }).then((fresh) => fresh.close())
+  }
+})
+
+test('a log that is read on top of its own snapshot changes nothing', async () => {
+  const first = await open()
+  await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
+  await first.clock.advance(5_000)
+  await first.call('DELETE', `${P}/endpoints/${IDLE}`)
+  const world = await worldOf(first)
+  const log = await readFile(join(directory, 'log.jsonl'))
+  await first.sandbox.close()
+  const second = await open(first.clock.now())
+  await second.sandbox.close()
+  await writeFile(join(directory, 'log.jsonl'), log)
+  expect(await worldOf(await open(first.clock.now()))).toEqual(world)
+})
+
+test('damage in the middle is an error that names the line', async () => {
+  const first = await open()
+  await first.sandbox.close()
+  await writeFile(join(directory, 'log.jsonl'), '[]\nnonsense\n')
+  await expect(open()).rejects.toMatchObject({
+    code: 'E_SANDBOX_STATE',
+    message: expect.stringContaining('log.jsonl:2'),
+  })
+})
+
+test('two sandboxes do not share a folder', async () => {
+  const { sandbox } = await open()
+  await expect(open()).rejects.toMatchObject({ code: 'E_SANDBOX_STATE', message: expect.stringContaining(directory) })
+  await sandbox.close()
+  await open()
+})
+
+test('not even with another process', async () => {
+  await writeFile(join(directory, 'lock'), `${process.ppid}\n`)
+  await expect(open()).rejects.toMatchObject({
+    code: 'E_SANDBOX_STATE',
+    message: expect.stringContaining(`process ${process.ppid}`),
+    hint: expect.stringContaining('lock'),
+  })
+})
+
+test.each(['4194305', '', 'nonsense'])('a lock of a process that is gone (%j) is taken over', async (holder) => {
+  await writeFile(join(directory, 'lock'), holder)
+  await open()
+  expect(await readFile(join(directory, 'lock'), 'utf8')).toBe(`${process.pid}\n`)
+})
+
+test('a folder that cannot be one is an error with a way out', async () => {
+  await writeFile(join(directory, 'file'), '')
+  await expect(startSandbox({ stateDir: join(directory, 'file', 'state') })).rejects.toMatchObject({
+    code: 'E_SANDBOX_STATE',
+    hint: expect.any(String),
+  })
+})
+
+test('a start that fails leaves the folder free', async () => {
+  const { sandbox } = await open()
+  const port = Number(new URL(sandbox.apiUrl).port)
+  await sandbox.close()
+  const other = await startSandbox({ port })
+  onTestFinished(() => other.close())
+  await expect(open(undefined, { port })).rejects.toMatchObject({
+    code: 'E_SANDBOX_PORT',
+    hint: expect.stringContaining('--port'),
+  })
+  await open()
+})

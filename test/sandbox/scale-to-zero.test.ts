@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { type Call, IDLE, openSandbox, operationsOf, P, PRIMARY } from './open-sandbox.ts'
+
+const show = async (call: Call, id: string) => (await call('GET', `${P}/endpoints/${id}`)).body.endpoint
+
+test('an active compute that nobody uses is suspended after five minutes by default', async () => {
+  const { call, clock } = await openSandbox({ durations: { suspend_compute: 400, start_compute: 0 } })
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  await clock.advance(0)
+  await clock.advance(299_000)
+  expect(await show(call, IDLE)).toMatchObject({ current_state: 'active', suspend_timeout_seconds: 0 })
+  await clock.advance(1_000)
+  expect(await show(call, IDLE)).toMatchObject({ current_state: 'active', pending_state: 'idle' })
+  await clock.advance(1_000)
+  const after = await show(call, IDLE)
+  expect(after).toMatchObject({ current_state: 'idle', suspended_at: '2026-01-01T00:05:00Z' })
+  expect(after).not.toHaveProperty('pending_state')
+  const operations = await call('GET', `${P}/operations`)
+  expect(operationsOf(operations)[0]).toBe('suspend_compute finished')
+  expect(operations.body.operations[0].endpoint_id).toBe(IDLE)
+})
+
+test('its own timeout counts, from when it was last active', async () => {
+  const { call, clock, settle } = await openSandbox()
+  const set = async (suspend_timeout_seconds: number) => {
+    await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { suspend_timeout_seconds } })
+    await settle()
+  }
+  await set(3_600)
+  await clock.advance(3_500_000)
+  expect((await show(call, PRIMARY)).current_state).toBe('active')
+  await set(7_200)
+  await clock.advance(3_600_000)
+  expect((await show(call, PRIMARY)).current_state).toBe('active')
+  await set(60)
+  await settle()
+  expect((await show(call, PRIMARY)).current_state).toBe('idle')
+})
+
+test('where it is never, or the compute is too large for it, nothing is suspended', async () => {
+  const { call, clock } = await openSandbox()
+  await clock.advance(30 * 86_400_000)
+  expect((await show(call, PRIMARY)).current_state).toBe('active')
+})
+
+test('it waits for operations that run on the project', async () => {
+  const { call, clock } = await openSandbox({ durations: { start_compute: 0, apply_config: 60_000 } })
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  await clock.advance(0)
+  await clock.advance(290_000)
+  const size = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
+  expect((await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: size })).status).toBe(200)
+  await clock.advance(30_000)
+  expect((await show(call, IDLE)).current_state).toBe('active')
+  await clock.advance(40_000)
+  expect((await show(call, IDLE)).current_state).toBe('idle')
+})
+
+test('computes that fall due together are suspended one after the other', async () => {
+  const computes = Array.from({ length: 5 }, () => ({ type: 'read_only' as const, size: 1 }))
+  const { call, clock } = await openSandbox({
+    seed: { projects: [{ id: 'quiet-river-12345678', branches: [{ name: 'main', computes }] }] },
+  })
+  await clock.advance(320_000)
+  const { body } = await call('GET', `${P}/endpoints`)
+  expect(body.endpoints.map(({ current_state }: { current_state: string }) => current_state)).toEqual(
+    Array(5).fill('idle'),
+  )
+})
