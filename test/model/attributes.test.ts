@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  ATTRIBUTE_KEYS,
+  attributesFromWire,
+  attributesToWire,
+  type ComputeAttributes,
+  differingKeys,
+} from '../../src/model/index.ts'
+
+const live: ComputeAttributes = {
+  name: 'app',
+  size: { min: 1, max: 4 },
+  scaleToZero: 0,
+  disabled: false,
+  poolerEnabled: false,
+  poolerMode: 'transaction',
+  passwordlessAccess: true,
+  postgresSettings: { jit: 'off', work_mem: '4MB' },
+  postgresPreload: ['pg_cron'],
+}
+
+describe('when two values are the same', () => {
+  test.each([
+    ['nothing is managed', {}, []],
+    ['0 and 300 seconds are the default', { scaleToZero: 300 }, []],
+    ['never is not', { scaleToZero: -1 }, ['scaleToZero']],
+    ['1 and 1.0 are one size', { size: { min: 1.0, max: 4 } }, []],
+    ['one limit differs', { size: { min: 1, max: 5 } }, ['size']],
+    ['a setting that is there', { postgresSettings: { jit: 'off' } }, []],
+    ['a setting with another value', { postgresSettings: { jit: 'on' } }, ['postgresSettings']],
+    ['libraries in another order', { postgresPreload: ['pg_cron'] }, []],
+    ['one library fewer', { postgresPreload: [] }, ['postgresPreload']],
+  ] as const)('%s', (_what, desired, keys) => {
+    expect(differingKeys(desired, live)).toEqual(keys)
+  })
+
+  test('an attribute that was not shown differs, but for `disabled: false`', () => {
+    expect(differingKeys({ size: { min: 1, max: 1 }, poolerEnabled: true, disabled: false }, {})).toEqual([
+      'size',
+      'poolerEnabled',
+    ])
+  })
+})
+
+describe('what is sent', () => {
+  test('one limit where one differs, two where there is none yet', () => {
+    expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'], live)).toEqual({ autoscaling_limit_max_cu: 8 })
+    expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'])).toEqual({
+      autoscaling_limit_min_cu: 1,
+      autoscaling_limit_max_cu: 8,
+    })
+  })
+
+  test('settings whole, since the API replaces what is there', () => {
+    const desired = { postgresSettings: { work_mem: '64MB' }, postgresPreload: ['pg_stat_statements'] }
+    expect(attributesToWire(desired, ['postgresSettings'], live).settings).toEqual({
+      pg_settings: { jit: 'off', work_mem: '64MB' },
+      preload_libraries: { enabled_libraries: ['pg_cron'] },
+    })
+    expect(attributesToWire(desired, ['postgresPreload'], live).settings).toEqual({
+      pg_settings: { jit: 'off', work_mem: '4MB' },
+      preload_libraries: { enabled_libraries: ['pg_stat_statements'] },
+    })
+    expect(attributesToWire(desired, ['postgresSettings', 'postgresPreload'], live).settings).toEqual({
+      pg_settings: { jit: 'off', work_mem: '64MB' },
+      preload_libraries: { enabled_libraries: ['pg_stat_statements'] },
+    })
+  })
+
+  test('the same bytes, however the settings are listed', () => {
+    const send = (postgresSettings: Record<string, string>) =>
+      JSON.stringify(attributesToWire({ postgresSettings }, ['postgresSettings'], live))
+    expect(send({ b: '1', a: '2' })).toBe(send({ a: '2', b: '1' }))
+  })
+})
+
+test('what was asked for is what is read back', () => {
+  const attributes: fc.Arbitrary<ComputeAttributes> = fc.record(
+    {
+      name: fc.string({ minLength: 1 }),
+      size: fc.constantFrom({ min: 1, max: 1 }, { min: 0.25, max: 8 }),
+      scaleToZero: fc.constantFrom(0, -1, 600),
+      disabled: fc.boolean(),
+      poolerEnabled: fc.boolean(),
+      poolerMode: fc.constant('transaction'),
+      passwordlessAccess: fc.boolean(),
+      postgresSettings: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.string()),
+      postgresPreload: fc.uniqueArray(fc.constantFrom('x', 'y')),
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(attributes, (desired) => {
+      const keys = ATTRIBUTE_KEYS.filter((key) => desired[key] !== undefined)
+      expect(differingKeys(desired, attributesFromWire(attributesToWire(desired, keys)))).toEqual([])
+    }),
+  )
+})

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { globMatcher, globMatches, globProblem } from '../../src/model/index.ts'
+
+describe('what a glob matches', () => {
+  test.each([
+    ['main', 'main', true],
+    ['main', 'main2', false],
+    ['main', 'Main', false],
+    ['preview/*', 'preview/1', true],
+    ['preview/*', 'preview/', true],
+    ['preview/*', 'preview', false],
+    ['preview/*', 'preview/a/b', false],
+    ['preview/**', 'preview/a/b', true],
+    ['**', 'any/thing/at/all', true],
+    ['*', 'a/b', false],
+    ['**/hotfix', 'team/a/hotfix', true],
+    ['**/hotfix', 'hotfix', false],
+    ['pr-?', 'pr-1', true],
+    ['pr-?', 'pr-12', false],
+    ['pr-?', 'pr-/', false],
+    ['v[0-9]', 'v7', true],
+    ['v[0-9]', 'vx', false],
+    ['v[!0-9]', 'vx', true],
+    ['v[!0-9]', 'v/', false],
+    ['v[^0-9]', 'v7', false],
+    ['[]]', ']', true],
+    ['[!]]', 'a', true],
+    ['[!]]', ']', false],
+    ['[a-]', '-', true],
+    ['{dev,staging}', 'staging', true],
+    ['{dev,staging}', 'prod', false],
+    ['{dev,staging}/{a,b}-*', 'staging/b-1', true],
+    ['{a,{b,c}d}', 'cd', true],
+    ['{a,}x', 'x', true],
+    ['a}', 'a}', true],
+    ['*-*-*', 'a-b-c', true],
+    ['a.b', 'axb', false],
+    ['🌳*', '🌳1', true],
+    ['?', '🌳', true],
+  ])('%s and %s: %s', (pattern, name, expected) => {
+    expect(globMatches(pattern, name)).toBe(expected)
+    expect(globMatcher(pattern)(name)).toBe(expected)
+  })
+})
+
+describe('what is no glob', () => {
+  test.each([
+    ['', /empty/],
+    ['a[b', /\[/],
+    ['a[]', /\[/],
+    ['a[!]', /\[/],
+    ['a{b,c', /\{/],
+    ['[z-a]', /backwards/],
+    ['{a,b}'.repeat(20), /100 alternatives/],
+    [`{${','.repeat(200)}}`, /100 alternatives/],
+  ])('%s', (pattern, why) => {
+    expect(globProblem(pattern)).toMatch(why)
+    expect(globMatches(pattern, pattern)).toBe(false)
+  })
+
+  test('any other text is one', () => {
+    for (const pattern of ['main', 'a*b', '}', ']', '{a}', '**', 'a-b']) expect(globProblem(pattern)).toBeUndefined()
+  })
+})
+
+const patterns = fc
+  .array(fc.constantFrom('a', 'b', '/', '*', '**', '?', '[ab]', '[!a]', '{a,b/}', '.'), { maxLength: 8 })
+  .map((parts) => parts.join(''))
+const names = fc.array(fc.constantFrom('a', 'b', '/', '.'), { maxLength: 8 }).map((chars) => chars.join(''))
+
+/** The same meaning, said as a regular expression. */
+const asExpression = (pattern: string): RegExp => {
+  const source = pattern.replace(/\*\*|\*|\?|\[ab\]|\[!a\]|\{a,b\/\}|\./g, (part) => {
+    const known: Record<string, string> = {
+      '**': '.*',
+      '*': '[^/]*',
+      '?': '[^/]',
+      '[ab]': '[ab]',
+      '[!a]': '[^/a]',
+      '{a,b/}': '(?:a|b/)',
+      '.': '\\.',
+    }
+    return known[part] ?? part
+  })
+  return new RegExp(`^${source}$`)
+}
+
+test('it agrees with a regular expression of the same meaning', () => {
+  fc.assert(
+    fc.property(patterns, names, (pattern, name) => {
+      fc.pre(pattern !== '' && globProblem(pattern) === undefined)
+      expect(globMatches(pattern, name)).toBe(asExpression(pattern).test(name))
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('no pattern makes it backtrack', () => {
+  // A backtracking matcher would not end within the life of this machine.
+  expect(globMatches(`${'*a'.repeat(40)}b`, 'a'.repeat(500))).toBe(false)
+})
+
+test('any text at all is answered, and never throws', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.string({ maxLength: 40 }), (pattern, name) => {
+      expect(typeof globMatches(pattern, name)).toBe('boolean')
+      expect(['string', 'undefined']).toContain(typeof globProblem(pattern))
+    }),
+  )
+})

@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  cacheGb,
+  formatDuration,
+  formatScaleToZero,
+  formatSize,
+  isIdle,
+  maxConnections,
+  nearestStep,
+  type ObservedCompute,
+  parseDuration,
+  SIZE_TABLE,
+  sameScaleToZero,
+  sizeStep,
+  worstImpact,
+} from '../../src/model/index.ts'
+
+describe('sizes', () => {
+  test('the table is that of spec 2.4', () => {
+    const sizes = SIZE_TABLE.steps.map(({ cu }) => cu)
+    expect(sizes).toHaveLength(2 + 16 + 20)
+    expect(sizes.slice(0, 4)).toEqual([0.25, 0.5, 1, 2])
+    expect(sizes.slice(-2)).toEqual([54, 56])
+    expect(sizes).toEqual([...sizes].sort((a, b) => a - b))
+    expect(sizeStep(17)).toBeUndefined()
+  })
+
+  test.each([
+    [0.25, 1, 0.75, 104],
+    [0.5, 2, 1.5, 209],
+    [1, 4, 3, 419],
+    [8, 32, 24, 3357],
+    [9, 36, 27, 4000],
+    [16, 64, 48, 4000],
+    [56, 224, 168, 4000],
+  ])('%s CU has %s GB, a cache of %s GB and %s connections', (cu, ram, cache, connections) => {
+    expect(sizeStep(cu)).toEqual({ cu, ramGb: ram, cacheGb: cache, maxConnections: connections })
+    expect(cacheGb(cu)).toBe(cache)
+    expect(maxConnections({ min: cu, max: cu })).toBe(connections)
+  })
+
+  test.each([
+    [{ min: 0.25, max: 8 }, 839],
+    [{ min: 1, max: 8 }, 3357],
+    [{ min: 0.5, max: 2 }, 839],
+    [{ min: 8, max: 16 }, 4000],
+  ])('with autoscaling both limits count: %o', (size, connections) => {
+    expect(maxConnections(size)).toBe(connections)
+  })
+
+  test.each([
+    [3.5, 3],
+    [17, 16],
+    [0, 0.25],
+    [1_000, 56],
+  ])('the step nearest to %s is %s', (cu, step) => {
+    expect(nearestStep(cu)?.cu).toBe(step)
+  })
+
+  test('a range and a fixed size read differently', () => {
+    expect([formatSize({ min: 1, max: 8 }), formatSize({ min: 2, max: 2 })]).toEqual(['1–8 CU', '2 CU'])
+  })
+})
+
+describe('durations', () => {
+  test.each([
+    ['90s', 90],
+    ['5m', 300],
+    ['1h30m', 5_400],
+    ['7d', 604_800],
+    ['0s', 0],
+  ])('%s is %s seconds', (text, seconds) => {
+    expect(parseDuration(text)).toBe(seconds)
+  })
+
+  test.each(['', '5', 'm', '5 m', '30m1h', '1h1h', '-5m', '1.5h', '5M', '5m ', '99999999s'])('`%s` is none', (text) => {
+    expect(parseDuration(text)).toBeUndefined()
+  })
+
+  test('what is written is read back', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 700_000 }), (seconds) => {
+        expect(parseDuration(formatDuration(seconds))).toBe(seconds)
+      }),
+    )
+  })
+})
+
+test('scale to zero: the default is five minutes, and never is not a duration', () => {
+  expect([0, 300, -1, 5_400].map(formatScaleToZero)).toEqual(['default (5m)', '5m', 'never', '1h30m'])
+  expect(sameScaleToZero(0, 300)).toBe(true)
+  expect(sameScaleToZero(0, -1)).toBe(false)
+})
+
+test('the worst of several impacts', () => {
+  expect(worstImpact([])).toBe('none')
+  expect(worstImpact(['restart', 'may-restart', 'none'])).toBe('restart')
+  expect(worstImpact(['reconnect', 'gone', 'new-host'])).toBe('gone')
+})
+
+test.each([
+  [{ state: 'idle' }, true],
+  [{ state: 'idle', pendingState: 'idle' }, true],
+  [{ state: 'idle', pendingState: 'active' }, false],
+  [{ state: 'active' }, false],
+  [{ state: 'init' }, false],
+  [{ state: 'a state of next year' }, false],
+])('nobody is connected to %o: %s', (state, idle) => {
+  const compute: ObservedCompute = {
+    id: 'ep-1',
+    branchId: 'br-1',
+    type: 'read_write',
+    host: 'ep-1.test',
+    attributes: {},
+    ...state,
+  }
+  expect(isIdle(compute)).toBe(idle)
+})
