@@ -47,11 +47,17 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
 const walk = (pattern: string, cwd: string): Promise<string[]> =>
   glob(pattern, { cwd, absolute: true, ignore: IGNORED, followSymbolicLinks: false, expandDirectories: false })
 
-/** A file that a link leads to must be inside the tree, or its text could end up in a pull request's comment. */
+/**
+ * A file that a link leads to, be the link itself or a folder above it, must be inside the tree, or its text could end
+ * up in a pull request's comment. A path that says openly that it is outside was meant.
+ */
 export const leavesTree = async (file: string, root: string): Promise<boolean> => {
-  const info = await lstat(file)
-  if (!info.isSymbolicLink()) return false
-  const way = relative(await realpath(root), await realpath(file))
+  if (isOutside(root, file) && !(await lstat(file)).isSymbolicLink()) return false
+  return isOutside(await realpath(root), await realpath(file))
+}
+
+const isOutside = (root: string, file: string): boolean => {
+  const way = relative(root, file)
   return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
 }
 
