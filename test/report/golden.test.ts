@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { parseManifests } from '../../src/manifest/index.ts'
+import { SIZE_TABLE } from '../../src/model/index.ts'
+import {
+  eventLine,
+  jsonDiagnostics,
+  jsonPlan,
+  markdownPlan,
+  sarifDiagnostics,
+  sizesTable,
+  terminalDiagnostics,
+  terminalOutcome,
+  terminalPlan,
+} from '../../src/report/index.ts'
+import { ALL_DONE, EMPTY_PLAN, eventsFor, OUTCOME, PLAN, WARNING } from './fixtures.ts'
+
+const plain = (width: number) => ({ color: false, width })
+const takenAt = '2026-11-20T10:00:00Z'
+
+const golden = (text: string, name: string) => expect(text).toMatchFileSnapshot(`golden/${name}`)
+
+/** As a person would get it wrong. */
+const wrong = parseManifests([
+  {
+    path: 'projects/shop.yaml',
+    text: [
+      'version: 1',
+      'project: quiet-river-12345678',
+      'branches:',
+      '  main:',
+      '    primary:',
+      '      size: 3.5',
+      `      postgres: { settings: { ${Array.from({ length: 20 }, (_, at) => `setting_${at}: ${at}`).join(', ')}, work_mem: [64] } }`,
+      '  "\u6771\u4eac": { primary: { scaleToZero: 300 } }',
+      '',
+    ].join('\n'),
+  },
+])
+const problems = [...wrong.diagnostics, ...parseManifests([]).diagnostics, WARNING]
+
+describe('a plan', () => {
+  test('in 80 columns', () => golden(terminalPlan(PLAN, plain(80), { takenAt }), 'plan-80.txt'))
+  test('in 120 columns', () => golden(terminalPlan(PLAN, plain(120), { takenAt }), 'plan-120.txt'))
+  test('as Markdown', () => golden(markdownPlan(PLAN, { takenAt }), 'plan.md'))
+  test('that is empty', () => golden(terminalPlan(EMPTY_PLAN, plain(80), { takenAt }), 'plan-empty.txt'))
+
+  test('that is empty is one line of Markdown', () => {
+    expect(markdownPlan(EMPTY_PLAN)).toBe('**No changes. The live project is as the manifests say.**\n')
+  })
+
+  test('as JSON is the plan itself', () => {
+    expect(JSON.parse(jsonPlan(PLAN))).toEqual(PLAN)
+  })
+})
+
+describe('problems', () => {
+  test('in 80 columns', () => golden(terminalDiagnostics(problems, plain(80), wrong.lineOf), 'diagnostics-80.txt'))
+  test('as SARIF', () => golden(sarifDiagnostics(problems, { version: '1.2.3' }), 'diagnostics.sarif.json'))
+  test('as JSON', () => golden(jsonDiagnostics(problems, { valid: false }), 'diagnostics.json'))
+
+  test('of which there are none are no text', () => {
+    expect(terminalDiagnostics([], plain(80), () => undefined)).toBe('')
+  })
+
+  test('in SARIF each refers to its rule, and a path is a URI', () => {
+    const odd = { ...WARNING, source: { file: 'a b/ü#.yaml', line: 2, column: 3, length: 4 } }
+    const { runs } = JSON.parse(sarifDiagnostics([...problems, odd], { version: '1' }))
+    const [{ tool, results }] = runs
+    for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex].id).toBe(ruleId)
+    expect(results.at(-1).locations[0].physicalLocation).toEqual({
+      artifactLocation: { uri: 'a%20b/%C3%BC%23.yaml' },
+      region: { startLine: 2, startColumn: 3, endLine: 2, endColumn: 7 },
+    })
+  })
+
+  test('the carets stand below the place, also past wide characters', () => {
+    const text = terminalDiagnostics(wrong.diagnostics, plain(80), wrong.lineOf)
+    const lines = text.split('\n')
+    const at = lines.findIndex((line) => line.includes('scaleToZero: 300') && line.includes('|'))
+    // Each of the two wide characters takes two columns.
+    expect(lines[at + 1]?.indexOf('^')).toBe((lines[at]?.indexOf('300') ?? 0) + 2)
+  })
+})
+
+describe('an outcome', () => {
+  test('that is not whole', () => golden(terminalOutcome(PLAN, OUTCOME, plain(80)), 'outcome.txt'))
+  test('that is whole', () => golden(terminalOutcome(PLAN, ALL_DONE, plain(80)), 'outcome-done.txt'))
+
+  test('names the flag that was missing', () => {
+    expect(terminalOutcome(PLAN, OUTCOME, plain(80))).toContain('espalier apply --allow delete')
+    expect(terminalOutcome(PLAN, ALL_DONE, plain(80))).not.toContain('--allow')
+  })
+
+  test('is not complete when interrupted or when it did not converge', () => {
+    for (const one of [
+      { ...ALL_DONE, interrupted: true },
+      { ...ALL_DONE, converged: false },
+    ]) {
+      expect(terminalOutcome(PLAN, one, plain(80))).toMatch(/Apply incomplete: 2 done\..*\n$/)
+    }
+  })
+})
+
+test('the sizes', () => golden(sizesTable(SIZE_TABLE, plain(80)), 'sizes.txt'))
+
+test('events', () => {
+  const lines = PLAN.steps
+    .slice(2, 3)
+    .flatMap((step) => eventsFor(step, 'some text').map((event) => eventLine(event, plain(80))))
+  return golden(`${lines.join('\n')}\n`, 'events.txt')
+})
+
+test('events that are told in other ways are no line', () => {
+  const time = '2026-11-20T10:00:00.000Z'
+  expect(eventLine({ time, type: 'plan', plan: PLAN }, plain(80))).toBeUndefined()
+  expect(eventLine({ time, type: 'outcome', outcome: OUTCOME }, plain(80))).toBeUndefined()
+  expect(eventLine({ time, type: 'version', espalier: '1', format: '1.0' }, plain(80))).toBeUndefined()
+})
