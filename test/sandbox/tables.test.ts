@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import type { OperationRecord } from '../../src/sandbox/world/records.ts'
+import { Tables } from '../../src/sandbox/world/tables.ts'
+
+const operation = (number: number): OperationRecord => ({
+  kind: 'operation',
+  id: `operation-${number}`,
+  projectId: 'p',
+  branchId: 'br',
+  action: 'start_compute',
+  status: 'finished',
+  createdAtUs: number,
+  updatedAt: 0,
+  durationMs: 0,
+})
+
+test('a project keeps its newest 100,000 operations, and a log that tells of older ones again does not bring them back', () => {
+  const tables = new Tables()
+  tables.apply({
+    put: {
+      kind: 'project',
+      id: 'p',
+      name: 'p',
+      regionId: 'aws-eu-central-1',
+      plan: 'paid',
+      defaults: { min: 1, max: 1, suspendTimeoutSeconds: 0 },
+      createdAt: 0,
+    },
+  })
+  for (let number = 1; number <= 110_001; number += 1) tables.apply({ put: operation(number) })
+  const project = tables.projects.get('p')
+  expect(project?.operations).toHaveLength(100_000)
+  expect(project?.operationById.size).toBe(100_000)
+  expect(project?.operations[0]?.id).toBe('operation-10002')
+  tables.apply({ put: operation(1) })
+  expect(project?.operations.at(-1)?.id).toBe('operation-110001')
+  expect(project?.operationById.has('operation-1')).toBe(false)
+})
