@@ -42,7 +42,7 @@ export const order = (
   if (place === undefined && rings.length > 0) {
     return { steps: [], diagnostics: rings.map((ring) => cycleProblem(stepsOf(ring, nodes))) }
   }
-  if (place !== undefined) parkAll(rings, place, nodes)
+  if (place !== undefined) parkAll(rings, place, freedBy.get(place.id)?.step.id, nodes)
   return { steps: sortTopologically(nodes), diagnostics: [] }
 }
 
@@ -66,8 +66,13 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
  * From each ring the one whose connections cost least waits on the empty branch, one ring after the other. It sets out
  * only with consent to all moves of its ring: it would be left there otherwise.
  */
-const parkAll = (rings: Places['rings'], place: BranchName, nodes: Map<string, Node>): void => {
-  let emptied: string | undefined
+const parkAll = (
+  rings: Places['rings'],
+  place: BranchName,
+  freeing: string | undefined,
+  nodes: Map<string, Node>,
+): void => {
+  let emptied = freeing
   for (const ring of rings) {
     const steps = stepsOf(ring, nodes)
     const parked = steps.find(({ compute }) => compute.state === 'idle') ?? steps[0]

@@ -129,7 +129,10 @@ const markAmbiguous = (draft: Draft, why: string | undefined): Draft => {
   }
 }
 
-/** A branch to park on has no primary, and none is to come. */
+/**
+ * A branch to park on has no primary, and none is to come. One that is on its way elsewhere does not count: it may wait
+ * there since an apply that was cut short.
+ */
 const parkingPlaces = (
   project: ObservedProject,
   { parkOn }: ResolvedProject,
@@ -138,8 +141,15 @@ const parkingPlaces = (
 ) => {
   const diagnostics: Diagnostic[] = []
   const places: BranchName[] = []
+  const movesOn = new Set(
+    claims
+      .filter(({ observed, branch, type }) => type === observed?.type && branch.id !== observed.branchId)
+      .map(({ observed }) => observed?.id),
+  )
   for (const { reference, branch } of parkOn) {
-    const occupant = project.computes.find(({ branchId, type }) => branchId === branch.id && type === 'read_write')
+    const occupant = project.computes.find(
+      ({ id, branchId, type }) => branchId === branch.id && type === 'read_write' && !movesOn.has(id),
+    )
     const declared = claims.some((claim) => claim.branch.id === branch.id && claim.type === 'read_write')
     const protectedBy = protection.get(branch.id)
     if (occupant === undefined && !declared && protectedBy === undefined) {

@@ -70,3 +70,19 @@ export const observe = (before: Observed, { computes }: Simulated): Observed => 
   ...before,
   projects: before.projects.map((project) => ({ ...project, computes: [...computes.values()] })),
 })
+
+/** Some order that the graph allows, drawn from `picks`. */
+export const shuffled = (steps: readonly Step[], picks: readonly number[]): readonly Step[] => {
+  const left = [...steps]
+  const done = new Set<string>()
+  const order: Step[] = []
+  for (let turn = 0; left.length > 0; turn += 1) {
+    const ready = left.filter(({ after }) => after.every((id) => done.has(id)))
+    const step = ready[(picks[turn % picks.length] ?? 0) % ready.length]
+    if (step === undefined) throw new Error('the graph has a circle')
+    left.splice(left.indexOf(step), 1)
+    done.add(step.id)
+    order.push(step)
+  }
+  return order
+}

@@ -1,0 +1,227 @@
+/** Random rearrangements of primaries: chains, rings, parking, deletions that make room, and consents that are missing. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CONSENTS, type Consent, type Observed, type Plan, type Step } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { observe, perform, type Simulated, shuffled, start } from './simulator.ts'
+import { branchId, type DeclaredShape, desired, type LiveBranch, planOf, world } from './world.ts'
+
+const PARK = 'park'
+
+interface Rearrangement {
+  /** Names of the live branches; `park` is one more. */
+  readonly branches: Readonly<Record<string, LiveBranch>>
+  readonly declared: Readonly<Record<string, DeclaredShape>>
+  /** Compute to the branch that it is pinned to. */
+  readonly pinned: ReadonlyMap<string, string>
+  readonly parkOn: boolean
+}
+
+const mostly = fc.nat({ max: 4 }).map((one) => one > 0)
+const seldom = fc.nat({ max: 9 }).map((one) => one === 0)
+
+const rearrangement: fc.Arbitrary<Rearrangement> = fc
+  .record({
+    cells: fc.array(
+      fc.record({
+        primary: mostly,
+        state: fc.constantFrom('active' as const, 'idle' as const),
+        size: fc.constantFrom(1, 2),
+        pinned: mostly,
+        protect: seldom,
+        shielded: seldom,
+        resize: fc.boolean(),
+      }),
+      { minLength: 2, maxLength: 6 },
+    ),
+    order: fc.infiniteStream(fc.nat({ max: 1_000 })).map((stream) => [...stream.take(6)]),
+    parkOn: fc.boolean(),
+  })
+  .map(({ cells, order, parkOn }) => {
+    const name = (index: number): string => `b${index}`
+    const places = cells.map((_, index) => index).sort((a, b) => (order[a] ?? 0) - (order[b] ?? 0) || a - b)
+    const pinned = new Map<string, string>()
+    const declared: Record<string, DeclaredShape> = {}
+    for (const [index, cell] of cells.entries()) {
+      const target = name(places[index] ?? 0)
+      if (cell.primary && cell.pinned) pinned.set(`ep-${index}`, target)
+      declared[name(index)] = { protect: cell.protect }
+    }
+    for (const [id, target] of pinned) {
+      const cell = cells[Number(id.slice(3))]
+      declared[target] = { ...declared[target], primary: { id, ...(cell?.resize === true ? { size: 2 } : {}) } }
+    }
+    const branches = Object.fromEntries(
+      cells.map((cell, index): [string, LiveBranch] => [
+        name(index),
+        {
+          protected: cell.shielded,
+          ...(cell.primary ? { primary: { id: `ep-${index}`, size: cell.size, state: cell.state } } : {}),
+        },
+      ]),
+    )
+    return { branches: { ...branches, [PARK]: {} }, declared, pinned, parkOn }
+  })
+
+const planFor = ({ branches, declared, parkOn }: Rearrangement, observed = world(branches)) => {
+  const result = plan(desired({ branches: declared, prune: true, ...(parkOn ? { parkOn: PARK } : {}) }), observed)
+  return { observed, result }
+}
+
+/** Whether pins send primaries round in a circle. */
+const hasRing = ({ branches, pinned }: Rearrangement): boolean => {
+  const target = new Map<string, string>()
+  for (const [name, { primary }] of Object.entries(branches)) {
+    const to = primary?.id === undefined ? undefined : pinned.get(primary.id)
+    if (to !== undefined && to !== name) target.set(name, to)
+  }
+  return [...target.keys()].some((first) => {
+    let at = target.get(first)
+    for (let step = 0; at !== undefined && at !== first && step < target.size; step += 1) at = target.get(at)
+    return at === first
+  })
+}
+
+const primaryOf = (state: Simulated, name: string): string | undefined =>
+  [...state.computes.values()].find(({ branchId: at, type }) => at === branchId(name) && type === 'read_write')?.id
+
+/** What an apply leaves behind: steps without consent do not run, nor what needs them. */
+const runAllowed = (observed: Observed, steps: readonly Step[], allow: ReadonlySet<Consent>): Simulated => {
+  const done = new Set<string>()
+  let state = start(observed)
+  for (const step of steps) {
+    if (step.refused !== undefined || step.consents.some((consent) => !allow.has(consent))) continue
+    if (!step.after.every((id) => done.has(id))) continue
+    state = perform(state, step)
+    done.add(step.id)
+  }
+  return state
+}
+
+const RUNS = { numRuns: 3_000 }
+
+test('a circle without a place to park on is the one thing that has no plan', () => {
+  let rings = 0
+  fc.assert(
+    fc.property(rearrangement, (one) => {
+      const { result } = planFor(one)
+      const codes = result.ok ? [] : [...new Set(result.diagnostics.map(({ code }) => code))]
+      const ring = hasRing(one)
+      rings += ring ? 1 : 0
+      expect(codes).toEqual(ring && !one.parkOn ? ['E_MOVE_CYCLE'] : [])
+    }),
+    RUNS,
+  )
+  expect(rings).toBeGreaterThan(100)
+})
+
+test('in every order that the graph allows, each primary ends where it is pinned', () => {
+  fc.assert(
+    fc.property(rearrangement, fc.array(fc.nat(), { minLength: 1, maxLength: 12 }), (one, picks) => {
+      const { observed, result } = planFor(one)
+      if (!result.ok || result.plan.summary.refused > 0) return
+      for (const steps of [result.plan.steps, shuffled(result.plan.steps, picks)]) {
+        const end = steps.reduce(perform, start(observed))
+        for (const [id, target] of one.pinned) expect(primaryOf(end, target)).toBe(id)
+        // What was not pinned had no claim to stay.
+        expect(end.computes.size).toBe(one.pinned.size)
+      }
+    }),
+    RUNS,
+  )
+})
+
+test('whatever is refused or not allowed, nothing stays parked, and nothing is deleted for a successor that never comes', () => {
+  fc.assert(
+    fc.property(
+      rearrangement,
+      fc.subarray([...CONSENTS]),
+      fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
+      (one, allow, picks) => {
+        const { observed, result } = planFor(one)
+        if (!result.ok) return
+        const end = runAllowed(observed, shuffled(result.plan.steps, picks), new Set(allow))
+        expect(primaryOf(end, PARK)).toBeUndefined()
+        for (const [name, { primary }] of Object.entries(one.branches)) {
+          const deleted = primary?.id !== undefined && !end.computes.has(primary.id)
+          const promised = [...one.pinned.values()].includes(name)
+          if (deleted && promised) expect(primaryOf(end, name)).toBeDefined()
+        }
+      },
+    ),
+    RUNS,
+  )
+})
+
+test('cut short anywhere, and planned again: it goes on from there', () => {
+  let parked = 0
+  fc.assert(
+    fc.property(rearrangement, fc.nat(), (one, cut) => {
+      const { observed, result } = planFor(one)
+      if (!result.ok || result.plan.summary.refused > 0) return
+      const { steps } = result.plan
+      const left = steps.slice(0, cut % (steps.length + 1)).reduce(perform, start(observed))
+      parked += primaryOf(left, PARK) === undefined ? 0 : 1
+      const again = planFor(one, observe(observed, left)).result
+      expect(again.ok ? [] : again.diagnostics).toEqual([])
+      const end = (again.ok ? again.plan.steps : []).reduce(perform, left)
+      for (const [id, target] of one.pinned) expect(primaryOf(end, target)).toBe(id)
+    }),
+    RUNS,
+  )
+  expect(parked).toBeGreaterThan(20)
+})
+
+test('nothing on a protected branch is deleted or moved, from it or to it', () => {
+  fc.assert(
+    fc.property(rearrangement, (one) => {
+      const { observed, result } = planFor(one)
+      if (!result.ok) return
+      const end = runAllowed(observed, result.plan.steps, new Set(CONSENTS))
+      for (const [name, { protect }] of Object.entries(one.declared)) {
+        if (protect === true) expect(primaryOf(end, name)).toBe(one.branches[name]?.primary?.id)
+        if (one.branches[name]?.protected === true) {
+          const id = one.branches[name]?.primary?.id
+          if (id !== undefined) expect(end.computes.has(id)).toBe(true)
+        }
+      }
+    }),
+    RUNS,
+  )
+})
+
+const consentsOf = (made: Plan, kind: Step['kind']): readonly (readonly Consent[])[] =>
+  made.steps.filter((step) => step.kind === kind).map(({ consents }) => consents)
+
+test('a primary is pruned to make room only with consent to what takes the room', () => {
+  const made = planOf(
+    { branches: { a: { primary: { id: 'ep-2', size: 2 } }, b: {} }, prune: true },
+    world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
+  )
+  expect(consentsOf(made, 'move')).toEqual([['move', 'restart']])
+  expect(consentsOf(made, 'delete')).toEqual([['delete', 'move', 'restart']])
+})
+
+test('a primary is not pruned to make room for one that may not come', () => {
+  const made = planOf(
+    { branches: { a: { primary: { id: 'ep-2' } }, b: { protect: true } }, prune: true },
+    world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
+  )
+  expect(made.changes.map(({ kind, refused }) => [kind, refused !== undefined])).toEqual([
+    ['delete', true],
+    ['move', true],
+  ])
+})
+
+test('a replaced compute is deleted once the place of its successor is empty, not before', () => {
+  const made = planOf(
+    { branches: { a: { primary: { id: 'ep-r' } }, b: { primary: { id: 'ep-a' } } } },
+    world({ a: { primary: { id: 'ep-a' } }, b: { replicas: [{ id: 'ep-r' }] } }),
+  )
+  expect(made.steps.map(({ kind, compute }) => [kind, compute.id])).toEqual([
+    ['move', 'ep-a'],
+    ['delete', 'ep-r'],
+    ['create', undefined],
+  ])
+  expect(made.steps[1]?.after).toEqual([made.steps[0]?.id])
+})
