@@ -103,7 +103,7 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): object => ({
       examples: ['5m', '1h30m', 'never', 'default'],
     },
     largeNeverScalesToZero: {
-      if: { properties: { size: { enum: largeSizes(table) } }, required: ['size'] },
+      if: { properties: { size: oneOf(largeSizes(table)) }, required: ['size'] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { properties: { scaleToZero: { const: 'never' } } },
     },
@@ -189,6 +189,9 @@ const compute = (own: Record<string, Schema>): Schema =>
 
 const largeSizes = (table: SizeTable): readonly unknown[] =>
   table.steps.filter(({ cu }) => cu > table.scaleToZeroMaxCu).flatMap(({ cu }) => [cu, { min: cu, max: cu }])
+
+/** An `enum` must not be empty: a table may hold small sizes only. */
+const oneOf = (values: readonly unknown[]): Schema | false => (values.length === 0 ? false : { enum: values })
 
 /** The steps are few enough to say for each `min` which `max` it allows. */
 const sizeSchema = (table: SizeTable): Schema => {
