@@ -9,7 +9,7 @@ export interface Budgets {
 }
 
 /** A sentence for each budget that the plan exceeds; none means that it is within all of them. */
-export const checkBudgets = ({ summary }: Plan, budgets: Budgets): readonly string[] => {
+export const checkBudgets = ({ summary, changes }: Plan, budgets: Budgets): readonly string[] => {
   const increase = summary.capacity.after.maxCu - summary.capacity.before.maxCu
   const over = (used: number, limit: number | undefined, flag: string, what: string): readonly string[] =>
     limit === undefined || used <= limit ? [] : [`The plan ${what}, ${flag} allows ${limit}.`]
@@ -18,7 +18,17 @@ export const checkBudgets = ({ summary }: Plan, budgets: Budgets): readonly stri
     ...over(restarts, budgets.maxRestarts, '--max-restarts', `restarts ${counted(restarts, 'compute')}`),
     ...over(summary.destroy, budgets.maxDeletes, '--max-deletes', `deletes ${counted(summary.destroy, 'compute')}`),
     ...over(increase, budgets.maxCuIncrease, '--max-cu-increase', `adds ${increase} CU`),
+    ...(budgets.maxCuIncrease === undefined ? [] : unsized(changes)),
   ]
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** A compute that is created without a size gets the project's default, which no request of a plan shows. */
+const unsized = (changes: Plan['changes']): readonly string[] =>
+  changes
+    .filter(({ kind, after }) => kind === 'create' && after === undefined)
+    .map(
+      ({ branch }) =>
+        `The plan creates a compute on branch \`${branch.name}\` whose manifest gives no size, so --max-cu-increase cannot be checked: give it a size.`,
+    )

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { type LoadedManifests, loadManifests, parseManifests, readSizeTable } from '../manifest/index.ts'
 import { EspalierError, type SizeTable } from '../model/index.ts'
 import { usageError } from './flags.ts'
+import { STDIN } from './stdin.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -23,10 +24,10 @@ export const readManifests = async (given: readonly string[], sizeTablePath?: st
   const sizeTable = sizeTablePath === undefined ? undefined : await readSizeTable(sizeTablePath)
   const options = sizeTable === undefined ? {} : { sizeTable }
   const paths = given.length > 0 ? given : [await defaultPath()]
-  if (!paths.includes('-')) return { loaded: await loadManifests(paths, options), paths, ...options }
+  if (!paths.includes(STDIN)) return { loaded: await loadManifests(paths, options), paths, ...options }
   if (paths.length > 1) throw usageError('- (stdin) stands alone: it cannot be read beside other manifests.')
   if (process.stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
-  return { loaded: parseManifests([{ path: '<stdin>', text: await text(process.stdin) }], options), paths, ...options }
+  return { loaded: parseManifests([{ path: STDIN, text: await text(process.stdin) }], options), paths, ...options }
 }
 
 const defaultPath = async (): Promise<string> => {
@@ -34,7 +35,7 @@ const defaultPath = async (): Promise<string> => {
     const found = await stat(path).catch(() => undefined)
     if (found !== undefined) return path
   }
-  throw new EspalierError('E_NO_MANIFEST', 'There is no espalier.yaml and no espalier/ here.', {
+  throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
     hint: 'Name files, directories or globs: `espalier plan path/to/manifest.yaml`.',
   })
 }

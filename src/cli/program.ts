@@ -5,6 +5,7 @@ import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
 import { printError } from './print-error.ts'
+import { STDIN } from './stdin.ts'
 import { nearest } from './suggest.ts'
 import { styleOf } from './terminal.ts'
 import { VERSION } from './version.ts'
@@ -27,7 +28,7 @@ export const runProgram = async (args: readonly string[]): Promise<ExitCode> => 
     exitCode = code
   })
   try {
-    await program.parseAsync(words)
+    await program.parseAsync(words.map((word) => (word === '-' ? STDIN : word)))
     return exitCode
   } catch (error) {
     const flags = { noColor: args.includes('--no-color') }

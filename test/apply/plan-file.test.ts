@@ -98,6 +98,12 @@ describe('budgets', () => {
   })
 })
 
+test('a compute that is created without a size cannot slip through a budget of CU', () => {
+  const value = planOf({ branches: { main: { replicas: { r: {} } } } }, live)
+  expect(checkBudgets(value, { maxCuIncrease: 0 })).toEqual([expect.stringContaining('give it a size')])
+  expect(checkBudgets(value, { maxDeletes: 0 })).toEqual([])
+})
+
 describe('the journal', () => {
   const folders: string[] = []
   afterEach(() => {

@@ -34,6 +34,7 @@ import { look } from '../observe.ts'
 import { progressOf } from '../progress.ts'
 import { reportProblems } from '../report-problems.ts'
 import { onInterrupt } from '../signals.ts'
+import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 import { VERSION } from '../version.ts'
 
@@ -92,7 +93,7 @@ const settingsOf = (flags: ApplyFlags): Settings => {
   checkNumber('max-restarts', flags.maxRestarts, 0)
   checkNumber('max-deletes', flags.maxDeletes, 0)
   checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  if (flags.autoApprove !== true && (!canAsk() || flags.paths.includes('-'))) {
+  if (flags.autoApprove !== true && (!canAsk() || flags.paths.includes(STDIN))) {
     throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
       hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
     })

@@ -44,13 +44,13 @@ export const branchBody = z.object({
   endpoints: z.array(z.object({ ...common, type })).default([]),
 })
 
-const MAX_BODY_LENGTH = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 /** @throws {Refusal} 400 that names the field, 413 where the body is too large. */
 export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
   const text = await context.req.text()
-  if (text.length > MAX_BODY_LENGTH) {
-    throw new Refusal(413, `request body is larger than ${MAX_BODY_LENGTH} characters`)
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
+    throw new Refusal(413, `request body is larger than ${MAX_BODY_BYTES} bytes`)
   }
   let value: unknown
   try {
