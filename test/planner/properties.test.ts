@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { liveWorld, manifest, planned } from './arbitraries.ts'
 import { observe, perform, shuffled, start } from './simulator.ts'
-import { type Declared, type DeclaredDocument, desired, type LiveCompute, world } from './world.ts'
+import { desired } from './world.ts'
 
 const RUNS = { numRuns: 2_000 }
 
@@ -51,38 +50,6 @@ test('the steps stand in an order that the graph allows', () => {
   )
 })
 
-test('the plan does not depend on the order in which anything is listed', () => {
-  const reversed = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
-    Object.fromEntries(Object.entries(record).reverse())
-  fc.assert(
-    fc.property(manifest, liveWorld, (document, live) => {
-      const observed = world(live)
-      const turned: DeclaredDocument = {
-        ...document,
-        branches: reversed(
-          Object.fromEntries(
-            Object.entries(document.branches ?? {}).map(([name, one]) => [
-              name,
-              { ...one, replicas: reversed(one.replicas ?? {}) },
-            ]),
-          ),
-        ),
-      }
-      const mirrored: Observed = {
-        ...observed,
-        projects: observed.projects.map((project) => ({
-          ...project,
-          branches: [...project.branches].reverse(),
-          computes: [...project.computes].reverse(),
-        })),
-      }
-      const [one, other] = [plan(desired(document), observed), plan(desired(turned), mirrored)]
-      expect(JSON.stringify(other)).toBe(JSON.stringify(one))
-    }),
-    RUNS,
-  )
-})
-
 test('nothing is deleted that prune or `absent` does not name', () => {
   fc.assert(
     fc.property(manifest, liveWorld, (document, live) => {
@@ -91,42 +58,6 @@ test('nothing is deleted that prune or `absent` does not name', () => {
         const declaredShape = document.branches?.[change.branch.name]
         expect(document.prune || declaredShape?.primary === 'absent').toBe(true)
       }
-    }),
-    RUNS,
-  )
-})
-
-/** Every way to give live replicas to declared ones, and the least restarts that any of them takes. */
-const leastRestarts = (wanted: readonly (readonly [string, Declared])[], live: readonly LiveCompute[]): number => {
-  const [first, ...rest] = wanted
-  if (first === undefined || live.length === 0) return 0
-  const [, ask] = first
-  const same = (compute: LiveCompute): boolean =>
-    compute.state === 'idle' || ask.size === undefined || JSON.stringify(ask.size) === JSON.stringify(compute.size ?? 1)
-  const options = live.map(
-    (compute, index) =>
-      (same(compute) ? 0 : 1) +
-      leastRestarts(
-        rest,
-        live.filter((_, at) => at !== index),
-      ),
-  )
-  // With more declarations than live computes some are created, which restarts nothing.
-  return Math.min(...options, ...(wanted.length > live.length ? [leastRestarts(rest, live)] : []))
-}
-
-test('nameless replicas are adopted with the least restarts possible', () => {
-  const nameless = fc
-    .record({ size: fc.constantFrom(0.25, 1, 2), state: fc.constantFrom('active' as const, 'idle' as const) })
-    .map((one): LiveCompute => one)
-  const wanted = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record({ size: fc.constantFrom(0.25, 1, 2) }), {
-    minKeys: 1,
-    maxKeys: 4,
-  })
-  fc.assert(
-    fc.property(wanted, fc.array(nameless, { maxLength: 4 }), (replicas, live) => {
-      const made = planned({ branches: { main: { replicas } } }, { main: { replicas: live } })
-      expect(made?.plan.summary.restarts).toBe(leastRestarts(Object.entries(replicas), live))
     }),
     RUNS,
   )

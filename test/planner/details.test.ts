@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import type { Observed } from '../../src/model/index.ts'
+import { plan, projectIds } from '../../src/planner/index.ts'
+import { branchId, type DeclaredDocument, desired, type LiveBranch, PROJECT, planOf, world } from './world.ts'
+
+describe('what is sent', () => {
+  test('a move with other differences is one call, and asks for both consents', () => {
+    const plan = planOf(
+      { branches: { old: { primary: { id: 'ep-app', size: 2, scaleToZero: -1 } }, main: { primary: 'absent' } } },
+      world({ main: { primary: { id: 'ep-app' } }, old: {} }),
+    )
+    expect(plan.steps).toMatchObject([
+      {
+        kind: 'move',
+        impact: 'reconnect',
+        consents: ['move', 'restart'],
+        actions: ['apply_config'],
+        request: {
+          method: 'PATCH',
+          path: `/projects/${PROJECT}/endpoints/ep-app`,
+          body: {
+            endpoint: {
+              branch_id: branchId('old'),
+              autoscaling_limit_min_cu: 2,
+              autoscaling_limit_max_cu: 2,
+              suspend_timeout_seconds: -1,
+            },
+          },
+        },
+      },
+    ])
+    expect(plan.changes[0]?.reasons).toEqual(['PIN_ELSEWHERE', 'SIZE_DIFFERS', 'SCALE_TO_ZERO_DIFFERS'])
+  })
+
+  test('an idle compute moves and goes with consent only, though no one is connected', () => {
+    const plan = planOf(
+      { branches: { old: { primary: { id: 'ep-app', size: 2 } }, main: {} }, prune: true },
+      world({ main: { primary: { id: 'ep-app', state: 'idle' }, replicas: [{ state: 'idle' }] }, old: {} }),
+    )
+    expect(plan.steps.map(({ kind, consents, actions }) => [kind, consents, actions])).toEqual([
+      ['move', ['move'], ['apply_config']],
+      ['delete', ['delete'], []],
+    ])
+  })
+
+  test('a create holds every managed attribute, those included that are the default', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { disabled: false, preload: [], settings: {}, size: { min: 1, max: 2 } } } } },
+      world({ main: {} }),
+    )
+    expect(plan.steps[0]?.request.body?.endpoint).toEqual({
+      branch_id: branchId('main'),
+      type: 'read_write',
+      autoscaling_limit_min_cu: 1,
+      autoscaling_limit_max_cu: 2,
+      disabled: false,
+      settings: { pg_settings: {}, preload_libraries: { enabled_libraries: [] } },
+    })
+  })
+
+  test('a step names the rule behind its impact, that of the worst on an idle compute too', () => {
+    for (const state of ['active', 'idle'] as const) {
+      const plan = planOf(
+        { branches: { main: { primary: { name: 'app', size: 2 } } } },
+        world({ main: { primary: { state } } }),
+      )
+      expect(plan.steps[0]?.rule).toMatch(/spec 3\.2/)
+    }
+  })
+})
+
+describe('order', () => {
+  test('restarts of one branch wait for each other, replicas first; another branch waits for none of them', () => {
+    const plan = planOf(
+      {
+        branches: {
+          main: { primary: { size: 2 }, replicas: { a: { size: 2 }, b: { settings: { work_mem: '64MB' } } } },
+          other: { primary: { size: 2 } },
+        },
+      },
+      world({
+        main: { primary: {}, replicas: [{ name: 'a' }, { name: 'b' }] },
+        other: { primary: {} },
+      }),
+    )
+    const titles = new Map(
+      plan.steps.map(({ id, branch, compute }) => [id, `${branch.name} ${compute.name ?? 'primary'}`]),
+    )
+    expect(plan.steps.map(({ id, after }) => [titles.get(id), after.map((other) => titles.get(other))])).toEqual([
+      ['main b', []],
+      ['main a', ['main b']],
+      ['main primary', ['main a']],
+      ['other primary', []],
+    ])
+  })
+
+  test('an update of an idle compute waits for no restart', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { size: 2 }, replicas: { a: { size: 2 } } } } },
+      world({ main: { primary: {}, replicas: [{ name: 'a', state: 'idle' }] } }),
+    )
+    expect(plan.steps.map(({ after }) => after)).toEqual([[], []])
+  })
+})
+
+describe('protection', () => {
+  const pinned: DeclaredDocument = { branches: { main: { replicas: { reporting: { id: 'ep-app' } } } } }
+
+  test('the service protects what a branch has: a replacement may come to it, not leave it', () => {
+    const refusals = (branches: Record<string, LiveBranch>) =>
+      planOf(pinned, world(branches)).steps.map(({ refused }) => refused !== undefined)
+    expect(refusals({ main: { protected: true }, other: { primary: { id: 'ep-app' } } })).toEqual([false, false])
+    expect(refusals({ main: {}, other: { protected: true, primary: { id: 'ep-app' } } })).toEqual([true, true])
+  })
+
+  test('the service lets computes of its protected branches move; `protect: true` does not, from or to', () => {
+    const live = world({ a: { primary: { id: 'ep-1' }, protected: true }, b: {} })
+    const moved = (protect: { a?: boolean; b?: boolean }) =>
+      planOf(
+        {
+          branches: {
+            a: { primary: 'absent', protect: protect.a ?? false },
+            b: { primary: { id: 'ep-1' }, protect: protect.b ?? false },
+          },
+        },
+        live,
+      ).steps[0]?.refused
+    expect(moved({})).toBeUndefined()
+    expect(moved({ a: true })).toContain('`a` is protected')
+    expect(moved({ b: true })).toContain('`b` is protected')
+  })
+
+  test("a branch that the base's rules protect is not parked on", () => {
+    const swap = { branches: { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }, parkOn: 'spare/1' }
+    const result = plan(
+      desired(swap),
+      world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } }, 'spare/1': {} }),
+      { guard: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
+    )
+    expect(result.ok ? [] : result.diagnostics.map(({ code }) => code)).toContain('E_PARK_ON')
+  })
+})
+
+describe('warnings', () => {
+  test('a rule to which earlier rules leave nothing', () => {
+    const plan = planOf(
+      {
+        rules: [
+          { match: '**', primary: {} },
+          { match: 'preview/*', primary: {} },
+        ],
+      },
+      world({ 'preview/1': { primary: {} } }),
+    )
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['W_RULE_SHADOWED'])
+  })
+
+  test('a rule whose branches are all listed by themselves', () => {
+    const plan = planOf(
+      { branches: { 'preview/1': {} }, rules: [{ match: 'preview/*', primary: {} }] },
+      world({ 'preview/1': {} }),
+    )
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['W_RULE_UNUSED'])
+  })
+})
+
+describe('hints', () => {
+  test('the nearest name, the same however branches are listed', () => {
+    const hints = [
+      ['man', 'min'],
+      ['min', 'man'],
+    ].map((names) => {
+      const result = plan(
+        desired({ branches: { mxn: {} } }),
+        world(Object.fromEntries(names.map((name) => [name, {}]))),
+      )
+      return result.ok ? undefined : result.diagnostics[0]?.hint
+    })
+    expect(hints[0]).toContain('`man`')
+    expect(hints[1]).toBe(hints[0])
+  })
+})
+
+test('more replicas than can be paired exactly are still paired by what they are', () => {
+  const sizes = Array.from({ length: 300 }, (_, index) => (index % 3) + 1)
+  const plan = planOf(
+    { branches: { main: { replicas: Object.fromEntries(sizes.map((size, index) => [`r${index}`, { size }])) } } },
+    world({ main: { replicas: sizes.map((_, index) => ({ size: ((index + 1) % 3) + 1 })) } }),
+  )
+  expect(plan.summary).toMatchObject({ restarts: 0, add: 0, change: 300 })
+})
+
+test('several projects: each planned by itself, sorted, and an unknown one is named with the nearest', () => {
+  const one = world({ main: { primary: {} } })
+  const observed: Observed = {
+    ...one,
+    projects: [...one.projects, ...one.projects.map((p) => ({ ...p, id: 'calm-sea-2' }))],
+  }
+  const both = desired(
+    { branches: { main: { primary: { size: 2 } } } },
+    { project: 'calm-sea-2', branches: { main: { primary: { size: 4 } } } },
+  )
+  expect(projectIds(both)).toEqual(['calm-sea-2', PROJECT])
+  const result = plan(both, observed)
+  expect(result.ok && result.plan.steps.map(({ project, after }) => [project, after])).toEqual([
+    ['calm-sea-2', []],
+    [PROJECT, []],
+  ])
+  const unknown = plan(desired({ project: 'calm-see-2' }), { ...observed, missing: ['calm-see-2'] })
+  expect(unknown.ok ? [] : unknown.diagnostics).toMatchObject([
+    { code: 'E_PROJECT_UNKNOWN', hint: expect.stringContaining('calm-sea-2'), source: { line: 1 } },
+  ])
+})
+
+test('no manifests, no plan to delete anything', () => {
+  const result = plan({ documents: [] }, world({ main: { primary: {} } }))
+  expect(result.ok && result.plan).toMatchObject({ projects: [], steps: [], changes: [], unmanaged: [] })
+})
