@@ -179,7 +179,8 @@ const capacitySection = ({ summary, estimates, steps }: Plan, style: Style, pain
   const { before, after } = summary.capacity
   const row = (name: string, from: string, to: string): string =>
     `  ${pad(name, 17)}${from === to ? from : `${from} → ${to}`}`
-  const range = (total: typeof before): string => `${number(total.minCu)}–${number(total.maxCu)} CU`
+  const range = ({ minCu, maxCu }: typeof before): string =>
+    minCu === maxCu ? `${number(minCu)} CU` : `${number(minCu)}–${number(maxCu)} CU`
   const median = estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
   const slow = estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
   return [

@@ -46,12 +46,14 @@ export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
-/** `resize the primary of main: 1 CU → 1–4 CU`, in one line. */
+/** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`. */
 export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>): string => {
-  const change = changes.get(step.change)
-  const what = `${computeTitle(step.compute)} on ${step.branch.name}`
-  const from = step.kind === 'move' && change?.from !== undefined ? ` from ${change.from.name}` : ''
-  return plainText(`${step.kind} ${what}${from}${step.compute.id === undefined ? '' : ` (${step.compute.id})`}`)
+  const from = step.kind === 'move' ? changes.get(step.change)?.from?.name : undefined
+  const way = step.kind === 'move' ? 'to' : 'on'
+  const id = step.compute.id === undefined ? '' : ` (${step.compute.id})`
+  return plainText(
+    `${step.kind} ${computeTitle(step.compute)}${from === undefined ? '' : ` from ${from}`} ${way} ${step.branch.name}${id}`,
+  )
 }
 
 /** What the counts of `Plan: …` do not say: interruptions, and what is refused. */

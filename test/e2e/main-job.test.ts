@@ -34,6 +34,13 @@ test('plan, apply, plan: 2 changes, 0 done, 0 nothing to do; and the key is show
   expect(all).not.toContain('\u001b')
 })
 
+test('plan sends nothing but GET', async () => {
+  const { stderr } = await espalier(['plan', MANIFEST, '--debug'], sandbox.env)
+  const requests = stderr.match(/\b(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S+/g) ?? []
+  expect(requests).toHaveLength(3)
+  expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([])
+})
+
 test('a saved plan is applied as it is, and refused once the project has moved', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
