@@ -1,7 +1,7 @@
 /** Events of an apply as people watch them: a live list on a terminal, plain lines elsewhere. */
 import { Listr, PRESET_TIMER } from 'listr2'
-import type { ApplyEvent, Plan, Step, StepOutcome } from '../model/index.ts'
-import { eventLine } from '../report/index.ts'
+import type { ApplyEvent, Plan, StepOutcome } from '../model/index.ts'
+import { eventLine, plainText, stepTitle } from '../report/index.ts'
 import { print, styleOf } from './terminal.ts'
 
 export interface Progress {
@@ -16,16 +16,19 @@ type ColorFlag = { readonly noColor?: boolean | undefined }
 export const progressOf = (plan: Plan, flags: ColorFlag): Progress => {
   const rows = process.stdout.rows ?? 0
   const fits = process.stdout.isTTY === true && plan.steps.length * 2 + 4 < rows
-  return fits && styleOf(process.stdout, flags).color ? liveList(plan) : plainLines(flags)
+  return fits && styleOf(process.stdout, flags).color ? liveList(plan) : plainLines(plan, flags)
 }
 
-const plainLines = (flags: ColorFlag): Progress => ({
-  tell: (event) => {
-    const line = eventLine(event, styleOf(process.stdout, flags))
-    if (line !== undefined) print(line)
-  },
-  end: async () => undefined,
-})
+const plainLines = (plan: Plan, flags: ColorFlag): Progress => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  return {
+    tell: (event) => {
+      const line = eventLine(event, styleOf(process.stdout, flags), steps)
+      if (line !== undefined) print(line)
+    },
+    end: async () => undefined,
+  }
+}
 
 interface Row {
   readonly ended: Promise<StepOutcome>
@@ -35,6 +38,7 @@ interface Row {
 
 const liveList = (plan: Plan): Progress => {
   const rows = new Map<string, Row>()
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const list = new Listr<unknown, 'default', 'default'>(
     plan.steps.map((step) => {
       let end: (outcome: StepOutcome) => void = () => undefined
@@ -42,14 +46,14 @@ const liveList = (plan: Plan): Progress => {
         end = resolve
       })
       return {
-        title: titleOf(step),
+        title: stepTitle(step, changes),
         task: async (_context, task) => {
           task.output = 'waits for its turn'
-          rows.set(step.id, { ended, end, say: (text) => (task.output = text) })
+          rows.set(step.id, { ended, end, say: (text) => (task.output = plainText(text)) })
           const outcome = await ended
           if (outcome.status === 'done') return
-          if (outcome.status === 'failed') throw new Error(outcome.message ?? outcome.reason ?? 'failed')
-          task.skip(outcome.message ?? outcome.status)
+          if (outcome.status === 'failed') throw new Error(plainText(outcome.message ?? outcome.reason ?? 'failed'))
+          task.skip(plainText(outcome.message ?? outcome.status))
         },
       }
     }),
@@ -73,9 +77,4 @@ const liveList = (plan: Plan): Progress => {
       await running
     },
   }
-}
-
-const titleOf = ({ kind, branch, compute }: Step): string => {
-  const what = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? compute.id ?? ''}`
-  return `${kind} ${what} of ${branch.name}`
 }

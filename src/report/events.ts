@@ -1,12 +1,16 @@
 /** Events as they come: a plain line each, or an object a line. */
-import type { ApplyEvent } from '../model/index.ts'
+import type { ApplyEvent, Step } from '../model/index.ts'
 import { plainJson, plainValue } from './plain-text.ts'
 import { paintOf, type Style } from './style.ts'
 import { statusMark } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, stepTitle, time } from './words.ts'
 
-/** One line without its end, or `undefined` for an event that has been told in another way. */
-export const eventLine = (raw: ApplyEvent, style: Style): string | undefined => {
+/**
+ * One line without its end, or `undefined` for an event that has been told in another way.
+ *
+ * @param steps the plan's steps by id, so that the end of one can be told in words.
+ */
+export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<string, Step>): string | undefined => {
   // These three are told in other ways, and are large.
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
@@ -27,7 +31,9 @@ export const eventLine = (raw: ApplyEvent, style: Style): string | undefined => 
     case 'step-end': {
       const { step, status, message, durationMs } = event.outcome
       const why = message === undefined ? '' : `: ${message}`
-      return `${statusMark(status, paint)}  ${step}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
+      const known = steps?.get(event.outcome.step)
+      const title = known === undefined ? step : stepTitle(known, new Map())
+      return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
     }
     case 'interrupt':
       return paint.yellow(event.message)
