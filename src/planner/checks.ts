@@ -71,17 +71,23 @@ const checkPrimaries = (
   })
 }
 
-/** The API keeps no names unique, people do. */
+/** The API keeps no names unique, people do: names that stay as they are beside those that are declared. */
 const checkNames = (
   claims: readonly Claim[],
   unclaimed: readonly ObservedCompute[],
   leaving: ReadonlySet<string>,
 ): readonly Diagnostic[] => {
-  const names = new Map<string, ObservedCompute>()
-  for (const live of unclaimed) {
-    if (live.attributes.name !== undefined && !leaving.has(live.id)) {
-      names.set(`${live.branchId} ${live.attributes.name}`, live)
+  const names = new Map<string, string>()
+  const stays = (branchId: string, name: string | undefined, who: string): void => {
+    if (name !== undefined) names.set(`${branchId} ${name}`, who)
+  }
+  for (const { branch, desired, observed, type } of claims) {
+    if (observed?.type === type && desired.attributes.name === undefined) {
+      stays(branch.id, observed.attributes.name, `${observed.id}, whose name is not declared,`)
     }
+  }
+  for (const { id, branchId, attributes } of unclaimed) {
+    if (!leaving.has(id)) stays(branchId, attributes.name, `the unmanaged compute ${id}`)
   }
   return claims.flatMap(({ branch, desired }) => {
     const name = desired.attributes.name
@@ -90,8 +96,8 @@ const checkNames = (
     return [
       warning(
         'W_NAME_TAKEN',
-        `On branch \`${branch.name}\` the unmanaged compute ${namesake.id} is named \`${name}\` as well.`,
-        'Pin the one that is meant with `id:`.',
+        `On branch \`${branch.name}\` ${namesake} is named \`${name}\` as well.`,
+        'Pin the one that is meant with `id:`, or give one of the two another name.',
         desired.source,
       ),
     ]

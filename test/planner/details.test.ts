@@ -164,6 +164,20 @@ describe('warnings', () => {
   })
 })
 
+describe('names', () => {
+  test.each([
+    ['an unmanaged replica', world({ main: { replicas: [{ name: 'a' }, { name: 'a' }] } }), /unmanaged compute/],
+    [
+      'the primary, whose name is not declared',
+      world({ main: { primary: { name: 'a' }, replicas: [{ name: 'a' }] } }),
+      /not declared/,
+    ],
+  ])('a declared name that %s has as well is a warning', (_who, live, message) => {
+    const plan = planOf({ branches: { main: { primary: {}, replicas: { a: {} } } } }, live)
+    expect(plan.warnings).toMatchObject([{ code: 'W_NAME_TAKEN', message: expect.stringMatching(message) }])
+  })
+})
+
 describe('hints', () => {
   test('the nearest name, the same however branches are listed', () => {
     const hints = [
