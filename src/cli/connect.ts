@@ -51,13 +51,19 @@ const embedded = async (
   if (flags.baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be given together.')
   checkNumber('time-scale', flags.timeScale, 0.001, false)
   const { readSeed, startSandbox } = await import('../sandbox/index.ts')
+  const stateDir = flags.sandbox === '' ? SANDBOX_DIR : flags.sandbox
   const sandbox = await startSandbox({
-    stateDir: flags.sandbox === '' ? SANDBOX_DIR : flags.sandbox,
+    stateDir,
     ...(flags.seed === undefined ? {} : { seed: await readSeed(flags.seed) }),
     ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
   })
+  if (sandbox.seedLeftOut) print(seedLeftOut(stateDir), process.stderr)
   return {
     options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
     close: () => sandbox.close(),
   }
 }
+
+/** A seed that does nothing must not pass for one that did. */
+export const seedLeftOut = (folder: string): string =>
+  `Note  The sandbox in ${folder} has a state of its own, so --seed was left out. Delete the folder, or name another one, to start from the seed.`

@@ -46,6 +46,8 @@ export interface Sandbox {
   readonly apiUrl: string
   readonly apiKey: string
   readonly clock: SandboxClock
+  /** Whether a seed was given and left out, because there was state already. */
+  readonly seedLeftOut: boolean
   /** How many requests were answered so far. */
   readonly requests: number
   /** Ends the server; the state stays where it is. May be called again. */
@@ -113,6 +115,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${API_ROOT}`,
     apiKey,
     clock,
+    seedLeftOut: options.seed !== undefined && seed === undefined,
     get requests() {
       return requests
     },

@@ -37,3 +37,11 @@ test('an application keeps its host when its compute moves to the branch that is
     compute: { id: 'ep-safe-haven-b0000001', host: expect.stringMatching(/^ep-safe-haven-b0000001\./) },
   })
 })
+
+test('a seed that is left out, because the sandbox has a state already, is said', async () => {
+  const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+  const plan = (name: string) =>
+    espalier(['plan', `examples/${name}/espalier.yaml`, `--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`])
+  expect((await plan('restore')).stderr).toBe('')
+  expect((await plan('quickstart')).stderr).toContain('--seed was left out')
+})

@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { readSeed, startSandbox } from '../../sandbox/index.ts'
+import { seedLeftOut } from '../connect.ts'
 import { checkNumber } from '../flags.ts'
 import { print } from '../terminal.ts'
 
@@ -28,6 +29,7 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   })
   print(`API  ${sandbox.apiUrl}`)
   print(`Key  ${sandbox.apiKey}`)
+  if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), process.stderr)
   log = (line) => print(line)
   for (const line of early) log(line)
   await new Promise<void>((resolve) => {
