@@ -174,7 +174,8 @@ const query = (values: Readonly<Record<string, string | number | undefined>>): s
   return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-const SETTLED = new Set(['finished', 'skipped', 'cancelled', 'failed', 'error'])
+/** `failed` is not among them: such an operation can be retried, and holds the lock meanwhile (spec 2.1.2). */
+const SETTLED = new Set(['finished', 'skipped', 'cancelled', 'error'])
 
 /** `operation OP_ID (apply_config on ep-…, running)`, the oldest one that is not settled. */
 const lockHolder = async (api: ReadApi, path: string): Promise<string | undefined> => {

@@ -76,18 +76,21 @@ export class Requester {
   async #settle(method: string, path: string, body: unknown, options: CallOptions): Promise<Answer> {
     const { clock, budget, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
+    let repeats = 0
     for (let attempt = 1; ; attempt += 1) {
       await budget?.take(options.signal)
       await options.onAttempt?.(attempt)
-      const answer = await this.#send(method, path, body, attempt, options)
+      const answer = await this.#send(method, path, body, repeats, options)
       if (answer === undefined) {
+        repeats += 1
         await clock.sleep(this.#backoff(attempt), options.signal)
         continue
       }
       if (answer.status < 400) return answer
       const why = BUSY[answer.status]
       if (why === undefined) {
-        if (method === 'GET' && answer.status >= 500 && attempt <= GET_REPEATS) {
+        if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS) {
+          repeats += 1
           await clock.sleep(this.#backoff(attempt), options.signal)
           continue
         }
@@ -109,13 +112,13 @@ export class Requester {
     method: string,
     path: string,
     body: unknown,
-    attempt: number,
+    repeats: number,
     options: CallOptions,
   ): Promise<Answer | undefined> {
     try {
       return await this.#transport.send(method, path, body, options.signal)
     } catch (error) {
-      if (method === 'GET' && error instanceof ApiError && attempt <= GET_REPEATS) return undefined
+      if (method === 'GET' && error instanceof ApiError && repeats < GET_REPEATS) return undefined
       throw error
     }
   }

@@ -64,8 +64,9 @@ export class Transport {
       })
       status = response.statusCode
       headers = response.headers
-      // A server, or a proxy in between, may say the key back in its message.
-      text = (await response.body.text()).replaceAll(apiKey, '[the key]')
+      text = await response.body.text()
+      // A server, or a proxy in between, may say the key back when it refuses.
+      if (status >= 400) text = text.replaceAll(apiKey, '[the key]')
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
       throw new ApiError('E_NETWORK', `The control API gave no answer: ${wordsOf(cause)}`, {

@@ -79,7 +79,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     steps,
     interrupted: isInterrupted,
     ...convergence,
-    notes: [...pinNotes(plan, aliases), ...(recorder.broken === undefined ? [] : [recorder.broken])],
+    notes: [...pinNotes(plan, outcomes, aliases), ...(recorder.broken === undefined ? [] : [recorder.broken])],
   }
   await recorder.record({ type: 'outcome', outcome })
   return outcome
@@ -153,12 +153,23 @@ const successors = (plan: Plan, outcomes: ReadonlyMap<string, StepOutcome>): Rea
   )
 }
 
-const pinNotes = (plan: Plan, aliases: Readonly<Record<string, string>>): readonly string[] =>
-  plan.changes.flatMap(({ kind, compute, source }) => {
-    const made = kind === 'replace' && compute.id !== undefined ? aliases[compute.id] : undefined
-    if (made === undefined) return []
+/** What a person must edit: a pin whose compute is gone, with its successor's id where there is one. */
+const pinNotes = (
+  plan: Plan,
+  outcomes: ReadonlyMap<string, StepOutcome>,
+  aliases: Readonly<Record<string, string>>,
+): readonly string[] =>
+  plan.changes.flatMap(({ id, kind, compute, source }) => {
+    const old = compute.id
+    const gone = plan.steps.some(
+      (step) => step.change === id && step.kind === 'delete' && outcomes.get(step.id)?.status === 'done',
+    )
+    if (kind !== 'replace' || old === undefined || !gone) return []
+    const made = aliases[old]
     const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
-    return [`${compute.id} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
+    return made === undefined
+      ? [`${old} is deleted, and its successor was not made: remove its pin${where} and run \`espalier apply\` again.`]
+      : [`${old} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
   })
 
 const converge = async (

@@ -27,7 +27,7 @@ const counted = (count: number, noun: string): string => `${count} ${noun}${coun
 /** A compute that is created without a size gets the project's default, which no request of a plan shows. */
 const unsized = (changes: Plan['changes']): readonly string[] =>
   changes
-    .filter(({ kind, after }) => kind === 'create' && after === undefined)
+    .filter(({ kind, after }) => (kind === 'create' || kind === 'replace') && after === undefined)
     .map(
       ({ branch }) =>
         `The plan creates a compute on branch \`${branch.name}\` whose manifest gives no size, so --max-cu-increase cannot be checked: give it a size.`,

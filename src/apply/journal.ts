@@ -1,5 +1,5 @@
 /** A record of a run, one event a line, on disk before the call that it announces. */
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { type ApplyEvent, EspalierError } from '../model/index.ts'
 
 export interface Journal {
@@ -20,7 +20,8 @@ export const openJournal = async (path: string): Promise<Journal> => {
       cause,
     })
   }
-  const handle = await open(path, 'a', 0o600).catch(failed('opened'))
+  const handle = await open(path, 'a+', 0o600).catch(failed('opened'))
+  await endLine(handle).catch(failed('written'))
   let last: Promise<void> = Promise.resolve()
   return {
     write: (event) => {
@@ -36,6 +37,14 @@ export const openJournal = async (path: string): Promise<Journal> => {
       await handle.close()
     },
   }
+}
+
+/** A run that was killed may have left half a line, which must not swallow the next event. */
+const endLine = async (handle: FileHandle): Promise<void> => {
+  const { size } = await handle.stat()
+  if (size === 0) return
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+  if (buffer.toString() !== '\n') await handle.appendFile('\n')
 }
 
 const wordsOf = (cause: unknown): string =>

@@ -35,8 +35,8 @@ export interface StepContext {
 }
 
 const RESENDS = 3
-/** What a lost request did may take a moment to show. */
-const READ_BACK_DELAY_MS = 1_000
+/** What a lost request did may take a while to show, so it is looked for again and again before another one is sent. */
+const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
 /** A read may lag behind the operation's end. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
@@ -124,9 +124,9 @@ class Recovered extends Error {
  * wait for a lock included: a create is never repeated blindly.
  */
 const sendOnce = async (step: Step, context: StepContext, progress: Progress): Promise<Mutation> => {
-  let uncertain = false
+  let lostAnswer: ApiError | undefined
   const beforeEach = async (attempt: number): Promise<void> => {
-    const found = uncertain ? await readBack(step, context) : undefined
+    const found = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer)
     if (found !== undefined) throw new Recovered(found)
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt })
@@ -144,20 +144,39 @@ const sendOnce = async (step: Step, context: StepContext, progress: Progress): P
       if (!(error instanceof ApiError)) throw error
       if (step.kind === 'delete' && error.status === 404) return { operations: [] }
       if (!error.ambiguous) throw error
-      uncertain = true
-      const wait = { why: 'reading-back', message: error.message, delayMs: READ_BACK_DELAY_MS } as const
-      await context.record({ type: 'wait', step: step.id, ...wait })
-      await context.clock.sleep(READ_BACK_DELAY_MS, context.abort)
-      if (sends < RESENDS) continue
-      const found = await readBack(step, context)
-      if (found === undefined) throw error
-      return found
+      lostAnswer = error
+      for (const delayMs of READ_BACK_DELAYS_MS) {
+        await context.record({ type: 'wait', step: step.id, why: 'reading-back', message: error.message, delayMs })
+        await context.clock.sleep(delayMs, context.abort)
+        const shown = await readBack(step, context, error)
+        if (shown !== undefined) return shown
+      }
+      if (sends >= RESENDS) throw error
     }
   }
 }
 
-/** What the lost request did, or `undefined` where it did nothing. */
-const readBack = async (step: Step, context: StepContext): Promise<Mutation | undefined> => {
+/**
+ * What the lost request did, or `undefined` where it did nothing.
+ *
+ * @throws {ApiError} that tells of the lost request where it cannot be read.
+ */
+const readBack = async (step: Step, context: StepContext, lostAnswer: ApiError): Promise<Mutation | undefined> => {
+  try {
+    return await lookFor(step, context)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { method, path } = lostAnswer
+    const message = `${lostAnswer.message} Whether it took effect could not be read: ${error.message}`
+    throw new ApiError('E_READ_BACK', message, {
+      method,
+      path,
+      ...(error.status === undefined ? {} : { status: error.status }),
+    })
+  }
+}
+
+const lookFor = async (step: Step, context: StepContext): Promise<Mutation | undefined> => {
   const compute =
     step.kind === 'create' ? await findCreated(step, context) : await current(step.compute.id, step, context)
   if (step.kind === 'delete') {

@@ -71,7 +71,7 @@ export const match = (
         problem(
           'E_PIN_UNKNOWN',
           `Project \`${project.id}\` has no compute \`${pin}\`.`,
-          'A deleted compute never comes back under its id: correct the pin, or remove it to have a compute created.',
+          'A deleted compute never comes back under its id, and an apply that was cut short while replacing it ends here as well: correct the pin, or remove it to have a compute created.',
           slot.desired.sources.id ?? slot.desired.source,
         ),
       )

@@ -223,6 +223,19 @@ describe('repeating', () => {
     expect(server.asked).toHaveLength(1)
   })
 
+  test('waits for the rate limit do not use up the repeats', async () => {
+    const limited: Answer = { status: 429, json: { message: 'slow down' } }
+    const { api } = await setup([
+      limited,
+      limited,
+      limited,
+      limited,
+      { status: 502 },
+      { status: 200, json: { endpoints: [] } },
+    ])
+    expect(await api.listComputes('p')).toEqual([])
+  })
+
   test.each([400, 404, 409, 422])('status %i is an answer, and final', async (status) => {
     const { server, api } = await setup([
       { status, json: { request_id: 'r-1', code: 'SOME_CODE', message: 'its own words' } },

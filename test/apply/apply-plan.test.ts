@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ApplyOptions, applyPlan, exitCodeOf } from '../../src/apply/index.ts'
-import type { ApplyEvent, Consent, Outcome, Plan, Step, StepRequest } from '../../src/model/index.ts'
+import type { ApplyEvent, Change, Consent, Outcome, Plan, Step, StepRequest } from '../../src/model/index.ts'
 import { PLAN_FORMAT_VERSION } from '../../src/model/index.ts'
 import { compute, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
 
@@ -68,6 +68,18 @@ const planWith = (...steps: readonly Step[]): Plan => {
       calls: steps.length,
     },
   }
+}
+
+const REPLACEMENT: Change = {
+  id: 'c',
+  kind: 'replace',
+  project: 'p',
+  branch: { id: 'br-main', name: 'main' },
+  compute: { type: 'read_only', id: 'ep-1' },
+  attributes: [],
+  impact: 'new-host',
+  reasons: ['TYPE_DIFFERS'],
+  source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
 }
 
 const allow = (...classes: readonly Consent[]) => ({ allow: new Set<Consent>(['restart', ...classes]) })
@@ -184,6 +196,46 @@ describe('answers that never come', () => {
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['done', undefined]])
     expect(api.computes.size).toBe(1)
+  })
+
+  test('a create that takes effect late is found before another one is sent', async () => {
+    let perform: (() => void) | undefined
+    const api = fakeApi({
+      onSend: (_attempt, request, performIt) => {
+        perform = performIt
+        throw lost(request.method)
+      },
+    })
+    let looks = 0
+    const late = {
+      ...api,
+      listComputes: async () => {
+        looks += 1
+        if (looks === 3) perform?.()
+        return api.listComputes('p')
+      },
+    }
+    expect(statuses(await apply({ plan: planWith(step('s', creating)), api: late }))).toEqual([['done', undefined]])
+    expect(api.sent).toHaveLength(1)
+  })
+
+  test('where it cannot be read, the step says that the request may have taken effect', async () => {
+    const api = fakeApi({
+      onSend: (_attempt, request) => {
+        throw lost(request.method)
+      },
+    })
+    const blind = {
+      ...api,
+      listComputes: async () => {
+        throw refused(500)
+      },
+    }
+    const outcome = await apply({ plan: planWith(step('s', creating)), api: blind })
+    expect(outcome.steps[0]).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(/ECONNRESET.*took effect/),
+    })
   })
 
   test('the id of what was made is told, even when waiting for it fails', async () => {
@@ -382,6 +434,21 @@ test('steps of one project run one after the other, projects side by side up to 
   expect(most).toBe(3)
 })
 
+test('a replacement that lost its first half only tells which pin to remove', async () => {
+  const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
+  const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
+  const plan = planWith(replace, create)
+  const api = fakeApi({
+    computes: [compute('ep-1')],
+    onSend: (attempt, _request, perform) => {
+      if (attempt === 2) throw refused(422)
+      return perform()
+    },
+  })
+  const outcome = await apply({ plan: { ...plan, changes: [REPLACEMENT] }, api, consent: allow('replace') })
+  expect(outcome.notes).toEqual([expect.stringMatching(/ep-1 is deleted.*remove its pin at espalier.yaml:7/)])
+})
+
 test('afterwards the plan is made again, with the successors of what was replaced', async () => {
   const asked: unknown[] = []
   const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
@@ -390,19 +457,7 @@ test('afterwards the plan is made again, with the successors of what was replace
   const outcome = await apply({
     plan: {
       ...plan,
-      changes: [
-        {
-          id: 'c',
-          kind: 'replace',
-          project: 'p',
-          branch: { id: 'br-main', name: 'main' },
-          compute: { type: 'read_only', id: 'ep-1' },
-          attributes: [],
-          impact: 'new-host',
-          reasons: ['TYPE_DIFFERS'],
-          source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
-        },
-      ],
+      changes: [REPLACEMENT],
     },
     consent: allow('replace'),
     replan: async (aliases) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -125,6 +125,17 @@ describe('the journal', () => {
     ).toEqual(['one', 'two'])
     expect(statSync(file).mode & 0o077).toBe(0)
     await journal.close()
+  })
+
+  test('a line that a kill cut short does not swallow the next event', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-'))
+    folders.push(folder)
+    const file = join(folder, 'journal.jsonl')
+    writeFileSync(file, '{"time":')
+    const journal = await openJournal(file)
+    await journal.write({ time: '2026-01-01T00:00:00.000Z', type: 'interrupt', message: 'whole' })
+    await journal.close()
+    expect(JSON.parse(readFileSync(file, 'utf8').split('\n')[1] ?? '')).toMatchObject({ message: 'whole' })
   })
 
   test('one that cannot be opened is an error with a way out', async () => {
