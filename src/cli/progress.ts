@@ -1,5 +1,5 @@
 /** Events of an apply as people watch them: a live list on a terminal, plain lines elsewhere. */
-import { Listr, PRESET_TIMER } from 'listr2'
+import { Listr } from 'listr2'
 import type { ApplyEvent, Plan, StepOutcome } from '../model/index.ts'
 import { eventLine, plainText, stepTitle } from '../report/index.ts'
 import { print, styleOf } from './terminal.ts'
@@ -51,9 +51,10 @@ const liveList = (plan: Plan): Progress => {
           task.output = 'waits for its turn'
           rows.set(step.id, { ended, end, say: (text) => (task.output = plainText(text)) })
           const outcome = await ended
-          if (outcome.status === 'done') return
+          // Of the step itself: the list's own timer would count the wait for its turn as well.
+          if (outcome.status === 'done') task.title = `${task.title}  ${(outcome.durationMs / 1_000).toFixed(1)} s`
           if (outcome.status === 'failed') throw new Error(plainText(outcome.message ?? outcome.reason ?? 'failed'))
-          task.skip(plainText(outcome.message ?? outcome.status))
+          if (outcome.status !== 'done') task.skip(plainText(outcome.message ?? outcome.status))
         },
       }
     }),
@@ -61,7 +62,7 @@ const liveList = (plan: Plan): Progress => {
       concurrent: true,
       exitOnError: false,
       registerSignalListeners: false,
-      rendererOptions: { collapseErrors: false, collapseSkips: false, timer: PRESET_TIMER },
+      rendererOptions: { collapseErrors: false, collapseSkips: false },
     },
   )
   const running = list.run()
