@@ -1,5 +1,4 @@
-export type { SandboxClock } from './clock/clock.ts'
-export { type ManualClock, manualClock } from './clock/manual-clock.ts'
+export { type ManualClock, manualClock, type SandboxClock } from './clock/clock.ts'
 export { parseSeed, readSeed } from './seed/read-seed.ts'
 export { type Seed, seedSchema } from './seed/seed.ts'
 export { type Sandbox, type SandboxOptions, startSandbox } from './start-sandbox.ts'

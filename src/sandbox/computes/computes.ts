@@ -1,0 +1,94 @@
+/** What stands behind the computes: nothing but their states, or real Postgres. The world knows it only by this. */
+
+/** What a compute must be to run. */
+export interface ComputeSpec {
+  readonly id: string
+  readonly branchId: string
+  readonly type: 'read_write' | 'read_only'
+  readonly maxConnections: number
+  /** What temporary files may take, in bytes (spec 8). */
+  readonly tempDiskBytes: number
+  /** Postgres settings by name. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Libraries to load at the start. */
+  readonly libraries: readonly string[]
+}
+
+/** A client's connection, as long as the sandbox remembers it. */
+export interface ConnectionInfo {
+  readonly id: string
+  readonly computeId: string
+  /** Milliseconds since the epoch, of the machine's clock. */
+  readonly openedAt: number
+  /** Absent while it is open. */
+  readonly closedAt?: number
+}
+
+export interface Activity {
+  /** Whether a query runs right now. */
+  readonly busy: boolean
+  /** Milliseconds of real time since a client last did something; `Infinity` where none ever did. */
+  readonly quietMs: number
+}
+
+/**
+ * Every promise is settled once the work is done; `undefined` says that there was none. Each call may be made again:
+ * what is so already is left alone. Calls for one compute are carried out in their order.
+ */
+export interface Computes {
+  readonly kind: 'postgres' | 'simulated'
+  /** A branch with its parent's data as of now. */
+  addBranch(id: string, parentId: string | undefined): Promise<void> | undefined
+  removeBranch(id: string): Promise<void> | undefined
+  /** Runs, and takes connections. */
+  start(spec: ComputeSpec): Promise<void> | undefined
+  /** Connections end with SQLSTATE 57P01. */
+  stop(id: string): Promise<void> | undefined
+  restart(spec: ComputeSpec): Promise<void> | undefined
+  /** Takes up what can be taken up without a restart. */
+  configure(spec: ComputeSpec): Promise<void> | undefined
+  /** The compute is gone for good. */
+  forget(id: string): Promise<void> | undefined
+  activity(id: string): Promise<Activity> | undefined
+  /** Opens a connection that the sandbox itself holds; a compute that is idle wakes. */
+  connect(id: string): Promise<ConnectionInfo>
+  disconnect(connectionId: string): void
+  /** Those that are open, and the last ones that ended. */
+  connections(): readonly ConnectionInfo[]
+  /** How a client reaches a compute; `undefined` where nothing listens. */
+  address(id: string): ComputeAddress | undefined
+  close(): Promise<void>
+}
+
+export interface ComputeAddress {
+  readonly host: string
+  /** Of this compute alone. */
+  readonly port: number
+  /** Shared by all: the compute is named by `options=endpoint%3D<id>` or by SNI. */
+  readonly sharedPort: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/** Why a client cannot have a connection: told to it in Postgres' own protocol. */
+export class ConnectionRefusal extends Error {
+  /** Five characters (Postgres documentation, appendix A). */
+  readonly sqlState: string
+
+  constructor(sqlState: string, message: string) {
+    super(message)
+    this.name = 'ConnectionRefusal'
+    this.sqlState = sqlState
+  }
+}
+
+/** Brings a compute to where it takes connections: wakes it, or waits while it changes. */
+export interface Gate {
+  /** @throws {ConnectionRefusal} where there is no such compute, or it may not wake. */
+  reach(computeId: string): Promise<void>
+  /** Milliseconds since the epoch, of the machine's clock. */
+  now(): number
+}
+
+export const NO_SUCH_COMPUTE = '08004'

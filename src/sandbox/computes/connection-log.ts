@@ -1,0 +1,38 @@
+/** The clients' connections: those that are open, and the last ones that ended. */
+import { randomUUID } from 'node:crypto'
+import type { ConnectionInfo } from './computes.ts'
+
+/** How many ended ones are remembered. */
+const REMEMBERED = 1_000
+
+export class ConnectionLog {
+  readonly #open = new Map<string, ConnectionInfo>()
+  readonly #ended: ConnectionInfo[] = []
+
+  open(computeId: string): ConnectionInfo {
+    const connection = { id: randomUUID(), computeId, openedAt: Date.now() }
+    this.#open.set(connection.id, connection)
+    return connection
+  }
+
+  close(id: string): void {
+    const connection = this.#open.get(id)
+    if (connection === undefined) return
+    this.#open.delete(id)
+    this.#ended.push({ ...connection, closedAt: Date.now() })
+    if (this.#ended.length > REMEMBERED) this.#ended.shift()
+  }
+
+  /** Ends every open one of a compute. */
+  closeAll(computeId: string): void {
+    for (const connection of [...this.#open.values()]) if (connection.computeId === computeId) this.close(connection.id)
+  }
+
+  isOpen(id: string): boolean {
+    return this.#open.has(id)
+  }
+
+  list(): readonly ConnectionInfo[] {
+    return [...this.#open.values(), ...this.#ended]
+  }
+}

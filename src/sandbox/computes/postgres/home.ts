@@ -1,0 +1,129 @@
+/** Where the Postgres servers of one sandbox live, and who they run as. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { EspalierError } from '../../../model/index.ts'
+import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
+import { endLeftOver } from './left-over.ts'
+import { type RunAs, runAs } from './run-as.ts'
+import { startWatchdog, type Watchdog } from './watchdog.ts'
+
+export interface HomeOptions {
+  /** Where data is kept; without it, in a temporary folder that goes with the sandbox. */
+  readonly folder?: string | undefined
+  /** Folder of `postgres` and `initdb`; without it they are looked for. */
+  readonly bin?: string | undefined
+}
+
+export interface Home {
+  readonly root: string
+  readonly binaries: Binaries
+  readonly runAs: RunAs
+  readonly watchdog: Watchdog
+  /** Of the role that clients use and of the superuser. */
+  readonly password: string
+  readonly hbaFile: string
+  /** The last port of each compute. */
+  readonly ports: ReadonlyMap<string, number>
+  keepPort(computeId: string, port: number): void
+  /** A short path, as sockets need it; the same for the same name. */
+  socketFolder(name: string): string
+  /** Returns the file. */
+  keepConfiguration(computeId: string, text: string): string
+  close(): Promise<void>
+}
+
+/** Every session needs the password, also over the socket, where the machine's other users could knock as well. */
+const HBA = 'local all all scram-sha-256\nlocal replication all scram-sha-256\n'
+
+export const openHome = async (options: HomeOptions): Promise<Home> => {
+  if (process.platform === 'win32') {
+    throw new EspalierError('E_POSTGRES', 'Postgres computes are not available on Windows.', {
+      hint: 'Leave them simulated (--computes simulated), or use the Windows Subsystem for Linux.',
+    })
+  }
+  const temporary: string[] = []
+  const makeTemporary = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-pg-'))
+    temporary.push(folder)
+    return folder
+  }
+  try {
+    const root = options.folder === undefined ? makeTemporary() : resolve(options.folder)
+    mkdirSync(root, { recursive: true, mode: 0o755 })
+    const binaries = await findBinaries(options.bin, root)
+    if (binaries === undefined) {
+      throw new EspalierError('E_POSTGRES', 'No Postgres was found for the computes.', { hint: howToInstall() })
+    }
+    await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
+    const as = await runAs([root, ...binaries.folders])
+    for (const folder of [...temporary, root]) as.own(folder)
+    const sockets = makeTemporary()
+    as.own(sockets)
+    return await furnish({ root, sockets, temporary, binaries, as })
+  } catch (error) {
+    for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+interface Parts {
+  readonly root: string
+  readonly sockets: string
+  readonly temporary: readonly string[]
+  readonly binaries: Binaries
+  readonly as: RunAs
+}
+
+const furnish = async ({ root, sockets, temporary, binaries, as }: Parts): Promise<Home> => {
+  const write = (name: string, text: string): string => {
+    const path = join(root, name)
+    writeFileSync(path, text, { mode: 0o600 })
+    as.own(path)
+    return path
+  }
+  const watchdog = startWatchdog(temporary)
+  const configurations = join(root, 'computes')
+  mkdirSync(configurations, { recursive: true, mode: 0o755 })
+  const passwordFile = join(root, 'password')
+  if (!existsSync(passwordFile)) write('password', randomBytes(18).toString('base64url'))
+  const ports = readPorts(join(root, 'ports.json'))
+  const socketFolders = new Map<string, string>()
+  return {
+    root,
+    binaries,
+    runAs: as,
+    watchdog,
+    password: readFileSync(passwordFile, 'utf8'),
+    hbaFile: write('pg_hba.conf', HBA),
+    ports,
+    keepPort: (computeId, port) => {
+      if (ports.get(computeId) === port) return
+      ports.set(computeId, port)
+      write('ports.json', JSON.stringify(Object.fromEntries(ports)))
+    },
+    socketFolder: (name) => {
+      const known = socketFolders.get(name)
+      if (known !== undefined) return known
+      const folder = join(sockets, String(socketFolders.size))
+      mkdirSync(folder, { mode: 0o755 })
+      as.own(folder)
+      socketFolders.set(name, folder)
+      return folder
+    },
+    keepConfiguration: (computeId, text) => write(join('computes', `${computeId}.conf`), text),
+    close: async () => {
+      await watchdog.close()
+      for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const readPorts = (file: string): Map<string, number> => {
+  try {
+    return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8'))))
+  } catch {
+    return new Map()
+  }
+}

@@ -1,0 +1,48 @@
+/** Servers that outlived a sandbox which was killed: they hold the data that this one wants to open. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const LOOK_EVERY_MS = 20
+const LOOKS = 250
+
+/** Ends those that run on a data folder under one of `parents`, and waits for it. */
+export const endLeftOver = async (parents: readonly string[]): Promise<void> => {
+  const folders = parents
+    .filter((parent) => existsSync(parent))
+    .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+  await Promise.all(folders.map(endOn))
+}
+
+const endOn = async (folder: string): Promise<void> => {
+  const lock = join(folder, 'postmaster.pid')
+  if (!existsSync(lock)) return
+  const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
+  // The number may be another process' by now.
+  if (pid > 0 && commandOf(pid).includes(folder)) {
+    kill(pid, 'SIGINT')
+    for (let look = 0; look < LOOKS && commandOf(pid).includes(folder); look += 1) await pause(LOOK_EVERY_MS)
+    kill(pid, 'SIGQUIT')
+  }
+  rmSync(lock, { force: true })
+}
+
+const kill = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It is gone.
+  }
+}
+
+const commandOf = (pid: number): string => {
+  try {
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  } catch {
+    return ''
+  }
+}

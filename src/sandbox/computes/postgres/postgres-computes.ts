@@ -1,0 +1,367 @@
+/** Computes that are Postgres: a process for each that runs, a data folder for each branch, a proxy before them. */
+import pg from 'pg'
+import {
+  type Activity,
+  type ComputeAddress,
+  type ComputeSpec,
+  type Computes,
+  type ConnectionInfo,
+  ConnectionRefusal,
+  type Gate,
+} from '../computes.ts'
+import { ConnectionLog } from '../connection-log.ts'
+import { selfSigned } from '../proxy/certificate.ts'
+import { type Proxy, startProxy } from '../proxy/proxy.ts'
+import type { Wanted } from '../proxy/startup.ts'
+import { Queues } from '../queues.ts'
+import { DATABASE, DataFolders, ROLE } from './data.ts'
+import { type Home, type HomeOptions, openHome } from './home.ts'
+import { findPgBouncer, type Pooler, startPooler } from './pooler.ts'
+import { type PostgresServer, startServer } from './server.ts'
+import { SUPERVISOR, withSession } from './session.ts'
+import { availableLibraries, configurationOf, SOCKET_PORT } from './settings.ts'
+
+export interface PostgresOptions extends HomeOptions {
+  readonly gate: Gate
+  /** Port that all computes share; 0 takes a free one. */
+  readonly port: number
+  readonly log: (line: string) => void
+}
+
+interface Running {
+  readonly server: PostgresServer
+  readonly spec: ComputeSpec
+}
+
+/** A standby that is told this can no longer follow its primary: it needs a new copy. */
+const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
+/** Postgres' own words where data was made under a larger setting (its documentation, 26.4.3). */
+const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
+const NOT_RUNNING = '57P03'
+const POOLER_MISSING = '08004'
+
+const ACTIVITY = `
+  SELECT count(*) FILTER (WHERE state IN ('active', 'fastpath function call')) > 0 AS busy,
+         extract(epoch FROM clock_timestamp() - max(state_change)) * 1000 AS quiet_ms
+  FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
+
+/** @throws {EspalierError} `E_POSTGRES`, `E_POSTGRES_ROOT` or `E_POSTGRES_VERSION` where Postgres cannot run here. */
+export const postgresComputes = async (options: PostgresOptions): Promise<PostgresComputes> => {
+  const home = await openHome(options)
+  try {
+    const data = new DataFolders(home.root, home.binaries, home.runAs, home.password)
+    const computes = new PostgresComputes(options, home, data)
+    await Promise.all([data.template(), computes.listen()])
+    return computes
+  } catch (error) {
+    await home.close()
+    throw error
+  }
+}
+
+class PostgresComputes implements Computes {
+  readonly kind = 'postgres'
+  readonly #options: PostgresOptions
+  readonly #home: Home
+  readonly #data: DataFolders
+  readonly #log = new ConnectionLog()
+  /** By compute: what is done to it. */
+  readonly #work = new Queues()
+  /** By branch: who uses its data folder. */
+  readonly #branches = new Queues()
+  readonly #running = new Map<string, Running>()
+  readonly #poolers = new Map<string, Promise<Pooler>>()
+  readonly #held = new Map<string, pg.Client>()
+  readonly #ports = new Map<string, number>()
+  #proxy: Proxy | undefined
+  #closing = false
+
+  constructor(options: PostgresOptions, home: Home, data: DataFolders) {
+    this.#options = options
+    this.#home = home
+    this.#data = data
+  }
+
+  async listen(): Promise<void> {
+    this.#proxy = await startProxy(
+      {
+        reach: (wanted) => this.#reach(wanted),
+        certificate: () => selfSigned(['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test'], Date.now()),
+        log: this.#log,
+      },
+      this.#options.port,
+    )
+  }
+
+  /** Such as `17.10`. */
+  get version(): string {
+    return this.#home.binaries.version
+  }
+
+  addBranch(id: string, parentId: string | undefined): Promise<void> {
+    return this.#branches.run(parentId ?? id, async () => {
+      // Nothing was written to a parent without data: both start from the template.
+      if (parentId === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(parentId)) return
+      await this.#data.copyBranch(parentId, this.#primaryOf(parentId), this.#data.branch(id))
+    })
+  }
+
+  removeBranch(id: string): Promise<void> {
+    return this.#branches.run(id, async () => this.#data.remove(this.#data.branch(id)))
+  }
+
+  start(spec: ComputeSpec): Promise<void> {
+    return this.#work.run(spec.id, async () => {
+      await this.#listenFor(spec.id)
+      if (!this.#running.has(spec.id)) await this.#launch(spec)
+    })
+  }
+
+  stop(id: string): Promise<void> {
+    return this.#work.run(id, () => this.#halt(id))
+  }
+
+  restart(spec: ComputeSpec): Promise<void> {
+    return this.#work.run(spec.id, async () => {
+      await this.#halt(spec.id)
+      await this.#listenFor(spec.id)
+      await this.#launch(spec)
+    })
+  }
+
+  configure(spec: ComputeSpec): Promise<void> {
+    return this.#work.run(spec.id, async () => {
+      const running = this.#running.get(spec.id)
+      if (running === undefined) return
+      this.#configure(spec, {})
+      running.server.reload()
+      this.#running.set(spec.id, { ...running, spec })
+    })
+  }
+
+  forget(id: string): Promise<void> {
+    return this.#work.run(id, async () => {
+      this.#proxy?.shut(id)
+      this.#ports.delete(id)
+      await this.#halt(id)
+      this.#data.remove(this.#data.replica(id))
+    })
+  }
+
+  async activity(id: string): Promise<Activity> {
+    const running = this.#running.get(id)
+    if (running === undefined) return { busy: false, quietMs: Number.POSITIVE_INFINITY }
+    const [row] = await withSession(running.server, this.#home.password, (query) => query(ACTIVITY))
+    return {
+      busy: row?.busy === true,
+      quietMs: row?.quiet_ms === null ? Number.POSITIVE_INFINITY : Number(row?.quiet_ms),
+    }
+  }
+
+  async connect(id: string): Promise<ConnectionInfo> {
+    const address = this.address(id) ?? (await this.#addressOf(id))
+    const before = new Set(this.connections().map((connection) => connection.id))
+    const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })
+    client.on('error', () => undefined)
+    await client.connect()
+    const opened = this.connections().find(
+      (connection) => connection.computeId === id && connection.closedAt === undefined && !before.has(connection.id),
+    )
+    if (opened === undefined) throw new Error('a connection that was opened is not known')
+    this.#held.set(opened.id, client)
+    return opened
+  }
+
+  disconnect(connectionId: string): void {
+    void this.#held.get(connectionId)?.end()
+    this.#held.delete(connectionId)
+  }
+
+  connections(): readonly ConnectionInfo[] {
+    return this.#log.list()
+  }
+
+  address(id: string): ComputeAddress | undefined {
+    const port = this.#ports.get(id)
+    if (port === undefined) return undefined
+    return {
+      host: '127.0.0.1',
+      port,
+      sharedPort: this.#proxy?.sharedPort ?? 0,
+      user: ROLE,
+      password: this.#home.password,
+      database: DATABASE,
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    for (const client of this.#held.values()) void client.end().catch(() => undefined)
+    await this.#work.allIdle()
+    await Promise.all([...this.#running.keys()].map((id) => this.stop(id)))
+    await this.#branches.allIdle()
+    await this.#proxy?.close()
+    await this.#home.close()
+  }
+
+  /** A port of its own, the same one as in the last run where it is free. */
+  async #listenFor(id: string): Promise<void> {
+    if (this.#closing || this.#proxy === undefined || this.#ports.has(id)) return
+    const port = await this.#proxy.open(id, this.#home.ports.get(id))
+    this.#ports.set(id, port)
+    this.#home.keepPort(id, port)
+  }
+
+  async #addressOf(id: string): Promise<ComputeAddress> {
+    await this.#options.gate.reach(id)
+    await this.#work.idle(id)
+    const address = this.address(id)
+    if (address === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run')
+    return address
+  }
+
+  async #reach({ computeId, pooled }: Wanted): Promise<string> {
+    const pgBouncer = pooled ? findPgBouncer() : undefined
+    if (pooled && pgBouncer === undefined) {
+      throw new ConnectionRefusal(
+        POOLER_MISSING,
+        'pooled connections need PgBouncer, which is not installed here: install it, or connect without -pooler',
+      )
+    }
+    await this.#options.gate.reach(computeId)
+    await this.#work.idle(computeId)
+    const running = this.#running.get(computeId)
+    if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
+    if (pgBouncer === undefined) return running.server.socketPath
+    const pooler =
+      this.#poolers.get(computeId) ??
+      startPooler({
+        program: pgBouncer,
+        runAs: this.#home.runAs,
+        watchdog: this.#home.watchdog,
+        folder: this.#home.socketFolder(`pooler ${computeId}`),
+        ...running,
+        users: { [ROLE]: this.#home.password },
+      })
+    this.#poolers.set(computeId, pooler)
+    return (await pooler).socketPath
+  }
+
+  #primaryOf(branchId: string): PostgresServer | undefined {
+    for (const { server, spec } of this.#running.values()) {
+      if (spec.type === 'read_write' && spec.branchId === branchId) return server
+    }
+    return undefined
+  }
+
+  async #launch(spec: ComputeSpec): Promise<void> {
+    if (this.#closing) return
+    const server =
+      spec.type === 'read_write'
+        ? await this.#branches.run(spec.branchId, async () =>
+            this.#serve(spec, await this.#data.ensureBranch(spec.branchId)),
+          )
+        : await this.#launchReplica(spec)
+    this.#running.set(spec.id, { server, spec })
+    void server.ended.then(() => this.#hasEnded(spec.id, server))
+  }
+
+  async #launchReplica(spec: ComputeSpec): Promise<PostgresServer> {
+    const folder = this.#data.replica(spec.id)
+    if (!this.#data.isReplicaOf(spec.id, spec.branchId)) {
+      await this.#branches.run(spec.branchId, () =>
+        this.#data.copyBranch(spec.branchId, this.#primaryOf(spec.branchId), folder),
+      )
+      this.#data.markReplica(spec.id, spec.branchId)
+    }
+    return this.#serve(spec, folder)
+  }
+
+  async #serve(
+    spec: ComputeSpec,
+    data: string,
+    atLeast: Readonly<Record<string, string>> = {},
+  ): Promise<PostgresServer> {
+    let tooLow: Readonly<Record<string, string>> = {}
+    const home = this.#home
+    const socketFolder = this.#socketFolderOf(spec)
+    try {
+      return await startServer({
+        ...home,
+        data,
+        configuration: this.#configure(spec, atLeast),
+        socketFolder,
+        onLine: (line) => {
+          this.#options.log(`postgres  ${spec.id}  ${line}`)
+          const [, name, value] = TOO_LOW.exec(line) ?? []
+          if (name !== undefined && value !== undefined) tooLow = { ...tooLow, [name]: value }
+          if (LOST_TRACK.test(line)) this.#copyAgain(spec)
+        },
+      })
+    } catch (error) {
+      const known = Object.keys(tooLow).every((name) => name in atLeast)
+      if (known) throw error
+      return this.#serve(spec, data, { ...atLeast, ...tooLow })
+    }
+  }
+
+  /** Of a primary: by its branch, so that replicas find whichever compute is the primary. */
+  #socketFolderOf({ type, branchId, id }: ComputeSpec): string {
+    return this.#home.socketFolder(type === 'read_write' ? branchId : id)
+  }
+
+  /** Writes its configuration; returns the file. */
+  #configure(spec: ComputeSpec, atLeast: Readonly<Record<string, string>>): string {
+    const { there, missing } = availableLibraries(spec.libraries, this.#home.binaries.postgres)
+    for (const name of missing) this.#options.log(`postgres  ${spec.id}  left out, not installed here: library ${name}`)
+    const primary = [
+      `host=${this.#home.socketFolder(spec.branchId)}`,
+      `port=${SOCKET_PORT} user=${SUPERVISOR} password=${this.#home.password}`,
+    ].join(' ')
+    const text = configurationOf(
+      { ...spec, libraries: there },
+      {
+        socketFolder: this.#socketFolderOf(spec),
+        atLeast,
+        ...(spec.type === 'read_write' ? {} : { primary }),
+      },
+      this.#home.hbaFile,
+    )
+    return this.#home.keepConfiguration(spec.id, text)
+  }
+
+  #copyAgain(spec: ComputeSpec): void {
+    if (this.#running.get(spec.id)?.spec.branchId !== spec.branchId) return
+    void this.#work.run(spec.id, async () => {
+      await this.#halt(spec.id)
+      this.#data.remove(this.#data.replica(spec.id))
+      await this.#launch(spec)
+    })
+  }
+
+  async #halt(id: string): Promise<void> {
+    const running = this.#running.get(id)
+    if (running === undefined) return
+    this.#running.delete(id)
+    const pooler = this.#poolers.get(id)
+    this.#poolers.delete(id)
+    const stop = async (): Promise<void> => {
+      await running.server.stop()
+      await (await pooler?.catch(() => undefined))?.stop()
+    }
+    if (running.spec.type === 'read_write') await this.#branches.run(running.spec.branchId, stop)
+    else await stop()
+  }
+
+  /** A server that ended though nobody stopped it runs again, as the service keeps its computes running. */
+  #hasEnded(id: string, server: PostgresServer): void {
+    const running = this.#running.get(id)
+    if (this.#closing || running?.server !== server) return
+    this.#running.delete(id)
+    this.#options.log(`postgres  ${id}  ended by itself; started again`)
+    void this.start(running.spec).catch((error: unknown) => {
+      this.#options.log(`postgres  ${id}  ${error instanceof Error ? error.message : String(error)}`)
+    })
+  }
+}

@@ -1,0 +1,55 @@
+/** Postgres refuses to run as root, so there it runs as another user. */
+import { execFile } from 'node:child_process'
+import { chownSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { EspalierError } from '../../../model/index.ts'
+
+export interface RunAs {
+  /** The program and its arguments as they are to be started. */
+  readonly command: (program: string, args: readonly string[]) => readonly [string, readonly string[]]
+  readonly ids: { readonly uid?: number; readonly gid?: number }
+  /** Hands a file or folder to that user. */
+  readonly own: (path: string) => void
+}
+
+/** `nobody` of every Linux and most others; Postgres wants a user that has a name. */
+const NOBODY = 65_534
+const ALL_MAY_ENTER = 0o001
+
+const asOneself: RunAs = { command: (program, args) => [program, args], ids: {}, own: () => undefined }
+
+/**
+ * @param folders what the programs read, and where the data lies.
+ * @throws {EspalierError} `E_POSTGRES_ROOT` where this is root and no other user can do it.
+ */
+export const runAs = async (folders: readonly string[]): Promise<RunAs> => {
+  if (process.getuid?.() !== 0) return asOneself
+  if (folders.every(isOpenToAll)) {
+    return {
+      ...asOneself,
+      ids: { uid: NOBODY, gid: NOBODY },
+      own: (path) => chownSync(path, NOBODY, NOBODY),
+    }
+  }
+  // Root itself, under another number: it may enter what only root may.
+  const mapped = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`]
+  try {
+    await promisify(execFile)('unshare', [...mapped, 'true'])
+  } catch (cause) {
+    const closed = folders.find((folder) => !isOpenToAll(folder))
+    throw new EspalierError('E_POSTGRES_ROOT', 'Postgres does not run as root, and no other user may do it here.', {
+      hint: `Run the sandbox as another user, or open ${closed} and the folders above it to all users (chmod o+x).`,
+      cause,
+    })
+  }
+  return { ...asOneself, command: (program, args) => ['unshare', [...mapped, program, ...args]] }
+}
+
+/** Whether everyone may enter it and every folder above it. The last one is ours to hand over. */
+const isOpenToAll = (folder: string): boolean => {
+  for (let path = dirname(resolve(folder)); ; path = dirname(path)) {
+    if ((statSync(path).mode & ALL_MAY_ENTER) === 0) return false
+    if (path === dirname(path)) return true
+  }
+}

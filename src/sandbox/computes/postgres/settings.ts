@@ -1,0 +1,84 @@
+/** The configuration file of one Postgres. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ComputeSpec } from '../computes.ts'
+
+export interface Place {
+  /** Folder of the socket. */
+  readonly socketFolder: string
+  /** Of a replica: how it reaches its primary. */
+  readonly primary?: string
+  /** Settings that the data insists on, since its primary had them (PostgreSQL documentation, 26.4.3). */
+  readonly atLeast: Readonly<Record<string, string>>
+}
+
+/** The only port number; servers differ by the folder of their socket. */
+export const SOCKET_PORT = 5432
+
+/** Slots that clients cannot take (docs of the service, connection limits). */
+const RESERVED_CONNECTIONS = 7
+
+const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
+
+/**
+ * What a client may set comes first and what the sandbox needs last: of two lines for one setting the last one counts.
+ * Memory is far below what the size stands for, so that twenty computes fit on a laptop.
+ *
+ * @throws {Error} where a name cannot be that of a setting.
+ */
+export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string): string => {
+  const lines: (readonly [string, string])[] = []
+  for (const [name, value] of Object.entries(spec.settings)) {
+    if (!SETTING_NAME.test(name)) throw new Error(`invalid configuration parameter name "${name}"`)
+    lines.push([name, value])
+  }
+  lines.push(
+    ['listen_addresses', ''],
+    ['unix_socket_directories', place.socketFolder],
+    ['unix_socket_permissions', '0777'],
+    ['port', String(SOCKET_PORT)],
+    ['hba_file', hbaFile],
+    ['max_connections', String(spec.maxConnections)],
+    ['superuser_reserved_connections', String(RESERVED_CONNECTIONS)],
+    ['temp_file_limit', `${Math.max(1, Math.floor(spec.tempDiskBytes / 1024))}kB`],
+    ['shared_preload_libraries', spec.libraries.join(',')],
+    ['shared_buffers', '16MB'],
+    ['jit', 'off'],
+    // A power failure is no concern of a sandbox.
+    ['fsync', 'off'],
+    ['full_page_writes', 'off'],
+    ['wal_level', 'replica'],
+    ['max_wal_senders', '10'],
+    ['wal_keep_size', '128MB'],
+    ['max_wal_size', '64MB'],
+    ['hot_standby', 'on'],
+    ['logging_collector', 'off'],
+    ['log_destination', 'stderr'],
+    ['log_min_messages', 'warning'],
+    ['lc_messages', 'C'],
+    ['cluster_name', spec.id],
+    ['ssl', 'off'],
+    ...(place.primary === undefined ? [] : [['primary_conninfo', place.primary] as const]),
+    ...Object.entries(place.atLeast),
+  )
+  return lines.map(([name, value]) => `${name} = ${quote(value)}\n`).join('')
+}
+
+/** A line end cannot be written in a configuration file; it would begin another setting. */
+const quote = (value: string): string =>
+  `'${value
+    .replaceAll(/[\r\n]/g, ' ')
+    .replaceAll('\\', '\\\\')
+    .replaceAll("'", "''")}'`
+
+/** Those that this Postgres has: it does not start with one that is missing. */
+export const availableLibraries = (
+  libraries: readonly string[],
+  postgres: string,
+): { readonly there: readonly string[]; readonly missing: readonly string[] } => {
+  const folders = [join(dirname(dirname(postgres)), 'lib'), join(dirname(dirname(postgres)), 'lib', 'postgresql')]
+  const isThere = (name: string): boolean =>
+    /^\w+$/.test(name) &&
+    folders.some((folder) => ['so', 'dylib'].some((suffix) => existsSync(join(folder, `${name}.${suffix}`))))
+  return { there: libraries.filter(isThere), missing: libraries.filter((name) => !isThere(name)) }
+}

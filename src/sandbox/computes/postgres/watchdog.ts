@@ -1,0 +1,58 @@
+/**
+ * Ends every Postgres when the sandbox dies without having done so. A shell of its own session reads which processes
+ * run; its input ends with the sandbox, however that ends.
+ */
+import { spawn } from 'node:child_process'
+
+export interface Watchdog {
+  /** To be ended with the sandbox, from now on. */
+  watch(pid: number): void
+  /** It has ended by itself. */
+  release(pid: number): void
+  /** Nothing is left to be done. */
+  close(): Promise<void>
+}
+
+// SIGINT is Postgres' fast shutdown. Folders go once their processes had time to end.
+const SCRIPT = `
+pids=' '
+while read -r word pid; do
+  case $word in
+    watch) pids="$pids$pid " ;;
+    release) case $pids in *" $pid "*) pids="\${pids%% $pid *} \${pids#* $pid }" ;; esac ;;
+    done) exit 0 ;;
+  esac
+done
+for pid in $pids; do kill -INT "$pid" 2>/dev/null; done
+for pid in $pids; do
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -QUIT "$pid" 2>/dev/null
+done
+for folder in "$@"; do rm -rf "$folder"; done
+`
+
+/** @param folders to be removed after a death; none of them outlives the sandbox. */
+export const startWatchdog = (folders: readonly string[]): Watchdog => {
+  const shell = spawn('sh', ['-c', SCRIPT, 'espalier-watchdog', ...folders], {
+    // A session of its own: what ends the sandbox's whole group must not end this one first.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  shell.unref()
+  shell.stdin.on('error', () => undefined)
+  const say = (line: string): void => void shell.stdin.write(`${line}\n`)
+  return {
+    watch: (pid) => say(`watch ${pid}`),
+    release: (pid) => say(`release ${pid}`),
+    close: async () => {
+      const ended = new Promise((resolve) => shell.once('exit', resolve))
+      shell.ref()
+      say('done')
+      shell.stdin.end()
+      await ended
+    },
+  }
+}

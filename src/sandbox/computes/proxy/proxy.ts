@@ -1,0 +1,215 @@
+/** Where clients connect: a port for each compute, and one for all. Wakes what sleeps, and passes bytes on. */
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { ConnectionRefusal, NO_SUCH_COMPUTE } from '../computes.ts'
+import type { ConnectionLog } from '../connection-log.ts'
+import type { Certificate } from './certificate.ts'
+import { asFullDisk, errorResponse, keyOf, ServerMessages } from './messages.ts'
+import {
+  encodeStartup,
+  type FirstMessage,
+  readFirstMessage,
+  type Startup,
+  takeEndpoint,
+  type Wanted,
+  wantedOf,
+} from './startup.ts'
+
+export interface ProxyOptions {
+  /** The socket of a compute's server, which takes connections then. */
+  readonly reach: (wanted: Wanted) => Promise<string>
+  readonly certificate: () => Certificate
+  readonly log: ConnectionLog
+}
+
+export interface Proxy {
+  /** Listens for one compute; on `port` where it is free. Returns the port. */
+  open(computeId: string, port?: number): Promise<number>
+  /** No further connections for it; those that are open stay. */
+  shut(computeId: string): void
+  readonly sharedPort: number
+  close(): Promise<void>
+}
+
+const LOOPBACK = '127.0.0.1'
+/** How long a client may take to say what it wants. */
+const PATIENCE_MS = 30_000
+const PROTOCOL_VIOLATION = '08P01'
+const CANNOT_CONNECT_NOW = '57P03'
+
+/** @param sharedPort 0 takes a free one. */
+export const startProxy = async (options: ProxyOptions, sharedPort: number): Promise<Proxy> => {
+  const servers = new Map<string, Server>()
+  const clients = new Set<Socket>()
+  /** Sockets of servers by the key that a cancel request names. */
+  const cancelKeys = new Map<string, string>()
+  let context: SecureContext | undefined
+  const secure = (socket: Socket): TLSSocket => {
+    context ??= createSecureContext(options.certificate())
+    return new TLSSocket(socket, { isServer: true, secureContext: context })
+  }
+
+  const serve = (socket: Socket, own: string | undefined): void => {
+    clients.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => socket.destroy())
+    socket.once('close', () => clients.delete(socket))
+    void admit(socket, own).catch((error: unknown) => refuse(socket, error))
+  }
+
+  /** The socket as it is after TLS, with the message that asks for a session. */
+  const greet = async (
+    raw: Socket,
+  ): Promise<{ readonly socket: Socket; readonly message: FirstMessage; readonly rest: Buffer }> => {
+    let socket = raw
+    for (;;) {
+      const { message, rest } = await firstMessage(socket)
+      if (message.kind === 'gss') socket.write('N')
+      else if (message.kind === 'ssl') {
+        if (socket !== raw || rest.length > 0) throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'unexpected SSLRequest')
+        socket.write('S')
+        socket = secure(raw)
+        socket.on('error', () => raw.destroy())
+        await once(socket, 'secure')
+      } else return { socket, message, rest }
+    }
+  }
+
+  const admit = async (raw: Socket, own: string | undefined): Promise<void> => {
+    const { socket, message, rest } = await greet(raw)
+    try {
+      if (message.kind === 'cancel') return cancel(socket, message.key, message.bytes)
+      if (message.kind !== 'startup') throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid startup packet')
+      const { startup, endpoint } = takeEndpoint(message)
+      const wanted = own === undefined ? wantedOf(endpoint ?? serverName(socket)) : wantedOf(own)
+      await pass(socket, wanted, startup, rest)
+    } catch (error) {
+      refuse(socket, error)
+    }
+  }
+
+  const pass = async (client: Socket, wanted: Wanted, startup: Startup, rest: Buffer): Promise<void> => {
+    const { server, path } = await dial(wanted)
+    if (client.destroyed) return void server.destroy()
+    const connection = options.log.open(wanted.computeId)
+    let key: string | undefined
+    const messages = new ServerMessages((type, message) => {
+      const found = keyOf(type, message)
+      if (found !== undefined) {
+        key = found
+        cancelKeys.set(found, path)
+      }
+      return asFullDisk(type, message)
+    })
+    server.on('error', () => client.end())
+    server.once('close', () => {
+      options.log.close(connection.id)
+      if (key !== undefined) cancelKeys.delete(key)
+      client.end()
+    })
+    client.once('close', () => server.destroy())
+    server.write(encodeStartup(startup))
+    if (rest.length > 0) server.write(rest)
+    server.pipe(messages).pipe(client)
+    client.pipe(server)
+  }
+
+  /** A compute may stop between being reached and being dialled; then it is reached once more. */
+  const dial = async (wanted: Wanted): Promise<{ readonly server: Socket; readonly path: string }> => {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const path = await options.reach(wanted)
+      const server = connect(path)
+      try {
+        await once(server, 'connect')
+        return { server, path }
+      } catch {
+        server.destroy()
+      }
+    }
+    throw new ConnectionRefusal(CANNOT_CONNECT_NOW, 'the compute does not take connections right now')
+  }
+
+  const cancel = (client: Socket, key: string, bytes: Buffer): void => {
+    const path = cancelKeys.get(key)
+    if (path === undefined) return void client.end()
+    const server = connect(path, () => server.end(bytes))
+    server.on('error', () => undefined)
+    server.once('close', () => client.end())
+    server.resume()
+  }
+
+  const listen = async (port: number, own: string | undefined): Promise<Server> => {
+    const server = createServer((socket) => serve(socket, own))
+    server.listen(port, LOOPBACK)
+    await once(server, 'listening')
+    return server
+  }
+
+  const shared = await listen(sharedPort, undefined)
+  return {
+    sharedPort: portOf(shared),
+    open: async (computeId, port = 0) => {
+      const known = servers.get(computeId)
+      if (known !== undefined) return portOf(known)
+      const server = await listen(port, computeId).catch(() => listen(0, computeId))
+      servers.set(computeId, server)
+      return portOf(server)
+    },
+    shut: (computeId) => {
+      servers.get(computeId)?.close()
+      servers.delete(computeId)
+    },
+    close: async () => {
+      const all = [shared, ...servers.values()]
+      const closed = all.map((server) => once(server, 'close'))
+      for (const server of all) server.close()
+      for (const client of clients) client.destroy()
+      await Promise.all(closed)
+    },
+  }
+}
+
+const portOf = (server: Server): number => {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** The first label of the name that a TLS client asked for. */
+const serverName = (socket: Socket): string => {
+  const name = socket instanceof TLSSocket && typeof socket.servername === 'string' ? socket.servername : ''
+  if (name !== '') return name.split('.')[0] ?? ''
+  throw new ConnectionRefusal(
+    NO_SUCH_COMPUTE,
+    'Endpoint ID is not specified: add options=endpoint%3D<endpoint-id> to the connection string, or use TLS with SNI',
+  )
+}
+
+const firstMessage = (socket: Socket): Promise<{ readonly message: FirstMessage; readonly rest: Buffer }> =>
+  new Promise((resolve, reject) => {
+    let bytes = Buffer.alloc(0)
+    const finish = (act: () => void): void => {
+      clearTimeout(timer)
+      socket.off('data', take).off('close', gone)
+      socket.pause()
+      act()
+    }
+    const take = (chunk: Buffer): void => {
+      bytes = Buffer.concat([bytes, chunk])
+      const read = readFirstMessage(bytes)
+      if (read !== undefined) finish(() => resolve({ message: read.message, rest: bytes.subarray(read.length) }))
+    }
+    const gone = (): void => finish(() => reject(new Error('the client left')))
+    const timer = setTimeout(() => {
+      finish(() => reject(new ConnectionRefusal(PROTOCOL_VIOLATION, 'no startup packet came')))
+    }, PATIENCE_MS)
+    socket.on('data', take).once('close', gone)
+    socket.resume()
+  })
+
+const refuse = (socket: Socket, error: unknown): void => {
+  if (socket.destroyed) return
+  const { sqlState, message } =
+    error instanceof ConnectionRefusal ? error : { sqlState: 'XX000', message: 'internal error of the sandbox' }
+  socket.end(errorResponse({ code: sqlState, message }))
+}

@@ -1,0 +1,87 @@
+/** The first message of a client (PostgreSQL documentation, 53.7: StartupMessage, SSLRequest, CancelRequest). */
+
+export const SSL_REQUEST = 80_877_103
+export const GSS_REQUEST = 80_877_104
+export const CANCEL_REQUEST = 80_877_102
+const PROTOCOL_MAJOR = 3
+/** A startup message is never longer in practice; Postgres itself refuses beyond this. */
+const MAX_BYTES = 10_000
+
+export interface Startup {
+  readonly kind: 'startup'
+  readonly version: number
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+export type FirstMessage =
+  | Startup
+  | { readonly kind: 'ssl' | 'gss' }
+  | { readonly kind: 'cancel'; readonly key: string; readonly bytes: Buffer }
+  | { readonly kind: 'invalid' }
+
+/**
+ * @returns `undefined` while it has not come whole; else the message and how many bytes it took.
+ */
+export const readFirstMessage = (
+  bytes: Buffer,
+): { readonly message: FirstMessage; readonly length: number } | undefined => {
+  if (bytes.length < 8) return undefined
+  const length = bytes.readInt32BE(0)
+  if (length < 8 || length > MAX_BYTES) return { message: { kind: 'invalid' }, length: bytes.length }
+  if (bytes.length < length) return undefined
+  return { message: parse(bytes.subarray(0, length)), length }
+}
+
+const parse = (bytes: Buffer): FirstMessage => {
+  const code = bytes.readInt32BE(4)
+  if (code === SSL_REQUEST) return { kind: 'ssl' }
+  if (code === GSS_REQUEST) return { kind: 'gss' }
+  if (code === CANCEL_REQUEST) return { kind: 'cancel', key: bytes.toString('hex', 8), bytes: Buffer.from(bytes) }
+  if (code >> 16 !== PROTOCOL_MAJOR) return { kind: 'invalid' }
+  const words = bytes.toString('utf8', 8, bytes.length - 1).split('\0')
+  const parameters = new Map<string, string>()
+  for (let index = 0; index + 1 < words.length; index += 2) {
+    const [name = '', value = ''] = words.slice(index, index + 2)
+    if (name !== '') parameters.set(name, value)
+  }
+  return { kind: 'startup', version: code, parameters }
+}
+
+export const encodeStartup = ({ version, parameters }: Omit<Startup, 'kind'>): Buffer => {
+  const text = [...parameters].map(([name, value]) => `${name}\0${value}\0`).join('')
+  const body = Buffer.from(`${text}\0`)
+  const head = Buffer.alloc(8)
+  head.writeInt32BE(8 + body.length, 0)
+  head.writeInt32BE(version, 4)
+  return Buffer.concat([head, body])
+}
+
+/** Which compute a client wants, and whether through the pooler. */
+export interface Wanted {
+  readonly computeId: string
+  readonly pooled: boolean
+}
+
+/** The name of a compute as a host or an option has it. */
+export const wantedOf = (name: string): Wanted =>
+  name.endsWith('-pooler')
+    ? { computeId: name.slice(0, -'-pooler'.length), pooled: true }
+    : { computeId: name, pooled: false }
+
+/**
+ * Takes `endpoint=<id>` out of the `options` parameter, where clients without SNI name their compute (docs of the
+ * service, "Connection errors"). What else the options hold is Postgres'.
+ */
+export const takeEndpoint = (
+  startup: Startup,
+): { readonly startup: Startup; readonly endpoint: string | undefined } => {
+  const parts = (startup.parameters.get('options') ?? '').split(' ').filter((part) => part !== '')
+  const isEndpoint = (part: string): boolean => part.startsWith('endpoint=')
+  const endpoint = parts.find(isEndpoint)?.slice('endpoint='.length)
+  if (endpoint === undefined) return { startup, endpoint }
+  const parameters = new Map(startup.parameters)
+  const rest = parts.filter((part) => !isEndpoint(part))
+  if (rest.length === 0) parameters.delete('options')
+  else parameters.set('options', rest.join(' '))
+  return { startup: { ...startup, parameters }, endpoint }
+}

@@ -1,0 +1,23 @@
+/** Work under one key is done one after the other, work under different keys side by side. */
+export class Queues {
+  readonly #tails = new Map<string, Promise<unknown>>()
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#tails.get(key) ?? Promise.resolve()).then(work)
+    const tail = done.catch(() => undefined)
+    this.#tails.set(key, tail)
+    void tail.then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key)
+    })
+    return done
+  }
+
+  /** Resolves when nothing that was begun so far is left under the key. */
+  async idle(key: string): Promise<void> {
+    await this.#tails.get(key)
+  }
+
+  async allIdle(): Promise<void> {
+    await Promise.all(this.#tails.values())
+  }
+}

@@ -1,0 +1,30 @@
+/** Computes without a Postgres: their connections are counted and dropped, and nothing else stands behind them. */
+import type { Computes, Gate } from './computes.ts'
+import { ConnectionLog } from './connection-log.ts'
+
+export const simulatedComputes = (gate: Gate): Computes => {
+  const log = new ConnectionLog()
+  const drop = (id: string): undefined => {
+    log.closeAll(id)
+    return undefined
+  }
+  return {
+    kind: 'simulated',
+    addBranch: () => undefined,
+    removeBranch: () => undefined,
+    start: () => undefined,
+    stop: drop,
+    restart: ({ id }) => drop(id),
+    configure: () => undefined,
+    forget: drop,
+    activity: () => undefined,
+    connect: async (id) => {
+      await gate.reach(id)
+      return log.open(id)
+    },
+    disconnect: (id) => log.close(id),
+    connections: () => log.list(),
+    address: () => undefined,
+    close: async () => undefined,
+  }
+}
