@@ -4,19 +4,23 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
 import { EspalierError } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
+import type { SandboxControl } from './control/control.ts'
+import { openControl } from './control/open-control.ts'
+import { Recorder, type Send } from './control/recorder.ts'
+import { Faults } from './faults/faults.ts'
+import { type ComputesChoice, openWorld } from './open-world.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
+import { CONTROL_ROOT, controlRoutes } from './routes/control.ts'
 import { plant } from './seed/plant.ts'
 import { resolveSeed } from './seed/read-seed.ts'
 import type { Seed } from './seed/seed.ts'
 import { type OpenedStore, openFileStore } from './store/file-store.ts'
 import { memoryStore } from './store/store.ts'
-import { DURATIONS, type Durations } from './world/durations.ts'
-import { finishOperation } from './world/finish.ts'
+import type { Durations } from './world/durations.ts'
 import type { WorldChange } from './world/records.ts'
-import { ScaleToZero } from './world/scale-to-zero.ts'
-import { World } from './world/world.ts'
 
 export interface SandboxOptions {
   /** Default 0: a free one. */
@@ -31,8 +35,12 @@ export interface SandboxOptions {
   readonly clock?: SandboxClock
   /** Default: the one kept in the state, or a new one. */
   readonly apiKey?: string
-  /** How long operations take, by action, in milliseconds; in place of the usual. */
+  /** How long operations take at least, by action, in milliseconds; in place of the usual. */
   readonly durations?: Durations
+  /** What stands behind the computes. Default: simulated. */
+  readonly computes?: ComputesChoice
+  /** The token of `/_sandbox/`. Default: a new one. */
+  readonly controlToken?: string
   /** Whether the service's published rate limits hold: 429 over them. Default: no. */
   readonly rateLimits?: boolean
   /** Takes a line for each request and for each change of an operation. */
@@ -45,6 +53,11 @@ export interface Sandbox {
   /** The API's root, version segment included. */
   readonly apiUrl: string
   readonly apiKey: string
+  /** Root of the sandbox's own API, and what it wants as a bearer token. */
+  readonly controlUrl: string
+  readonly controlToken: string
+  /** The same, without HTTP. */
+  readonly control: SandboxControl
   readonly clock: SandboxClock
   /** Whether a seed was given and left out, because there was state already. */
   readonly seedLeftOut: boolean
@@ -58,7 +71,7 @@ export interface Sandbox {
  * Starts a control plane on 127.0.0.1.
  *
  * @throws {EspalierError} `E_SANDBOX_STATE` where the state folder cannot be used, `E_SANDBOX_PORT` where the port is
- *   taken, `E_SEED` where the seed is wrong.
+ *   taken, `E_SEED` where the seed is wrong, `E_POSTGRES…` where Postgres was asked for and cannot run.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const opened = options.stateDir === undefined ? undefined : openFileStore(options.stateDir)
@@ -76,25 +89,18 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   // A world that ran faster than real time is ahead of it, and its time never goes back.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
-  const idleTimers = new ScaleToZero()
-  const world = new World({
-    clock,
-    log,
-    store: opened?.store ?? memoryStore,
-    durations: { ...DURATIONS, ...options.durations },
-    finish: finishOperation,
-    onCompute: (compute, of) => idleTimers.watch(compute, of),
-  })
+  const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
+  const faults = new Faults()
+  const { world, computes } = await openWorld({ ...options, clock, log, faults, store: opened?.store ?? memoryStore })
   const seed = kept.length === 0 ? options.seed : undefined
-  world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now()).map((put) => ({ put })))
-  opened?.begin(() => world.tables.dump())
-  opened?.keepKey(apiKey)
-
   let requests = 0
+  const recorder = new Recorder()
   const app = createApp({
     world,
     apiKey,
     rateLimits: options.rateLimits ?? false,
+    faults,
+    recorder,
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)
@@ -102,32 +108,55 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     },
     onBug: (error) => log(`bug  ${error instanceof Error ? error.stack : String(error)}`),
   })
+  const control = openControl({ world, computes, faults, recorder, send: sender(app, apiKey) })
+  app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   try {
+    world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now()).map((put) => ({ put })))
+    opened?.begin(() => world.tables.dump())
+    opened?.keepKey(apiKey)
     await listen(server, options.port ?? 0)
   } catch (error) {
     world.stop()
+    await computes.close()
     throw error
   }
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   let closing: Promise<void> | undefined
   return {
-    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${API_ROOT}`,
+    apiUrl: `${origin}${API_ROOT}`,
     apiKey,
+    controlUrl: `${origin}${CONTROL_ROOT}`,
+    controlToken,
+    control,
     clock,
     seedLeftOut: options.seed !== undefined && seed === undefined,
     get requests() {
       return requests
     },
     close: () => {
-      closing ??= end(server).then(() => {
+      closing ??= end(server).then(async () => {
         world.stop()
+        await computes.close()
         opened?.store.close()
       })
       return closing
     },
   }
 }
+
+const sender =
+  (app: Hono, apiKey: string): Send =>
+  async (method, path, body) => {
+    const response = await app.request(`${API_ROOT}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await response.text()
+    return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) }
+  }
 
 const listen = async (server: Server, port: number): Promise<void> => {
   server.listen(port, '127.0.0.1')

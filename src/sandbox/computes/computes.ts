@@ -44,6 +44,7 @@ export interface Computes {
   start(spec: ComputeSpec): Promise<void> | undefined
   /** Connections end with SQLSTATE 57P01. */
   stop(id: string): Promise<void> | undefined
+  /** Runs as asked; nothing happens where it does so already. */
   restart(spec: ComputeSpec): Promise<void> | undefined
   /** Takes up what can be taken up without a restart. */
   configure(spec: ComputeSpec): Promise<void> | undefined
@@ -55,8 +56,8 @@ export interface Computes {
   disconnect(connectionId: string): void
   /** Those that are open, and the last ones that ended. */
   connections(): readonly ConnectionInfo[]
-  /** How a client reaches a compute; `undefined` where nothing listens. */
-  address(id: string): ComputeAddress | undefined
+  /** How clients reach a compute; `undefined` where nothing listens. */
+  address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
 }
 
@@ -85,10 +86,12 @@ export class ConnectionRefusal extends Error {
 
 /** Brings a compute to where it takes connections: wakes it, or waits while it changes. */
 export interface Gate {
-  /** @throws {ConnectionRefusal} where there is no such compute, or it may not wake. */
-  reach(computeId: string): Promise<void>
-  /** Milliseconds since the epoch, of the machine's clock. */
-  now(): number
+  /**
+   * Resolves once it may take connections, with what it must be.
+   *
+   * @throws {ConnectionRefusal} where there is no such compute, or it may not wake.
+   */
+  reach(computeId: string): Promise<ComputeSpec>
 }
 
 export const NO_SUCH_COMPUTE = '08004'

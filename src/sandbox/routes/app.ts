@@ -1,13 +1,17 @@
 /** The API's routes over the world (spec 4; what the spec does not show is in docs/control-api.md). */
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
+import type { Recorder } from '../control/recorder.ts'
+import type { Faults } from '../faults/faults.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
+import { misbehave } from './misbehave.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
 import { limitRates } from './rate-limit.ts'
+import { record } from './record.ts'
 
 export const API_ROOT = '/api/v2'
 const REQUEST_ID = 'x-neon-ret-request-id'
@@ -16,13 +20,15 @@ export interface AppOptions {
   readonly world: World
   readonly apiKey: string
   readonly rateLimits: boolean
+  readonly faults: Faults
+  readonly recorder: Recorder
   /** Told of each request once it is answered. */
   readonly onRequest: (method: string, path: string, status: number) => void
   /** Told of what no request should cause; the client sees a 500. */
   readonly onBug: (error: unknown) => void
 }
 
-export const createApp = ({ world, apiKey, rateLimits, onRequest, onBug }: AppOptions): Hono => {
+export const createApp = ({ world, apiKey, rateLimits, faults, recorder, onRequest, onBug }: AppOptions): Hono => {
   const app = new Hono()
   app.use('*', async (context, next) => {
     context.header(REQUEST_ID, requestIdOf(context))
@@ -37,6 +43,8 @@ export const createApp = ({ world, apiKey, rateLimits, onRequest, onBug }: AppOp
   app.notFound((context) => refuse(context, new Refusal(404, 'this route does not exist')))
 
   const api = app.basePath(API_ROOT)
+  api.use('*', record(recorder, world.clock, API_ROOT))
+  api.use('*', misbehave(faults, world.clock, API_ROOT))
   api.use('*', async (context, next) => {
     if (!isAuthorized(context.req.header('authorization'), apiKey)) {
       throw new Refusal(401, 'supplied credentials do not pass authentication')

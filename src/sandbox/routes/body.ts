@@ -47,10 +47,10 @@ export const branchBody = z.object({
 const MAX_BODY_BYTES = 1024 * 1024
 
 /** @throws {Refusal} 400 that names the field, 413 where the body is too large. */
-export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
+export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxBytes = MAX_BODY_BYTES): Promise<T> => {
   const text = await context.req.text()
-  if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
-    throw new Refusal(413, `request body is larger than ${MAX_BODY_BYTES} bytes`)
+  if (Buffer.byteLength(text) > maxBytes) {
+    throw new Refusal(413, `request body is larger than ${maxBytes} bytes`)
   }
   let value: unknown
   try {

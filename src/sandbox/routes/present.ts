@@ -1,5 +1,11 @@
 /** Records as the API shows them (spec 2). */
-import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
+import {
+  type BranchRecord,
+  type ComputeRecord,
+  isOver,
+  type OperationRecord,
+  type ProjectRecord,
+} from '../world/records.ts'
 
 /** Second precision (spec 2.1). */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
@@ -101,11 +107,12 @@ export const presentOperation = (operation: OperationRecord) => ({
   ...(operation.computeId === undefined ? {} : { endpoint_id: operation.computeId }),
   action: operation.action,
   status: operation.status,
-  failures_count: 0,
+  failures_count: operation.failures ?? 0,
+  ...(operation.error === undefined ? {} : { error: operation.error }),
+  ...(operation.retryAt === undefined ? {} : { retry_at: seconds(operation.retryAt) }),
   created_at: seconds(operation.createdAtUs / 1_000),
   updated_at: seconds(operation.updatedAt),
-  total_duration_ms:
-    operation.status === 'finished'
-      ? Math.round(operation.updatedAt - (operation.startedAt ?? operation.updatedAt))
-      : 0,
+  total_duration_ms: isOver(operation)
+    ? Math.round(operation.updatedAt - (operation.startedAt ?? operation.updatedAt))
+    : 0,
 })

@@ -78,6 +78,7 @@ export const openFileStore = (directory: string): OpenedStore => {
         foldAt = Number.POSITIVE_INFINITY
         queueMicrotask(() => dump !== undefined && fold(dump()))
       },
+      replace: fold,
       close: () => {
         closeSync(log)
         unlock()

@@ -4,7 +4,9 @@ import type { WorldChange } from '../world/records.ts'
 export interface Store {
   /** All of these, or none. Nothing is acknowledged before this returned. */
   append(changes: readonly WorldChange[]): void
+  /** Keeps these in the place of all that was kept. */
+  replace(all: Iterable<WorldChange>): void
   close(): void
 }
 
-export const memoryStore: Store = { append: () => undefined, close: () => undefined }
+export const memoryStore: Store = { append: () => undefined, replace: () => undefined, close: () => undefined }

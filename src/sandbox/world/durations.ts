@@ -8,6 +8,15 @@ export const DURATIONS: Durations = {
   create_branch: 1_000,
   delete_timeline: 600,
 }
+
+/** Where real work is behind these, they take as long as that takes. */
+export const WORK_DURATIONS: Durations = {
+  start_compute: 0,
+  suspend_compute: 0,
+  apply_config: 0,
+  create_branch: 0,
+  delete_timeline: 0,
+}
 const OTHER_MS = 500
 /** To either side, as a share. */
 const SPREAD = 0.1

@@ -23,6 +23,12 @@ export const finishOperation = (operation: OperationRecord, world: World): reado
   }
 }
 
+/** It did not end well: its compute stays as it was, and nothing is pending any more. */
+export const abandonOperation = (operation: OperationRecord, world: World): readonly WorldRecord[] => {
+  const compute = world.tables.compute(operation.computeId ?? '')
+  return compute === undefined ? [] : [applied(compute, world.clock.now())]
+}
+
 /** Where a change was made meanwhile, the state that it asked for stays pending. */
 const settle = (compute: ComputeRecord, state: ComputeState, now: number): ComputeRecord => {
   const { pendingState, ...rest } = compute
@@ -36,7 +42,7 @@ const settle = (compute: ComputeRecord, state: ComputeState, now: number): Compu
   return { ...settled, startedAt: now, lastActive: now }
 }
 
-/** It kept running. */
+/** As it is, with nothing pending. */
 const applied = ({ pendingState: _done, ...compute }: ComputeRecord, now: number): ComputeRecord => ({
   ...compute,
   updatedAt: now,

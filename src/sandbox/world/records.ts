@@ -51,7 +51,16 @@ export interface ComputeRecord {
   readonly suspendedAt?: number
 }
 
-export type OperationStatus = 'scheduling' | 'running' | 'finished'
+/** The public OpenAPI's eight (`error` is not in spec 2.1.2). */
+export type OperationStatus =
+  | 'scheduling'
+  | 'running'
+  | 'finished'
+  | 'failed'
+  | 'error'
+  | 'cancelling'
+  | 'cancelled'
+  | 'skipped'
 
 export interface OperationRecord {
   readonly kind: 'operation'
@@ -70,6 +79,18 @@ export interface OperationRecord {
   readonly restarts?: boolean
   /** The operation of the same call that must finish first. */
   readonly waitsFor?: string
+  /** Absent: never. */
+  readonly failures?: number
+  /** Why it failed last. */
+  readonly error?: string
+  /** Of one that failed: when it is tried again. */
+  readonly retryAt?: number
+}
+
+/** Nothing becomes of it any more; one that failed may be tried again (spec 3.1). */
+export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
+  if (status === 'failed') return retryAt === undefined
+  return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'
 }
 
 export type WorldRecord = ProjectRecord | BranchRecord | ComputeRecord | OperationRecord

@@ -1,5 +1,6 @@
 /** Suspends what nobody uses (spec 3.2): the compute's own timer, on the sandbox's clock. */
 import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
+import type { Activity } from '../computes/computes.ts'
 import type { ComputeRecord } from './records.ts'
 import type { World } from './world.ts'
 
@@ -7,35 +8,81 @@ import type { World } from './world.ts'
 const BUSY_MS = 1_000
 
 export class ScaleToZero {
+  readonly #activityOf: (computeId: string) => Promise<Activity> | undefined
   readonly #timers = new Map<string, () => void>()
+
+  /** @param activityOf what its clients do; `undefined` where nobody can know. */
+  constructor(activityOf: (computeId: string) => Promise<Activity> | undefined) {
+    this.#activityOf = activityOf
+  }
 
   /** To be told of each change of a compute. */
   watch(compute: ComputeRecord, world: World): void {
-    this.#timers.get(compute.id)?.()
-    this.#timers.delete(compute.id)
+    this.forget(compute.id)
     const due = dueTime(compute)
-    if (due !== undefined)
-      this.#timers.set(
-        compute.id,
-        world.at(due, () => this.#suspend(compute, world)),
-      )
+    if (due !== undefined) this.#set(compute.id, due, world)
   }
 
-  #suspend({ projectId, id }: ComputeRecord, world: World): void {
-    const tables = world.tables.projects.get(projectId)
-    const compute = tables?.computes.get(id)
-    if (tables === undefined || compute === undefined || dueTime(compute) === undefined) return
-    if (tables.unfinished.size > 0) {
-      this.#timers.set(
-        id,
-        world.at(world.clock.now() + BUSY_MS, () => this.#suspend(compute, world)),
-      )
+  forget(computeId: string): void {
+    this.#timers.get(computeId)?.()
+    this.#timers.delete(computeId)
+  }
+
+  #set(id: string, time: number, world: World): void {
+    this.#timers.set(
+      id,
+      world.at(time, () => this.#look(id, world)),
+    )
+  }
+
+  #look(id: string, world: World): void {
+    const compute = world.tables.compute(id)
+    if (compute === undefined || dueTime(compute) === undefined) return
+    const activity = this.#activityOf(id)
+    if (activity === undefined) {
+      this.#suspend(compute, world)
+      return
+    }
+    void activity.then(
+      (seen) => this.#judge(id, seen, world),
+      // It did not answer: it is about to stop, or it is busy.
+      () => this.#set(id, world.clock.now() + BUSY_MS, world),
+    )
+  }
+
+  /** What clients did since counts from then on. */
+  #judge(id: string, { busy, quietMs }: Activity, world: World): void {
+    const compute = world.tables.compute(id)
+    if (compute === undefined || dueTime(compute) === undefined) return
+    const now = world.clock.now()
+    const lastUse = busy ? now : world.clock.ago(quietMs)
+    if (lastUse <= (compute.lastActive ?? 0)) {
+      this.#suspend(compute, world)
+      return
+    }
+    const used = { ...compute, lastActive: lastUse }
+    if ((dueTime(used) ?? 0) <= now) {
+      this.#suspend(used, world)
+      return
+    }
+    world.commit(compute.projectId, [used])
+  }
+
+  #suspend(compute: ComputeRecord, world: World): void {
+    const { id, projectId, branchId } = compute
+    const now = world.clock.now()
+    if ((dueTime(compute) ?? now) > now) {
+      this.watch(compute, world)
+      return
+    }
+    if ((world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0) {
+      this.#set(id, now + BUSY_MS, world)
       return
     }
     world.commit(
       projectId,
-      [{ ...compute, pendingState: 'idle', updatedAt: world.clock.now() }],
-      [{ action: 'suspend_compute', branchId: compute.branchId, computeId: id }],
+      [{ ...compute, pendingState: 'idle', updatedAt: now }],
+      [{ action: 'suspend_compute', branchId, computeId: id }],
     )
   }
 }

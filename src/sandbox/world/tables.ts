@@ -1,11 +1,12 @@
 /** Every record by id, and by what it is looked up under. */
-import type {
-  BranchRecord,
-  ComputeRecord,
-  OperationRecord,
-  ProjectRecord,
-  WorldChange,
-  WorldRecord,
+import {
+  type BranchRecord,
+  type ComputeRecord,
+  isOver,
+  type OperationRecord,
+  type ProjectRecord,
+  type WorldChange,
+  type WorldRecord,
 } from './records.ts'
 
 /** Operations kept for each project; older ones are forgotten, as the service forgets after six months. */
@@ -40,6 +41,17 @@ export class Tables {
 
   has(id: string): boolean {
     return this.#home.has(id)
+  }
+
+  clear(): void {
+    this.projects.clear()
+    this.#home.clear()
+    this.#projectIds = undefined
+  }
+
+  /** Wherever it is. */
+  compute(id: string): ComputeRecord | undefined {
+    return this.projects.get(this.#home.get(id) ?? '')?.computes.get(id)
   }
 
   /** Everything, as changes that make it again. */
@@ -103,7 +115,7 @@ const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
     tables.operations.push({ id, createdAtUs })
   }
   tables.operationById.set(record.id, record)
-  if (record.status === 'finished') tables.unfinished.delete(record.id)
+  if (isOver(record)) tables.unfinished.delete(record.id)
   else tables.unfinished.add(record.id)
   // Forgotten in batches, so that each one costs a constant time.
   if (tables.operations.length > OPERATIONS_KEPT * 1.1) {

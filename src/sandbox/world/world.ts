@@ -3,20 +3,30 @@ import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Durations, durationOf } from './durations.ts'
+import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, WorldChange, WorldRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 
-/** What an operation does to the world when it ends. */
-export type Finish = (operation: OperationRecord, world: World) => readonly WorldRecord[]
+/** What an operation does to the world when it ends well, and when it does not. */
+export interface Effects {
+  readonly finish: (operation: OperationRecord, world: World) => readonly WorldRecord[]
+  readonly abandon: (operation: OperationRecord, world: World) => readonly WorldRecord[]
+  /** What is behind the world does its part; `undefined` where nothing has to be waited for. */
+  readonly begin: (operation: OperationRecord, world: World) => Promise<void> | undefined
+}
 
 export interface WorldOptions {
   readonly clock: SandboxClock
   readonly store: Store
   readonly durations: Durations
-  readonly finish: Finish
+  readonly effects: Effects
+  /** Asked each time that an operation begins. */
+  readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
   /** Told after each change of a compute, for timers. */
   readonly onCompute: (compute: ComputeRecord, world: World) => void
+  /** Told when a compute is there no more. */
+  readonly onGone: (compute: ComputeRecord) => void
   readonly log: (line: string) => void
 }
 
@@ -32,11 +42,28 @@ export class World {
   readonly tables = new Tables()
   readonly #options: WorldOptions
   readonly #timers = new Set<() => void>()
+  #runner: OperationRunner
   #lastOperationUs = 0
 
   constructor(options: WorldOptions) {
     this.clock = options.clock
     this.#options = options
+    this.#runner = this.#newRunner()
+  }
+
+  #newRunner(): OperationRunner {
+    const { effects, faultOf } = this.#options
+    return new OperationRunner({
+      clock: this.clock,
+      tables: this.tables,
+      at: (time, task) => this.at(time, task),
+      keep: (records) => this.#keep(records.map((put) => ({ put }))),
+      log: (operation) => this.#logOperation(operation),
+      faultOf,
+      begin: (operation) => effects.begin(operation, this),
+      finish: (operation) => effects.finish(operation, this),
+      abandon: (operation) => effects.abandon(operation, this),
+    })
   }
 
   /** Takes up what the store holds: operations that were under way go on. */
@@ -47,7 +74,7 @@ export class World {
       if (newest !== undefined) this.#lastOperationUs = Math.max(this.#lastOperationUs, newest.createdAtUs)
       for (const id of tables.unfinished) {
         const operation = tables.operationById.get(id)
-        if (operation?.status === 'running') this.#schedule(operation)
+        if (operation !== undefined) this.#runner.resume(operation)
       }
       for (const compute of tables.computes.values()) this.#options.onCompute(compute, this)
     }
@@ -67,8 +94,20 @@ export class World {
     return takeBack
   }
 
+  /** Another world in the place of this one. */
+  load(changes: readonly WorldChange[]): void {
+    this.stop()
+    this.#runner = this.#newRunner()
+    const before = [...this.tables.projects.values()].flatMap(({ computes }) => [...computes.values()])
+    this.tables.clear()
+    for (const compute of before) this.#options.onGone(compute)
+    this.restore(changes)
+    this.#options.store.replace(this.tables.dump())
+  }
+
   /** Nothing happens any more; what was under way goes on when the store is opened again. */
   stop(): void {
+    this.#runner.stop()
     for (const takeBack of [...this.#timers]) takeBack()
   }
 
@@ -119,7 +158,7 @@ export class World {
     ])
     for (const operation of started) {
       this.#logOperation(operation)
-      if (operation.status === 'running') this.#schedule(operation)
+      if (operation.status === 'running') this.#runner.run(operation)
     }
     return started
   }
@@ -149,27 +188,6 @@ export class World {
     }
   }
 
-  #schedule(operation: OperationRecord): void {
-    const end = (operation.startedAt ?? this.clock.now()) + operation.durationMs
-    this.at(end, () => this.#finish(operation))
-  }
-
-  #finish(operation: OperationRecord): void {
-    const now = this.clock.now()
-    const tables = this.tables.projects.get(operation.projectId)
-    const finished: OperationRecord = { ...operation, status: 'finished', updatedAt: now }
-    const next = [...(tables?.unfinished ?? [])]
-      .map((id) => tables?.operationById.get(id))
-      .find((candidate) => candidate?.waitsFor === operation.id)
-    const running = next && { ...next, status: 'running' as const, startedAt: now, updatedAt: now }
-    const records = [...this.#options.finish(operation, this), finished, ...(running === undefined ? [] : [running])]
-    this.#keep(records.map((put) => ({ put })))
-    this.#logOperation(finished)
-    if (running === undefined) return
-    this.#logOperation(running)
-    this.#schedule(running)
-  }
-
   #logOperation({ id, projectId, action, status, computeId, branchId }: OperationRecord): void {
     this.#options.log(`operation  ${id}  ${projectId}  ${action}  ${computeId ?? branchId}  ${status}`)
   }
@@ -177,7 +195,9 @@ export class World {
   #keep(changes: readonly WorldChange[]): void {
     this.#options.store.append(changes)
     for (const change of changes) {
+      const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
+      if (gone !== undefined) this.#options.onGone(gone)
       if ('put' in change && change.put.kind === 'compute') this.#options.onCompute(change.put, this)
     }
   }

@@ -1,4 +1,5 @@
 /** Computes that are Postgres: a process for each that runs, a data folder for each branch, a proxy before them. */
+import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import {
   type Activity,
@@ -11,7 +12,7 @@ import {
 } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
-import { type Proxy, startProxy } from '../proxy/proxy.ts'
+import { type ConnectionProxy, startProxy } from '../proxy/proxy.ts'
 import type { Wanted } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
 import { DATABASE, DataFolders, ROLE } from './data.ts'
@@ -52,7 +53,7 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Postgr
   try {
     const data = new DataFolders(home.root, home.binaries, home.runAs, home.password)
     const computes = new PostgresComputes(options, home, data)
-    await Promise.all([data.template(), computes.listen()])
+    await computes.listen()
     return computes
   } catch (error) {
     await home.close()
@@ -73,8 +74,7 @@ class PostgresComputes implements Computes {
   readonly #running = new Map<string, Running>()
   readonly #poolers = new Map<string, Promise<Pooler>>()
   readonly #held = new Map<string, pg.Client>()
-  readonly #ports = new Map<string, number>()
-  #proxy: Proxy | undefined
+  #proxy: ConnectionProxy | undefined
   #closing = false
 
   constructor(options: PostgresOptions, home: Home, data: DataFolders) {
@@ -113,7 +113,6 @@ class PostgresComputes implements Computes {
 
   start(spec: ComputeSpec): Promise<void> {
     return this.#work.run(spec.id, async () => {
-      await this.#listenFor(spec.id)
       if (!this.#running.has(spec.id)) await this.#launch(spec)
     })
   }
@@ -124,8 +123,9 @@ class PostgresComputes implements Computes {
 
   restart(spec: ComputeSpec): Promise<void> {
     return this.#work.run(spec.id, async () => {
+      const running = this.#running.get(spec.id)
+      if (running !== undefined && isDeepStrictEqual(running.spec, spec)) return
       await this.#halt(spec.id)
-      await this.#listenFor(spec.id)
       await this.#launch(spec)
     })
   }
@@ -143,7 +143,6 @@ class PostgresComputes implements Computes {
   forget(id: string): Promise<void> {
     return this.#work.run(id, async () => {
       this.#proxy?.shut(id)
-      this.#ports.delete(id)
       await this.#halt(id)
       this.#data.remove(this.#data.replica(id))
     })
@@ -160,7 +159,7 @@ class PostgresComputes implements Computes {
   }
 
   async connect(id: string): Promise<ConnectionInfo> {
-    const address = this.address(id) ?? (await this.#addressOf(id))
+    const address = await this.address(id)
     const before = new Set(this.connections().map((connection) => connection.id))
     const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })
     client.on('error', () => undefined)
@@ -182,13 +181,15 @@ class PostgresComputes implements Computes {
     return this.#log.list()
   }
 
-  address(id: string): ComputeAddress | undefined {
-    const port = this.#ports.get(id)
-    if (port === undefined) return undefined
+  /** A port of its own, the same one as in the last run where it is free. */
+  async address(id: string): Promise<ComputeAddress> {
+    if (this.#proxy === undefined) throw new Error('the proxy does not run')
+    const port = await this.#proxy.open(id, this.#home.ports.get(id))
+    this.#home.keepPort(id, port)
     return {
       host: '127.0.0.1',
       port,
-      sharedPort: this.#proxy?.sharedPort ?? 0,
+      sharedPort: this.#proxy.sharedPort,
       user: ROLE,
       password: this.#home.password,
       database: DATABASE,
@@ -199,26 +200,14 @@ class PostgresComputes implements Computes {
     this.#closing = true
     for (const client of this.#held.values()) void client.end().catch(() => undefined)
     await this.#work.allIdle()
-    await Promise.all([...this.#running.keys()].map((id) => this.stop(id)))
+    // Replicas first: a primary that stops waits until they have all it wrote.
+    for (const type of ['read_only', 'read_write'] as const) {
+      const ids = [...this.#running].filter(([, { spec }]) => spec.type === type).map(([id]) => id)
+      await Promise.all(ids.map((id) => this.stop(id)))
+    }
     await this.#branches.allIdle()
     await this.#proxy?.close()
     await this.#home.close()
-  }
-
-  /** A port of its own, the same one as in the last run where it is free. */
-  async #listenFor(id: string): Promise<void> {
-    if (this.#closing || this.#proxy === undefined || this.#ports.has(id)) return
-    const port = await this.#proxy.open(id, this.#home.ports.get(id))
-    this.#ports.set(id, port)
-    this.#home.keepPort(id, port)
-  }
-
-  async #addressOf(id: string): Promise<ComputeAddress> {
-    await this.#options.gate.reach(id)
-    await this.#work.idle(id)
-    const address = this.address(id)
-    if (address === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run')
-    return address
   }
 
   async #reach({ computeId, pooled }: Wanted): Promise<string> {
@@ -229,8 +218,10 @@ class PostgresComputes implements Computes {
         'pooled connections need PgBouncer, which is not installed here: install it, or connect without -pooler',
       )
     }
-    await this.#options.gate.reach(computeId)
+    const spec = await this.#options.gate.reach(computeId)
     await this.#work.idle(computeId)
+    // One that was active before the sandbox began runs from its first connection on.
+    if (!this.#running.has(computeId)) await this.start(spec)
     const running = this.#running.get(computeId)
     if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
     if (pgBouncer === undefined) return running.server.socketPath

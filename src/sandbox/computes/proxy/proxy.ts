@@ -23,7 +23,7 @@ export interface ProxyOptions {
   readonly log: ConnectionLog
 }
 
-export interface Proxy {
+export interface ConnectionProxy {
   /** Listens for one compute; on `port` where it is free. Returns the port. */
   open(computeId: string, port?: number): Promise<number>
   /** No further connections for it; those that are open stay. */
@@ -39,8 +39,8 @@ const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
 
 /** @param sharedPort 0 takes a free one. */
-export const startProxy = async (options: ProxyOptions, sharedPort: number): Promise<Proxy> => {
-  const servers = new Map<string, Server>()
+export const startProxy = async (options: ProxyOptions, sharedPort: number): Promise<ConnectionProxy> => {
+  const servers = new Map<string, Promise<Server>>()
   const clients = new Set<Socket>()
   /** Sockets of servers by the key that a cancel request names. */
   const cancelKeys = new Map<string, string>()
@@ -151,17 +151,16 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
     sharedPort: portOf(shared),
     open: async (computeId, port = 0) => {
       const known = servers.get(computeId)
-      if (known !== undefined) return portOf(known)
-      const server = await listen(port, computeId).catch(() => listen(0, computeId))
+      const server = known ?? listen(port, computeId).catch(() => listen(0, computeId))
       servers.set(computeId, server)
-      return portOf(server)
+      return portOf(await server)
     },
     shut: (computeId) => {
-      servers.get(computeId)?.close()
+      void servers.get(computeId)?.then((server) => server.close())
       servers.delete(computeId)
     },
     close: async () => {
-      const all = [shared, ...servers.values()]
+      const all = [shared, ...(await Promise.all(servers.values()))]
       const closed = all.map((server) => once(server, 'close'))
       for (const server of all) server.close()
       for (const client of clients) client.destroy()

@@ -1,0 +1,53 @@
+/** What only the owner of a sandbox may do: move its time, break it, look behind it. */
+import type { SandboxClock } from '../clock/clock.ts'
+import type { ComputeAddress, ConnectionInfo } from '../computes/computes.ts'
+import type { FaultOrder } from '../faults/fault.ts'
+import type { WaitingFault } from '../faults/faults.ts'
+import type { WorldChange } from '../world/records.ts'
+import type { RecordedRequest, Replayed } from './recorder.ts'
+
+/** A compute with the way to it. */
+export interface ReachableCompute {
+  readonly id: string
+  readonly projectId: string
+  readonly branchId: string
+  readonly branchName: string
+  readonly type: 'read_write' | 'read_only'
+  readonly name?: string
+  readonly state: string
+  readonly connections: number
+  /** Absent where no Postgres is behind it. */
+  readonly address?: ComputeAddress
+  /** A connection string; absent where no Postgres is behind it. */
+  readonly uri?: string
+}
+
+/** Everything in a world, as `load` takes it. */
+export interface WorldDump {
+  readonly version: 1
+  readonly changes: readonly WorldChange[]
+}
+
+export interface SandboxControl {
+  readonly clock: SandboxClock
+  readonly computesKind: 'postgres' | 'simulated'
+  computes(): Promise<readonly ReachableCompute[]>
+  connections(): readonly ConnectionInfo[]
+  /** A connection that the sandbox holds. @throws {ConnectionRefusal} as any client would see it. */
+  connect(computeId: string): Promise<ConnectionInfo>
+  disconnect(connectionId: string): void
+  faults(): readonly WaitingFault[]
+  addFault(order: FaultOrder): WaitingFault
+  removeFault(id: string): boolean
+  clearFaults(): void
+  dump(): WorldDump
+  /** Puts a dumped world in the place of this one. Data in Postgres is not part of it. */
+  load(dump: WorldDump): void
+  requests(): readonly RecordedRequest[]
+  clearRequests(): void
+  replay(requests: readonly RecordedRequest[]): Promise<readonly Replayed[]>
+}
+
+/** A connection string for a compute's own port. */
+export const uriOf = ({ host, port, user, password, database }: ComputeAddress): string =>
+  `postgresql://${user}:${encodeURIComponent(password)}@${host}:${port}/${database}`

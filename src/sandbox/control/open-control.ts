@@ -1,0 +1,69 @@
+import { EspalierError } from '../../model/index.ts'
+import type { Computes } from '../computes/computes.ts'
+import type { Faults } from '../faults/faults.ts'
+import type { ComputeRecord } from '../world/records.ts'
+import type { World } from '../world/world.ts'
+import { type ReachableCompute, type SandboxControl, uriOf } from './control.ts'
+import { type Recorder, replay, type Send } from './recorder.ts'
+
+export interface ControlParts {
+  readonly world: World
+  readonly computes: Computes
+  readonly faults: Faults
+  readonly recorder: Recorder
+  /** Sends a request to the sandbox's own API, with its own key. */
+  readonly send: Send
+}
+
+export const openControl = ({ world, computes, faults, recorder, send }: ControlParts): SandboxControl => ({
+  clock: world.clock,
+  computesKind: computes.kind,
+  computes: async () => {
+    const open = new Map<string, number>()
+    for (const { computeId, closedAt } of computes.connections()) {
+      if (closedAt === undefined) open.set(computeId, (open.get(computeId) ?? 0) + 1)
+    }
+    const all = [...world.tables.projects.values()].flatMap((project) => [...project.computes.values()])
+    return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
+  },
+  connections: () => computes.connections(),
+  connect: (computeId) => computes.connect(computeId),
+  disconnect: (connectionId) => computes.disconnect(connectionId),
+  faults: () => faults.list(),
+  addFault: (order) => faults.add(order),
+  removeFault: (id) => faults.remove(id),
+  clearFaults: () => faults.clear(),
+  dump: () => ({ version: 1, changes: [...world.tables.dump()] }),
+  load: (dump) => {
+    if (dump.version !== 1 || !Array.isArray(dump.changes)) {
+      throw new EspalierError('E_SANDBOX_WORLD', 'This is no world that a sandbox dumped.', {
+        hint: 'Load what GET /_sandbox/world gave.',
+      })
+    }
+    world.load(dump.changes)
+  },
+  requests: () => recorder.list(),
+  clearRequests: () => recorder.clear(),
+  replay: (requests) => replay(requests, send),
+})
+
+const reachable = async (
+  compute: ComputeRecord,
+  world: World,
+  computes: Computes,
+  connections: number,
+): Promise<ReachableCompute> => {
+  const address = await computes.address(compute.id)
+  const branch = world.tables.projects.get(compute.projectId)?.branches.get(compute.branchId)
+  return {
+    id: compute.id,
+    projectId: compute.projectId,
+    branchId: compute.branchId,
+    branchName: branch?.name ?? compute.branchId,
+    type: compute.type,
+    ...(compute.name === undefined ? {} : { name: compute.name }),
+    state: compute.state,
+    connections,
+    ...(address === undefined ? {} : { address, uri: uriOf(address) }),
+  }
+}

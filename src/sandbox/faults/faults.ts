@@ -1,0 +1,79 @@
+/** The faults that wait for their moment. */
+import { randomUUID } from 'node:crypto'
+import { globMatches } from '../../model/index.ts'
+import { type Fault, type FaultOrder, faultShape, type OperationEffect, type RequestEffect } from './fault.ts'
+
+export interface WaitingFault {
+  readonly id: string
+  readonly fault: Fault
+  /** How often it struck. */
+  readonly struck: number
+}
+
+interface OperationLike {
+  readonly action: string
+  readonly computeId?: string
+  readonly branchId: string
+}
+
+export class Faults {
+  #waiting: readonly (WaitingFault & { readonly passed: number })[] = []
+
+  /** @throws {z.ZodError} where it is none. */
+  add(order: FaultOrder): WaitingFault {
+    const added = { id: randomUUID(), fault: faultShape.parse(order), struck: 0, passed: 0 }
+    this.#waiting = [...this.#waiting, added]
+    return added
+  }
+
+  /** Whether there was one. */
+  remove(id: string): boolean {
+    const before = this.#waiting.length
+    this.#waiting = this.#waiting.filter((fault) => fault.id !== id)
+    return this.#waiting.length < before
+  }
+
+  clear(): void {
+    this.#waiting = []
+  }
+
+  list(): readonly WaitingFault[] {
+    return this.#waiting.map(({ id, fault, struck }) => ({ id, fault, struck }))
+  }
+
+  ofRequest(method: string, path: string): RequestEffect | undefined {
+    if (this.#waiting.length === 0) return undefined
+    const struck = this.#strike(
+      ({ fault }) =>
+        fault.on === 'request' &&
+        (fault.method === undefined || fault.method.toUpperCase() === method) &&
+        (fault.path === undefined || globMatches(fault.path, path)),
+    )
+    return struck?.on === 'request' ? struck.effect : undefined
+  }
+
+  ofOperation({ action, computeId, branchId }: OperationLike): OperationEffect | undefined {
+    if (this.#waiting.length === 0) return undefined
+    const struck = this.#strike(
+      ({ fault }) =>
+        fault.on === 'operation' &&
+        (fault.action === undefined || fault.action === action) &&
+        (fault.endpoint_id === undefined || fault.endpoint_id === computeId) &&
+        (fault.branch_id === undefined || fault.branch_id === branchId),
+    )
+    return struck?.on === 'operation' ? struck.effect : undefined
+  }
+
+  /** The first one that fits and is due; those that fit and are not yet due come one nearer. */
+  #strike(fits: (waiting: WaitingFault) => boolean): Fault | undefined {
+    let striking: Fault | undefined
+    this.#waiting = this.#waiting.flatMap((waiting) => {
+      if (striking !== undefined || !fits(waiting)) return [waiting]
+      if (waiting.passed < waiting.fault.after) return [{ ...waiting, passed: waiting.passed + 1 }]
+      striking = waiting.fault
+      const struck = waiting.struck + 1
+      return waiting.fault.times > 0 && struck >= waiting.fault.times ? [] : [{ ...waiting, struck }]
+    })
+    return striking
+  }
+}

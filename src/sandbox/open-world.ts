@@ -1,0 +1,95 @@
+/** The world with all that moves in it: timers, faults, and what stands behind the computes. */
+import { join } from 'node:path'
+import type { SandboxClock } from './clock/clock.ts'
+import type { Computes } from './computes/computes.ts'
+import { postgresComputes } from './computes/postgres/postgres-computes.ts'
+import { simulatedComputes } from './computes/simulated.ts'
+import type { Faults } from './faults/faults.ts'
+import type { Store } from './store/store.ts'
+import { beginOperation } from './world/begin.ts'
+import { specOf } from './world/compute-spec.ts'
+import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
+import { abandonOperation, finishOperation } from './world/finish.ts'
+import { Gatekeeper } from './world/gatekeeper.ts'
+import type { ComputeRecord } from './world/records.ts'
+import { ScaleToZero } from './world/scale-to-zero.ts'
+import { World } from './world/world.ts'
+
+export type ComputesChoice =
+  | { readonly kind: 'simulated' }
+  | {
+      readonly kind: 'postgres'
+      /** Folder of `postgres` and `initdb`; without it they are looked for. */
+      readonly bin?: string | undefined
+      /** Port that all computes share. Default 0: a free one. */
+      readonly port?: number | undefined
+      /** Shrinks the disk for temporary files (spec 8), so that it can be filled. Default 1. */
+      readonly tempDiskScale?: number | undefined
+    }
+
+export interface WorldParts {
+  readonly clock: SandboxClock
+  readonly log: (line: string) => void
+  readonly faults: Faults
+  readonly store: Store
+  readonly stateDir?: string
+  readonly durations?: Durations
+  readonly computes?: ComputesChoice
+}
+
+/** A world without anything in it yet, and what stands behind its computes. */
+export const openWorld = async (parts: WorldParts): Promise<{ readonly world: World; readonly computes: Computes }> => {
+  const choice = parts.computes ?? { kind: 'simulated' }
+  const tempDiskScale = choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1
+  const toSpec = (compute: ComputeRecord) => specOf(compute, tempDiskScale)
+  const gate = new Gatekeeper(toSpec)
+  const computes: Computes =
+    choice.kind === 'simulated'
+      ? simulatedComputes(gate)
+      : await postgresComputes({
+          gate,
+          log: parts.log,
+          bin: choice.bin,
+          port: choice.port ?? 0,
+          folder: parts.stateDir === undefined ? undefined : join(parts.stateDir, 'postgres'),
+        })
+  const idleTimers = new ScaleToZero((id) => computes.activity(id))
+  /** On which branch each compute was last seen. */
+  const branches = new Map<string, string>()
+  const work = (done: Promise<void> | undefined): void =>
+    void done?.catch((error: unknown) =>
+      parts.log(`computes  ${error instanceof Error ? error.message : String(error)}`),
+    )
+
+  const world = new World({
+    clock: parts.clock,
+    log: parts.log,
+    store: parts.store,
+    durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
+    faultOf: (operation) => parts.faults.ofOperation(operation),
+    effects: {
+      begin: (operation, of) => beginOperation(operation, of, computes, toSpec),
+      finish: finishOperation,
+      abandon: abandonOperation,
+    },
+    onCompute: (compute, of) => {
+      const before = branches.get(compute.id)
+      branches.set(compute.id, compute.branchId)
+      // A move starts no operation (spec 4.5), and yet other data is behind the same host from now on.
+      if (before !== undefined && before !== compute.branchId && compute.state === 'active') {
+        work(computes.restart(toSpec(compute)))
+      }
+      idleTimers.watch(compute, of)
+      gate.changed(compute.id)
+    },
+    onGone: (compute) => {
+      branches.delete(compute.id)
+      idleTimers.forget(compute.id)
+      gate.changed(compute.id)
+      // One that is not idle is suspended by an operation, which follows.
+      if (compute.state === 'idle') work(computes.forget(compute.id))
+    },
+  })
+  gate.guard(world)
+  return { world, computes }
+}

@@ -1,0 +1,128 @@
+/** `/_sandbox/`: the sandbox's own API, for the owner of the machine. Not part of the service's. */
+import { timingSafeEqual } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import { z } from 'zod'
+import { EspalierError, parseDuration } from '../../model/index.ts'
+import { ConnectionRefusal } from '../computes/computes.ts'
+import type { SandboxControl } from '../control/control.ts'
+import { faultShape } from '../faults/fault.ts'
+import { Refusal } from '../world/refusal.ts'
+import { readBody } from './body.ts'
+
+export const CONTROL_ROOT = '/_sandbox'
+
+const duration = z.union([
+  z.number().min(0),
+  z.string().transform((text, context) => {
+    const seconds = parseDuration(text)
+    if (seconds !== undefined) return seconds * 1_000
+    context.addIssue('a duration with its unit, such as 5m, or a number of milliseconds')
+    return z.NEVER
+  }),
+])
+const clockBody = z.object({ advance: duration.optional(), scale: z.number().min(0).max(1_000_000).optional() })
+const connectionBody = z.object({ endpoint_id: z.string() })
+const recorded = z.object({
+  at: z.number().default(0),
+  method: z.string(),
+  path: z.string().startsWith('/'),
+  body: z.string().optional(),
+  status: z.number(),
+  answer: z.unknown().optional(),
+})
+const replayBody = z.object({ requests: z.array(recorded).optional() })
+const worldBody = z.object({ version: z.literal(1), changes: z.array(z.record(z.string(), z.unknown())) })
+/** A dump is larger than any request of the API. */
+const MAX_WORLD_BYTES = 512 * 1024 * 1024
+
+export const controlRoutes = (control: SandboxControl, token: string): Hono => {
+  const app = new Hono()
+  app.use('*', async (context, next) => {
+    if (!isToken(context.req.header('authorization'), token)) {
+      throw new Refusal(401, "this is the sandbox's own API: it wants the control token, not the API key")
+    }
+    await next()
+  })
+  app.get('/', (context) =>
+    context.json({
+      computes: control.computesKind,
+      clock: clockOf(control),
+      routes: ['clock', 'computes', 'connections', 'faults', 'world', 'requests'].map(
+        (name) => `${CONTROL_ROOT}/${name}`,
+      ),
+    }),
+  )
+  app.get('/clock', (context) => context.json(clockOf(control)))
+  app.post('/clock', async (context) => {
+    const { advance, scale } = await readBody(context, clockBody)
+    if (scale !== undefined) control.clock.scale = scale
+    if (advance !== undefined) await control.clock.advance(advance)
+    return context.json(clockOf(control))
+  })
+  app.get('/computes', async (context) => context.json({ computes: await control.computes() }))
+  app.get('/connections', (context) => context.json({ connections: control.connections() }))
+  app.post('/connections', async (context) => {
+    const { endpoint_id } = await readBody(context, connectionBody)
+    return context.json({ connection: await orRefused(control.connect(endpoint_id)) }, 201)
+  })
+  app.delete('/connections/:id', (context) => {
+    control.disconnect(context.req.param('id'))
+    return context.body(null, 204)
+  })
+  app.get('/faults', (context) => context.json({ faults: control.faults() }))
+  app.post('/faults', async (context) => context.json(control.addFault(await readBody(context, faultShape)), 201))
+  app.delete('/faults', (context) => {
+    control.clearFaults()
+    return context.body(null, 204)
+  })
+  app.delete('/faults/:id', (context) => {
+    if (!control.removeFault(context.req.param('id'))) throw new Refusal(404, 'fault not found')
+    return context.body(null, 204)
+  })
+  app.get('/world', (context) => context.json(control.dump()))
+  app.put('/world', async (context) => loadWorld(context, control))
+  app.get('/requests', (context) => context.json({ requests: control.requests() }))
+  app.delete('/requests', (context) => {
+    control.clearRequests()
+    return context.body(null, 204)
+  })
+  app.post('/requests/replay', async (context) => {
+    const { requests } = await readBody(context, replayBody, MAX_WORLD_BYTES)
+    const chosen = requests?.map(({ body, ...rest }) => ({ ...rest, ...(body === undefined ? {} : { body }) }))
+    return context.json({ replayed: await control.replay(chosen ?? control.requests()) })
+  })
+  return app
+}
+
+const clockOf = ({ clock }: SandboxControl) => ({ now: new Date(clock.now()).toISOString(), scale: clock.scale })
+
+const loadWorld = async (context: Context, control: SandboxControl): Promise<Response> => {
+  const dump = await readBody(context, worldBody, MAX_WORLD_BYTES)
+  try {
+    control.load(dump as unknown as Parameters<SandboxControl['load']>[0])
+  } catch (error) {
+    if (error instanceof EspalierError) throw new Refusal(400, error.message)
+    throw error
+  }
+  return context.body(null, 204)
+}
+
+const orRefused = async <T>(opening: Promise<T>): Promise<T> => {
+  try {
+    return await opening
+  } catch (error) {
+    const state = error instanceof ConnectionRefusal ? error.sqlState : sqlStateOf(error)
+    if (state === undefined) throw error
+    throw new Refusal(422, error instanceof Error ? error.message : String(error), state)
+  }
+}
+
+/** As Postgres' client library reports it. */
+const sqlStateOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+
+const isToken = (header: string | undefined, token: string): boolean => {
+  const given = Buffer.from(header ?? '')
+  const wanted = Buffer.from(`Bearer ${token}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

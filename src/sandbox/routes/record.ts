@@ -1,0 +1,28 @@
+/** Remembers each request of the API, with what was answered to a change. */
+import type { MiddlewareHandler } from 'hono'
+import type { SandboxClock } from '../clock/clock.ts'
+import type { Recorder } from '../control/recorder.ts'
+
+export const record =
+  (recorder: Recorder, clock: SandboxClock, root: string): MiddlewareHandler =>
+  async (context, next) => {
+    const at = clock.now()
+    await next()
+    const { method, url } = context.req
+    const path = url.slice(url.indexOf(root) + root.length)
+    const { status } = context.res
+    if (method === 'GET') return recorder.add({ at, method, path, status })
+    const body = await context.req.text()
+    const answer = status === 204 ? undefined : await readJson(context.res.clone())
+    recorder.add({
+      at,
+      method,
+      path,
+      ...(body === '' ? {} : { body }),
+      status,
+      ...(answer === undefined ? {} : { answer }),
+    })
+  }
+
+/** `undefined` where a fault left none. */
+const readJson = (response: Response): Promise<unknown> => response.json().catch(() => undefined)
