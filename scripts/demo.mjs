@@ -9,7 +9,17 @@ const espalier = ['dist/main.js']
 
 const sandbox = spawn(
   process.execPath,
-  [...espalier, 'sandbox', 'serve', '--port', '0', '--seed', 'examples/quickstart/seed.yaml'],
+  [
+    ...espalier,
+    'sandbox',
+    'serve',
+    '--port',
+    '0',
+    '--computes',
+    'simulated',
+    '--seed',
+    'examples/quickstart/seed.yaml',
+  ],
   { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
 )
 const settings = await readSettings(sandbox.stdout)

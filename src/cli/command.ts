@@ -26,7 +26,12 @@ export const defineCommand = <F extends Flags>(
   definition: Omit<Command, 'flags' | 'run'> & {
     readonly flags: F
     readonly run: (
-      argv: FlagsOf<F> & { readonly paths: readonly string[]; readonly shell: string; readonly name: string },
+      argv: FlagsOf<F> & {
+        readonly paths: readonly string[]
+        readonly shell: string
+        readonly name: string
+        readonly ref: string
+      },
     ) => Promise<ExitCode>
   },
 ): Command => definition as unknown as Command

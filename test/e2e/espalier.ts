@@ -75,7 +75,10 @@ export interface Served {
 
 /** `espalier sandbox serve` on a free port. */
 export const serve = async (seed: string, timeScale = 50): Promise<Served> => {
-  const { child, ended } = start(['sandbox', 'serve', '--port', '0', '--seed', seed, '--time-scale', String(timeScale)])
+  const { child, ended } = start([
+    ...['sandbox', 'serve', '--port', '0', '--seed', seed, '--time-scale', String(timeScale)],
+    ...['--computes', 'simulated'],
+  ])
   const found: Record<string, string> = {}
   if (child.stdout === null) throw new Error('no stdout')
   const lines = createInterface({ input: child.stdout })

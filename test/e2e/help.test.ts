@@ -11,6 +11,7 @@ test.each([
   ['schema --help'],
   ['sandbox --help'],
   ['sandbox serve --help'],
+  ['sandbox connect --help'],
   ['completion --help'],
 ])('espalier %s', async (line) => {
   const { code, stdout } = await espalier(line.split(' '))

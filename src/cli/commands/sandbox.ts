@@ -14,14 +14,48 @@ const serveCommand = defineCommand({
       requiresArg: true,
       describe: 'The key it accepts (default: one made at the start; it opens this sandbox only)',
     },
+    'rate-limits': {
+      type: 'boolean',
+      describe: 'Refuse with 429 what is over 700 requests a minute, or 40 a second on a route',
+    },
+    computes: {
+      type: 'string',
+      choices: ['auto', 'postgres', 'simulated'],
+      default: 'auto',
+      requiresArg: true,
+      group: 'Computes:',
+      describe: 'What is behind them: auto is postgres where it is installed',
+    },
+    'pg-bin': {
+      type: 'string',
+      requiresArg: true,
+      group: 'Computes:',
+      describe: 'Folder of postgres and initdb (default: the newest of the system, else the npm package)',
+    },
+    'pg-port': {
+      type: 'number',
+      requiresArg: true,
+      default: 7799,
+      group: 'Computes:',
+      describe: 'Port that all computes share; 0 takes a free one',
+    },
+    'temp-disk-scale': {
+      type: 'number',
+      requiresArg: true,
+      group: 'Computes:',
+      describe: 'Shrink the disk for temporary files, to see it full: 0.001 leaves a 1 CU compute 20 MiB',
+    },
   },
   examples: [
     ['$0 sandbox serve --seed seed.yaml', 'A project to play with'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'A free port, state that survives'],
   ],
-  notes: `The first two lines on stdout say where it listens and its key, then comes its log:
+  notes: `The first lines on stdout say where it listens, its key, its own API with the token for it, and what is behind
+the computes. Then comes its log:
   API  http://127.0.0.1:PORT/api/v2
   Key  KEY
+  Control  http://127.0.0.1:PORT/_sandbox  TOKEN
+  Computes  Postgres 17.10, all on port 7799
 
 Exit codes:
   0   ended by SIGINT or SIGTERM
@@ -29,11 +63,39 @@ Exit codes:
   run: async (argv) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv),
 })
 
+const connectCommand = defineCommand({
+  command: 'connect <ref>',
+  summary: 'Print a connection string for a compute of a running sandbox, or open psql',
+  positionals: {
+    ref: { describe: 'A compute: its id, BRANCH for its primary, or BRANCH/REPLICA' },
+  },
+  flags: {
+    psql: { type: 'boolean', describe: 'Open psql on it' },
+    pooled: { type: 'boolean', describe: 'Through PgBouncer, in transaction mode' },
+    port: { type: 'number', requiresArg: true, describe: "The sandbox's API port, where several run" },
+    project: { type: 'string', requiresArg: true, describe: 'Project id, where branches of several have that name' },
+  },
+  examples: [
+    ['$0 sandbox connect main', 'The primary of main'],
+    ['$0 sandbox connect main --psql', 'The same, in psql'],
+    ['psql "$($0 sandbox connect main/reporting)"', 'A replica'],
+  ],
+  notes: `A compute that is idle wakes when something connects.
+
+Exit codes:
+  0   printed, or psql ended well
+  1   no such sandbox or compute, or psql failed`,
+  run: async (argv) => (await import('../runs/sandbox-connect.ts')).runSandboxConnect(argv),
+})
+
 export const sandboxCommand: Command = {
   command: 'sandbox',
   summary: 'The embedded control plane',
   flags: {},
-  subcommands: [serveCommand],
-  examples: [['$0 sandbox serve', 'Serve it on this machine']],
+  subcommands: [serveCommand, connectCommand],
+  examples: [
+    ['$0 sandbox serve', 'Serve it on this machine'],
+    ['$0 sandbox connect main --psql', 'SQL on one of its computes'],
+  ],
   notes: 'To run one inside a command instead, give --sandbox to plan or apply.',
 }

@@ -1,7 +1,8 @@
-import { EXIT, type ExitCode } from '../../model/index.ts'
-import { readSeed, startSandbox } from '../../sandbox/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import { seedLeftOut } from '../connect.ts'
 import { checkNumber } from '../flags.ts'
+import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
 export interface ServeFlags {
@@ -10,17 +11,25 @@ export interface ServeFlags {
   readonly seed?: string | undefined
   readonly timeScale?: number | undefined
   readonly key?: string | undefined
+  readonly rateLimits?: boolean | undefined
+  readonly computes: string
+  readonly pgBin?: string | undefined
+  readonly pgPort: number
+  readonly tempDiskScale?: number | undefined
 }
 
 /** Serves until a signal, or until nobody reads its output any more. */
 export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   checkNumber('port', flags.port, 0)
   checkNumber('time-scale', flags.timeScale, 0.001, false)
+  checkNumber('pg-port', flags.pgPort, 0)
+  checkNumber('temp-disk-scale', flags.tempDiskScale, 0, false)
   // The first two lines say where it listens; what is logged before that waits.
   const early: string[] = []
   let log = (line: string): void => void early.push(line)
-  const sandbox = await startSandbox({
+  const sandbox = await startWithComputes(flags, {
     port: flags.port,
+    rateLimits: flags.rateLimits === true,
     ...(flags.state === undefined ? {} : { stateDir: flags.state }),
     ...(flags.seed === undefined ? {} : { seed: await readSeed(flags.seed) }),
     ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
@@ -29,14 +38,40 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   })
   print(`API  ${sandbox.apiUrl}`)
   print(`Key  ${sandbox.apiKey}`)
+  print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`)
+  print(`Computes  ${sandbox.control.computesDescription}`)
   if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), process.stderr)
   log = (line) => print(line)
   for (const line of early) log(line)
+  const unregister = register({
+    pid: process.pid,
+    port: Number(new URL(sandbox.apiUrl).port),
+    controlUrl: sandbox.controlUrl,
+    controlToken: sandbox.controlToken,
+  })
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
     process.stdout.once('error', resolve)
   })
+  unregister()
   await sandbox.close()
   return EXIT.ok
+}
+
+/** Real computes where Postgres is there; where nobody insists on them, simulated ones do as well. */
+const startWithComputes = async (flags: ServeFlags, options: SandboxOptions): Promise<Sandbox> => {
+  const real: SandboxOptions = {
+    ...options,
+    computes: { kind: 'postgres', bin: flags.pgBin, port: flags.pgPort, tempDiskScale: flags.tempDiskScale },
+  }
+  if (flags.computes === 'simulated') return startSandbox(options)
+  if (flags.computes === 'postgres' || flags.pgBin !== undefined) return startSandbox(real)
+  try {
+    return await startSandbox(real)
+  } catch (error) {
+    if (!(error instanceof EspalierError) || !error.code.startsWith('E_POSTGRES')) throw error
+    print(`Note  ${error.message} So the computes are simulated. ${error.hint ?? ''}`, process.stderr)
+    return startSandbox(options)
+  }
 }

@@ -1,8 +1,8 @@
 /** The sandbox's own time: everything in its world happens on it. Milliseconds since the epoch. */
 export interface SandboxClock {
   now(): number
-  /** What it showed `ms` of the machine's time ago. */
-  ago(ms: number): number
+  /** What it showed at a moment of the machine, as `performance.now()` counts them. */
+  when(moment: number): number
   /** Runs `task` once at `time`, or soon where that has passed. Returns what takes it back. */
   at(time: number, task: () => void): () => void
   /** Moves time on; tasks that fall due run in order of their times, those that they set included. */
@@ -61,10 +61,9 @@ class AdjustableClock implements SandboxClock {
     return this.#moving ?? at(this.#current, performance.now())
   }
 
-  ago(ms: number): number {
-    const machine = performance.now() - ms
-    const stretch = this.#stretches.findLast((candidate) => candidate.machine <= machine) ?? this.#stretches[0]
-    return stretch === undefined ? this.now() : Math.min(at(stretch, machine), this.now())
+  when(moment: number): number {
+    const stretch = this.#stretches.findLast(({ machine }) => machine <= moment) ?? this.#stretches[0]
+    return stretch === undefined ? this.now() : Math.min(at(stretch, moment), this.now())
   }
 
   at(time: number, run: () => void): () => void {

@@ -27,8 +27,8 @@ export interface ConnectionInfo {
 export interface Activity {
   /** Whether a query runs right now. */
   readonly busy: boolean
-  /** Milliseconds of real time since a client last did something; `Infinity` where none ever did. */
-  readonly quietMs: number
+  /** When a client last did something, as `performance.now()` counts; `-Infinity` where none ever did. */
+  readonly lastUse: number
 }
 
 /**
@@ -37,6 +37,8 @@ export interface Activity {
  */
 export interface Computes {
   readonly kind: 'postgres' | 'simulated'
+  /** For a person: what it is, and where clients find it. */
+  readonly description: string
   /** A branch with its parent's data as of now. */
   addBranch(id: string, parentId: string | undefined): Promise<void> | undefined
   removeBranch(id: string): Promise<void> | undefined

@@ -10,6 +10,7 @@ export const simulatedComputes = (gate: Gate): Computes => {
   }
   return {
     kind: 'simulated',
+    description: 'simulated: states and times, no SQL',
     addBranch: () => undefined,
     removeBranch: () => undefined,
     start: () => undefined,

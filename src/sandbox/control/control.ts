@@ -31,6 +31,8 @@ export interface WorldDump {
 export interface SandboxControl {
   readonly clock: SandboxClock
   readonly computesKind: 'postgres' | 'simulated'
+  /** For a person: what is behind the computes, and where clients find them. */
+  readonly computesDescription: string
   computes(): Promise<readonly ReachableCompute[]>
   connections(): readonly ConnectionInfo[]
   /** A connection that the sandbox holds. @throws {ConnectionRefusal} as any client would see it. */

@@ -18,6 +18,7 @@ export interface ControlParts {
 export const openControl = ({ world, computes, faults, recorder, send }: ControlParts): SandboxControl => ({
   clock: world.clock,
   computesKind: computes.kind,
+  computesDescription: computes.description,
   computes: async () => {
     const open = new Map<string, number>()
     for (const { computeId, closedAt } of computes.connections()) {

@@ -51,11 +51,11 @@ export class ScaleToZero {
   }
 
   /** What clients did since counts from then on. */
-  #judge(id: string, { busy, quietMs }: Activity, world: World): void {
+  #judge(id: string, { busy, lastUse: moment }: Activity, world: World): void {
     const compute = world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return
     const now = world.clock.now()
-    const lastUse = busy ? now : world.clock.ago(quietMs)
+    const lastUse = busy ? now : world.clock.when(moment)
     if (lastUse <= (compute.lastActive ?? 0)) {
       this.#suspend(compute, world)
       return

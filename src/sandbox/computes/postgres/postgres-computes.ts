@@ -54,6 +54,8 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Postgr
     const data = new DataFolders(home.root, home.binaries, home.runAs, home.password)
     const computes = new PostgresComputes(options, home, data)
     await computes.listen()
+    // Made while nobody waits for it; whoever needs it first hears why it could not be.
+    void data.template().catch(() => undefined)
     return computes
   } catch (error) {
     await home.close()
@@ -94,9 +96,8 @@ class PostgresComputes implements Computes {
     )
   }
 
-  /** Such as `17.10`. */
-  get version(): string {
-    return this.#home.binaries.version
+  get description(): string {
+    return `Postgres ${this.#home.binaries.version}, all on port ${this.#proxy?.sharedPort}`
   }
 
   addBranch(id: string, parentId: string | undefined): Promise<void> {
@@ -150,12 +151,14 @@ class PostgresComputes implements Computes {
 
   async activity(id: string): Promise<Activity> {
     const running = this.#running.get(id)
-    if (running === undefined) return { busy: false, quietMs: Number.POSITIVE_INFINITY }
-    const [row] = await withSession(running.server, this.#home.password, (query) => query(ACTIVITY))
-    return {
-      busy: row?.busy === true,
-      quietMs: row?.quiet_ms === null ? Number.POSITIVE_INFINITY : Number(row?.quiet_ms),
-    }
+    if (running === undefined) return { busy: false, lastUse: Number.NEGATIVE_INFINITY }
+    return withSession(running.server, this.#home.password, async (query) => {
+      // Taken before it is asked: rather a moment too early than one that was not there yet.
+      const asked = performance.now()
+      const [row] = await query(ACTIVITY)
+      const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : asked - Number(row?.quiet_ms)
+      return { busy: row?.busy === true, lastUse }
+    })
   }
 
   async connect(id: string): Promise<ConnectionInfo> {
@@ -284,7 +287,7 @@ class PostgresComputes implements Computes {
         configuration: this.#configure(spec, atLeast),
         socketFolder,
         onLine: (line) => {
-          this.#options.log(`postgres  ${spec.id}  ${line}`)
+          if (!line.includes(' LOG: ')) this.#options.log(`postgres  ${spec.id}  ${line}`)
           const [, name, value] = TOO_LOW.exec(line) ?? []
           if (name !== undefined && value !== undefined) tooLow = { ...tooLow, [name]: value }
           if (LOST_TRACK.test(line)) this.#copyAgain(spec)

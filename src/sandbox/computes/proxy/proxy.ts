@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { EspalierError } from '../../../model/index.ts'
 import { ConnectionRefusal, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
 import type { Certificate } from './certificate.ts'
@@ -38,7 +39,10 @@ const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
 
-/** @param sharedPort 0 takes a free one. */
+/**
+ * @param sharedPort 0 takes a free one.
+ * @throws {EspalierError} `E_SANDBOX_PORT` where it is taken.
+ */
 export const startProxy = async (options: ProxyOptions, sharedPort: number): Promise<ConnectionProxy> => {
   const servers = new Map<string, Promise<Server>>()
   const clients = new Set<Socket>()
@@ -146,7 +150,12 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
     return server
   }
 
-  const shared = await listen(sharedPort, undefined)
+  const shared = await listen(sharedPort, undefined).catch((cause: unknown) => {
+    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${sharedPort}.`, {
+      hint: 'Another program may use it: choose another with --pg-port, or 0 for a free one.',
+      cause,
+    })
+  })
   return {
     sharedPort: portOf(shared),
     open: async (computeId, port = 0) => {

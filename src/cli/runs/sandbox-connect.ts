@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import type { ReachableCompute } from '../../sandbox/index.ts'
+import { usageError } from '../flags.ts'
+import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
+import { nearest } from '../suggest.ts'
+import { print } from '../terminal.ts'
+
+export interface ConnectFlags {
+  readonly ref: string
+  readonly port?: number | undefined
+  readonly project?: string | undefined
+  readonly pooled?: boolean | undefined
+  readonly psql?: boolean | undefined
+}
+
+/** Prints a connection string to stdout, or becomes psql. */
+export const runSandboxConnect = async (flags: ConnectFlags): Promise<ExitCode> => {
+  const compute = choose(await computesOf(chooseSandbox(flags.port)), flags)
+  const { uri, address } = compute
+  if (uri === undefined || address === undefined) {
+    throw new EspalierError('E_SIMULATED', `No Postgres is behind ${compute.id}: the sandbox simulates its computes.`, {
+      hint: 'Serve it with real ones: espalier sandbox serve --computes postgres',
+    })
+  }
+  const target =
+    flags.pooled === true
+      ? `${uri.replace(`:${address.port}/`, `:${address.sharedPort}/`)}?options=endpoint%3D${compute.id}-pooler`
+      : uri
+  if (flags.psql !== true) {
+    print(target)
+    return EXIT.ok
+  }
+  return runPsql(target)
+}
+
+const chooseSandbox = (port: number | undefined): RegisteredSandbox => {
+  const running = registered()
+  const chosen = port === undefined ? running : running.filter((sandbox) => sandbox.port === port)
+  const [only] = chosen
+  if (only === undefined) {
+    throw new EspalierError(
+      'E_NO_SANDBOX',
+      `No sandbox of yours runs${port === undefined ? '' : ` on port ${port}`}.`,
+      {
+        hint: 'Start one: espalier sandbox serve',
+      },
+    )
+  }
+  if (chosen.length > 1) {
+    const ports = chosen.map((sandbox) => sandbox.port).join(', ')
+    throw usageError(`${chosen.length} sandboxes run, on the ports ${ports}.`, 'Name one with --port.')
+  }
+  return only
+}
+
+const computesOf = async ({ controlUrl, controlToken }: RegisteredSandbox): Promise<readonly ReachableCompute[]> => {
+  const response = await fetch(`${controlUrl}/computes`, { headers: { authorization: `Bearer ${controlToken}` } })
+  const { computes } = (await response.json()) as { readonly computes: readonly ReachableCompute[] }
+  return computes
+}
+
+/** By id, `branch` (its primary) or `branch/replica`, as in every other command. */
+const choose = (computes: readonly ReachableCompute[], { ref, project }: ConnectFlags): ReachableCompute => {
+  const candidates = computes.filter(({ projectId }) => project === undefined || projectId === project)
+  const found = candidates.filter((compute) => namesOf(compute).includes(ref))
+  const [only] = found
+  if (only === undefined) {
+    const known = candidates.flatMap(namesOf)
+    const near = nearest(ref, known)
+    throw new EspalierError('E_NO_COMPUTE', `The sandbox has no compute ${ref}.`, {
+      hint: near === undefined ? `Known are ${known.slice(0, 10).join(', ') || 'none'}.` : `Did you mean ${near}?`,
+    })
+  }
+  if (found.length > 1) {
+    const projects = found.map(({ projectId, id }) => `${id} in ${projectId}`).join(', ')
+    throw usageError(`${ref} may be any of these: ${projects}.`, 'Name its id, or the project with --project.')
+  }
+  return only
+}
+
+const namesOf = ({ id, branchName, branchId, type, name }: ReachableCompute): readonly string[] => {
+  if (type === 'read_write') return [id, branchName, branchId]
+  return name === undefined ? [id] : [id, `${branchName}/${name}`, `${branchId}/${name}`]
+}
+
+const runPsql = async (uri: string): Promise<ExitCode> => {
+  const ignore = (): void => undefined
+  // Ctrl-C is for psql, which cancels a query with it.
+  process.on('SIGINT', ignore)
+  const psql = spawn('psql', [uri], { stdio: 'inherit' })
+  try {
+    const [code] = await once(psql, 'exit')
+    return code === 0 ? EXIT.ok : EXIT.error
+  } catch (cause) {
+    throw new EspalierError('E_PSQL', 'psql cannot be started.', {
+      hint: 'Install it, or give the connection string to another client.',
+      cause,
+    })
+  } finally {
+    process.off('SIGINT', ignore)
+  }
+}

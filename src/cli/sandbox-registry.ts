@@ -1,0 +1,53 @@
+/** Where the sandboxes of this user say that they run, so that other commands find them and their tokens. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+
+export interface RegisteredSandbox {
+  readonly pid: number
+  readonly port: number
+  readonly controlUrl: string
+  readonly controlToken: string
+}
+
+const folder = (): string => join(tmpdir(), `espalier-sandboxes-${userInfo().username}`)
+
+/** Readable by this user only. Returns what takes it back. */
+export const register = (sandbox: RegisteredSandbox): (() => void) => {
+  const file = join(folder(), `${sandbox.port}.json`)
+  mkdirSync(folder(), { recursive: true, mode: 0o700 })
+  writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600 })
+  return () => rmSync(file, { force: true })
+}
+
+/** Those that still run. */
+export const registered = (): readonly RegisteredSandbox[] => {
+  let names: readonly string[] = []
+  try {
+    names = readdirSync(folder())
+  } catch {
+    return []
+  }
+  return names.flatMap((name) => {
+    const sandbox = read(join(folder(), name))
+    if (sandbox !== undefined && isAlive(sandbox.pid)) return [sandbox]
+    rmSync(join(folder(), name), { force: true })
+    return []
+  })
+}
+
+const read = (file: string): RegisteredSandbox | undefined => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,222 @@
+/** What clients of real computes see: waking, refusals, limits, and how their connections end. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
+import { clientAt, clientOf, openReal } from '../e2e/real-computes.ts'
+
+const P = '/projects/shop'
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await openReal({
+    computes: { kind: 'postgres', bin: (await import('../e2e/real-computes.ts')).POSTGRES_BIN, tempDiskScale: 0.0005 },
+    seed: {
+      projects: [
+        {
+          id: 'shop',
+          branches: [
+            {
+              id: 'br-main',
+              name: 'main',
+              default: true,
+              computes: [
+                { id: 'ep-main', size: 0.25, scaleToZero: '5m' },
+                { id: 'ep-replica', type: 'read_only', name: 'reporting', size: 0.5, state: 'idle' },
+              ],
+            },
+            { name: 'sleepy', computes: [{ id: 'ep-sleepy', size: 0.25, state: 'idle' }] },
+            { name: 'off', computes: [{ id: 'ep-off', size: 0.25, disabled: true }] },
+            { name: 'odd', computes: [{ id: 'ep-odd', size: { min: 0.25, max: 8 }, scaleToZero: 'never' }] },
+          ],
+        },
+      ],
+    },
+  })
+})
+afterAll(() => sandbox.close())
+
+const call = async (method: string, path: string, body?: object) => {
+  const answer = await fetch(`${sandbox.apiUrl}${P}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+  return (await answer.json()) as any
+}
+const computeOf = async (id: string): Promise<ReachableCompute> => {
+  const found = (await sandbox.control.computes()).find((compute) => compute.id === id)
+  if (found === undefined) throw new Error(`no ${id}`)
+  return found
+}
+const shared = async (id: string): Promise<string> => {
+  const { uri = '', address } = await computeOf(id)
+  return uri.replace(`:${address?.port}/`, `:${address?.sharedPort}/`)
+}
+/** SQLSTATE of the refusal. */
+const refusal = async (uri: string, extra: pg.ClientConfig = {}): Promise<unknown> =>
+  clientAt(uri, extra).then(
+    async (client) => {
+      await client.close()
+      return 'connected'
+    },
+    (error) => [error.code, error.message],
+  )
+const operationsOn = async (id: string): Promise<readonly string[]> =>
+  (await call('GET', '/operations')).operations
+    .filter((operation: { endpoint_id: string }) => operation.endpoint_id === id)
+    .map(({ action }: { action: string }) => action)
+const settled = (id: string) =>
+  expect.poll(async () => (await call('GET', `/endpoints/${id}`)).endpoint.pending_state).toBeUndefined()
+
+test('an idle compute wakes for a connection, and fifty at once start it once', async () => {
+  const clients = await Promise.all(Array.from({ length: 50 }, () => clientOf(sandbox, 'ep-sleepy')))
+  expect(await Promise.all(clients.map((client) => client.query('SELECT 1 AS one')))).toEqual(
+    Array.from({ length: 50 }, () => [{ one: 1 }]),
+  )
+  expect(await operationsOn('ep-sleepy')).toEqual(['start_compute'])
+  expect((await computeOf('ep-sleepy')).connections).toBe(50)
+  await Promise.all(clients.map((client) => client.close()))
+})
+
+test.each([
+  ['the size table', 'ep-main', '104'],
+  ['the documented formula, with autoscaling: min(8, 8 × 0.25) CU', 'ep-odd', '839'],
+])('max_connections follows %s', async (_source, id, connections) => {
+  const client = await clientOf(sandbox, id)
+  expect(await client.query('SHOW max_connections')).toEqual([{ max_connections: connections }])
+  await client.close()
+})
+
+test('the shared port takes the compute from options, or from the name in TLS', async () => {
+  const uri = await shared('ep-main')
+  for (const [suffix, extra] of [
+    ['?options=endpoint%3Dep-main', {}],
+    ['?options=endpoint%3Dep-main%20-c%20statement_timeout%3D7s', {}],
+    ['', { ssl: { rejectUnauthorized: false, servername: 'ep-main.eu-central-1.aws.neon.tech' } }],
+  ] as const) {
+    const client = await clientAt(`${uri}${suffix}`, extra)
+    expect(await client.query('SHOW cluster_name')).toEqual([{ cluster_name: 'ep-main' }])
+    const [row] = await client.query('SHOW statement_timeout')
+    expect(row?.statement_timeout).toBe(suffix.includes('statement_timeout') ? '7s' : '0')
+    await client.close()
+  }
+})
+
+test('who names no compute, a wrong one or a disabled one is refused with 08004', async () => {
+  const uri = await shared('ep-main')
+  expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('Endpoint ID is not specified')])
+  expect(await refusal(`${uri}?options=endpoint%3Dep-nobody`)).toEqual(['08004', expect.stringContaining('ep-nobody')])
+  expect(await refusal(`${uri}?options=endpoint%3Dep-off`)).toEqual(['08004', expect.stringContaining('disabled')])
+})
+
+test('over the connection limit: 53300', async () => {
+  const clients = []
+  try {
+    for (let index = 0; index < 97; index += 1) clients.push(await clientOf(sandbox, 'ep-main'))
+    expect(await refusal((await computeOf('ep-main')).uri ?? '')).toEqual(['53300', expect.any(String)])
+  } finally {
+    await Promise.all(clients.map((client) => client.close()))
+  }
+})
+
+test('a full disk for temporary files: 53100, and the session lives on', async () => {
+  const client = await clientOf(sandbox, 'ep-main')
+  await client.query(`SET work_mem = '64kB'`)
+  const sort = client.query(
+    'SELECT count(*) FROM (SELECT a FROM generate_series(1, 3000000) AS a ORDER BY a DESC) AS b',
+  )
+  await expect(sort).rejects.toMatchObject({
+    code: '53100',
+    message: expect.stringContaining('No space left on device'),
+  })
+  expect(await client.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  await client.close()
+})
+
+test('a query is cancelled through the proxy', async () => {
+  const { uri = '' } = await computeOf('ep-main')
+  const client = new pg.Client({ connectionString: uri })
+  await client.connect()
+  const other = new pg.Client({ connectionString: uri })
+  const sleep = client.query('SELECT pg_sleep(20)')
+  // As Ctrl-C in psql does: another connection that names process and secret.
+  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
+  const { connection } = other as unknown as {
+    connection: {
+      connect(port: number, host: string): void
+      on(event: string, act: () => void): void
+      cancel(pid: number, key: number): void
+    }
+  }
+  connection.on('connect', () => connection.cancel(processID, secretKey))
+  connection.connect(Number(new URL(uri).port), '127.0.0.1')
+  await expect(sleep).rejects.toMatchObject({ code: '57014' })
+  await client.end()
+})
+
+test('a replica reads what its primary writes, and writes nothing', async () => {
+  const primary = await clientOf(sandbox, 'ep-main')
+  await primary.query('CREATE TABLE seen AS SELECT 1 AS n')
+  const replica = await clientOf(sandbox, 'ep-replica')
+  const count = async () => (await replica.query('SELECT count(*)::int AS n FROM seen').catch(() => []))[0]?.n
+  await expect.poll(count).toBe(1)
+  await primary.query('INSERT INTO seen SELECT 2')
+  await expect.poll(count).toBe(2)
+  await expect(replica.query('INSERT INTO seen SELECT 3')).rejects.toMatchObject({ code: '25006' })
+  await Promise.all([primary.close(), replica.close()])
+})
+
+test('a branch starts with the data of its parent, and goes its own way', async () => {
+  const parent = await clientOf(sandbox, 'ep-main')
+  await parent.query('CREATE TABLE inherited AS SELECT generate_series(1, 100) AS n')
+  const { endpoints } = await call('POST', '/branches', {
+    branch: { name: 'child', parent_id: 'br-main' },
+    endpoints: [{ type: 'read_write', autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }],
+  })
+  const child = await clientOf(sandbox, endpoints[0].id)
+  expect(await child.query('SELECT count(*)::int AS n FROM inherited')).toEqual([{ n: 100 }])
+  await child.query('DROP TABLE inherited')
+  expect(await parent.query('SELECT count(*)::int AS n FROM inherited')).toEqual([{ n: 100 }])
+  await Promise.all([parent.close(), child.close()])
+})
+
+test.each(['restart', 'suspend'])('%s ends connections with 57P01', async (command) => {
+  const client = await clientOf(sandbox, 'ep-sleepy')
+  await settled('ep-sleepy')
+  await call('POST', `/endpoints/ep-sleepy/${command}`)
+  await client.dropped
+  expect(client.endedWith).toBe('57P01')
+  await settled('ep-sleepy')
+})
+
+test('a silent long query keeps a compute awake; a quiet connection does not', async () => {
+  const client = await clientOf(sandbox, 'ep-main')
+  await settled('ep-main')
+  const long = client.query('SELECT pg_sleep(30)')
+  await sandbox.clock.advance(310_000)
+  await expect.poll(async () => (await call('GET', '/endpoints/ep-main')).endpoint.current_state).toBe('active')
+  expect(client.endedWith).toBeUndefined()
+  const canceller = await clientOf(sandbox, 'ep-main')
+  await canceller.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)'`)
+  await expect(long).rejects.toMatchObject({ code: '57014' })
+  await sandbox.clock.advance(310_000)
+  await client.dropped
+  expect(client.endedWith).toBe('57P01')
+  await settled('ep-main')
+  expect((await call('GET', '/endpoints/ep-main')).endpoint).toMatchObject({
+    current_state: 'idle',
+    suspended_at: expect.any(String),
+  })
+  await canceller.close()
+})
+
+test('a compute that cannot start says why, to the API and to the client', async () => {
+  const { endpoint } = await call('POST', '/endpoints', {
+    endpoint: { branch_id: 'br-main', type: 'read_only', settings: { pg_settings: { work_mem: 'much' } } },
+  })
+  const { uri = '' } = await computeOf(endpoint.id)
+  expect(await refusal(uri)).toEqual(['57P03', expect.stringContaining('work_mem')])
+  const [failed] = (await call('GET', '/operations')).operations
+  expect(failed).toMatchObject({ action: 'start_compute', status: 'failed', failures_count: 3 })
+  expect(failed.error).toContain('work_mem')
+})

@@ -1,0 +1,214 @@
+/** What a plan says of connections is what happens to them: every impact, on real Postgres. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { IMPACTS, type Impact, type Plan } from '../../src/model/index.ts'
+import type { Sandbox, Seed } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { type Client, clientOf, environmentOf, openReal } from './real-computes.ts'
+
+interface Case {
+  readonly title: string
+  readonly project: string
+  readonly live: Seed['projects'][number]['branches']
+  readonly desired: object
+  readonly prune?: boolean
+  /** By compute. */
+  readonly impacts: Readonly<Record<string, Impact>>
+}
+
+const main = (project: string, compute: object = {}) => [
+  { name: 'main', default: true, computes: [{ id: `ep-${project}-p`, size: 0.25, scaleToZero: 'never', ...compute }] },
+]
+
+const CASES: readonly Case[] = [
+  {
+    title: 'a new scale-to-zero time and a name interrupt nobody',
+    project: 'live',
+    live: main('live'),
+    desired: { main: { primary: { scaleToZero: '10m', name: 'orders' } } },
+    impacts: { 'ep-live-p': 'none' },
+  },
+  {
+    title: 'a new replica interrupts nobody',
+    project: 'add',
+    live: main('add'),
+    desired: { main: { replicas: { reporting: { size: 0.25 } } } },
+    impacts: {},
+  },
+  {
+    title: 'Postgres settings may restart',
+    project: 'settings',
+    live: main('settings'),
+    desired: { main: { primary: { postgres: { settings: { work_mem: '8MB' } } } } },
+    impacts: { 'ep-settings-p': 'may-restart' },
+  },
+  {
+    title: 'a size restarts its compute and no other',
+    project: 'size',
+    live: [
+      ...main('size'),
+      { name: 'other', parent: 'main', computes: [{ id: 'ep-size-o', size: 0.25, scaleToZero: 'never' }] },
+    ],
+    desired: { main: { primary: { size: 0.5 } } },
+    impacts: { 'ep-size-p': 'restart' },
+  },
+  {
+    title: 'autoscaling limits restart',
+    project: 'range',
+    live: main('range', { size: { min: 0.25, max: 1 } }),
+    desired: { main: { primary: { size: { min: 0.25, max: 2 } } } },
+    impacts: { 'ep-range-p': 'restart' },
+  },
+  {
+    title: 'libraries that are loaded at the start restart',
+    project: 'preload',
+    live: main('preload'),
+    desired: { main: { primary: { postgres: { preload: ['pg_stat_statements'] } } } },
+    impacts: { 'ep-preload-p': 'restart' },
+  },
+  {
+    title: 'disabling ends connections, on a replica as on a primary',
+    project: 'disable',
+    live: [
+      {
+        name: 'main',
+        default: true,
+        computes: [
+          { id: 'ep-disable-p', size: 0.25, scaleToZero: 'never' },
+          { id: 'ep-disable-r', type: 'read_only', name: 'reporting', size: 0.25, scaleToZero: 'never' },
+        ],
+      },
+    ],
+    desired: { main: { primary: { size: 0.25 }, replicas: { reporting: { disabled: true } } } },
+    impacts: { 'ep-disable-r': 'disconnect' },
+  },
+  {
+    title: 'a move drops connections',
+    project: 'move',
+    live: [...main('move'), { name: 'old', parent: 'main' }],
+    desired: { main: { primary: 'absent' }, old: { primary: { id: 'ep-move-p', size: 0.25 } } },
+    impacts: { 'ep-move-p': 'reconnect' },
+  },
+  {
+    title: 'a pin in the place of the other type is a new host',
+    project: 'replace',
+    live: [
+      {
+        name: 'main',
+        default: true,
+        computes: [{ id: 'ep-replace-r', type: 'read_only', size: 0.25, scaleToZero: 'never' }],
+      },
+    ],
+    desired: { main: { primary: { id: 'ep-replace-r', size: 0.25 } } },
+    impacts: { 'ep-replace-r': 'new-host' },
+  },
+  {
+    title: 'a deletion ends everything',
+    project: 'delete',
+    live: [
+      {
+        name: 'main',
+        default: true,
+        computes: [
+          { id: 'ep-delete-p', size: 0.25, scaleToZero: 'never' },
+          { id: 'ep-delete-r', type: 'read_only', name: 'old', size: 0.25, scaleToZero: 'never' },
+        ],
+      },
+    ],
+    desired: { main: { primary: { size: 0.25 } } },
+    prune: true,
+    impacts: { 'ep-delete-r': 'gone' },
+  },
+]
+
+/** Whether a connection may, must or must not outlive a change. */
+const SURVIVES: Readonly<Record<Impact, boolean | 'perhaps'>> = {
+  none: true,
+  'may-restart': 'perhaps',
+  restart: false,
+  disconnect: false,
+  reconnect: false,
+  'new-host': false,
+  gone: false,
+}
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await openReal({ seed: { projects: CASES.map(({ project, live }) => ({ id: project, branches: live })) } })
+})
+afterAll(() => sandbox.close())
+
+test('the cases below are of every impact that there is', () => {
+  const seen = new Set<Impact>(['none', ...CASES.flatMap(({ impacts }) => Object.values(impacts))])
+  expect([...seen].sort()).toEqual([...IMPACTS].sort())
+})
+
+test.each(CASES)('$title', async ({ project, desired, prune = false, impacts }) => {
+  const manifest = await save({ version: 1, project, prune, branches: desired })
+  const clients = new Map<string, Client>()
+  for (const compute of await sandbox.control.computes()) {
+    if (compute.projectId === project) clients.set(compute.id, await clientOf(sandbox, compute.id))
+  }
+  const environment = environmentOf(sandbox)
+  const planned = await espalier(['plan', manifest, '--format', 'json'], environment)
+  expect(planned.code, planned.stderr).toBe(0)
+  const plan: Plan = JSON.parse(planned.stdout)
+  const said = new Map(
+    plan.changes.flatMap(({ compute, impact }) => (compute.id ? [[compute.id, impact] as const] : [])),
+  )
+  expect(Object.fromEntries(said)).toEqual(impacts)
+
+  const applied = await espalier(
+    ['apply', manifest, '--auto-approve', '--allow', 'restart,disconnect,move,replace,delete'],
+    environment,
+  )
+  expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+  for (const [id, client] of clients) {
+    const survives = SURVIVES[said.get(id) ?? 'none']
+    if (survives === true) {
+      expect(await client.query('SELECT 1 AS one'), `${id} was dropped, against what the plan said`).toEqual([
+        { one: 1 },
+      ])
+      expect(client.endedWith).toBeUndefined()
+    }
+    if (survives === false) {
+      await client.dropped
+      expect(client.endedWith, `${id} was not dropped, against what the plan said`).toBe('57P01')
+    }
+    await client.close()
+  }
+})
+
+test('an idle compute is resized without a word to anybody, and wakes with its new size', async () => {
+  const { control } = sandbox
+  const before = control.connections().length
+  const [compute] = (await control.computes()).filter(({ projectId }) => projectId === 'live')
+  const id = compute?.id ?? ''
+  await post(`/projects/live/endpoints/${id}/suspend`)
+  await expect.poll(async () => stateOf(id)).toBe('idle')
+  const manifest = await save({ version: 1, project: 'live', branches: { main: { primary: { size: 1 } } } })
+  const planned = await espalier(['plan', manifest, '--format', 'json'], environmentOf(sandbox))
+  expect(JSON.parse(planned.stdout)).toMatchObject({ changes: [{ impact: 'none', unlessIdle: 'restart' }] })
+  expect((await espalier(['apply', manifest, '--auto-approve'], environmentOf(sandbox))).code).toBe(0)
+  expect(await stateOf(id)).toBe('idle')
+  expect(control.connections()).toHaveLength(before)
+  const client = await clientOf(sandbox, id)
+  expect(await client.query('SHOW max_connections')).toEqual([{ max_connections: '419' }])
+  expect(await stateOf(id)).toBe('active')
+  await client.close()
+})
+
+const save = async (manifest: object): Promise<string> => {
+  const file = join(await mkdtemp(join(tmpdir(), 'espalier-impacts-')), 'espalier.yaml')
+  await writeFile(file, stringify(manifest))
+  return file
+}
+
+const post = (path: string): Promise<Response> =>
+  fetch(`${sandbox.apiUrl}${path}`, { method: 'POST', headers: { authorization: `Bearer ${sandbox.apiKey}` } })
+
+const stateOf = async (id: string): Promise<string | undefined> =>
+  (await sandbox.control.computes()).find((compute) => compute.id === id)?.state

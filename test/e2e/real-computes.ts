@@ -1,0 +1,62 @@
+/** A sandbox with real Postgres behind its computes, and clients that notice when they are dropped. */
+import pg from 'pg'
+import { onTestFinished } from 'vitest'
+import { packageFolder } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+
+/** The binaries that `npm ci` installs: the same ones on every machine. */
+export const POSTGRES_BIN = packageFolder()
+
+export const openReal = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  if (POSTGRES_BIN === undefined) throw new Error('npm ci did not install the Postgres of this platform')
+  return startSandbox({ computes: { kind: 'postgres', bin: POSTGRES_BIN }, ...options })
+}
+
+/** For the time of one test. */
+export const withReal = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  const sandbox = await openReal(options)
+  onTestFinished(() => sandbox.close())
+  return sandbox
+}
+
+export interface Client {
+  query(sql: string): Promise<readonly Record<string, unknown>[]>
+  /** SQLSTATE of its end; `undefined` while it is open. */
+  readonly endedWith: string | undefined
+  /** Resolves when it was dropped. */
+  readonly dropped: Promise<void>
+  close(): Promise<void>
+}
+
+/** A connection as an application has it: to the compute's own port. */
+export const clientOf = async (sandbox: Sandbox, computeId: string): Promise<Client> => {
+  const compute = (await sandbox.control.computes()).find(({ id }) => id === computeId)
+  return clientAt(compute?.uri ?? '')
+}
+
+export const clientAt = async (uri: string, extra: pg.ClientConfig = {}): Promise<Client> => {
+  const client = new pg.Client({ connectionString: uri, ...extra })
+  let endedWith: string | undefined
+  const dropped = new Promise<void>((resolve) => {
+    client.on('error', (error) => {
+      endedWith ??= 'code' in error && typeof error.code === 'string' ? error.code : 'cut'
+      resolve()
+    })
+    client.once('end', resolve)
+  })
+  await client.connect()
+  return {
+    query: async (sql) => (await client.query(sql)).rows,
+    get endedWith() {
+      return endedWith
+    },
+    dropped,
+    close: () => client.end().catch(() => undefined),
+  }
+}
+
+/** The end-to-end environment of a process that speaks to it. */
+export const environmentOf = ({ apiUrl, apiKey }: Sandbox): Readonly<Record<string, string>> => ({
+  ESPALIER_BASE_URL: apiUrl,
+  ESPALIER_API_KEY: apiKey,
+})
