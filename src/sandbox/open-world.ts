@@ -6,6 +6,7 @@ import { postgresComputes } from './computes/postgres/postgres-computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
 import type { Store } from './store/store.ts'
+import { Background } from './world/background.ts'
 import { beginOperation } from './world/begin.ts'
 import { specOf } from './world/compute-spec.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
@@ -35,10 +36,13 @@ export interface WorldParts {
   readonly stateDir?: string
   readonly durations?: Durations
   readonly computes?: ComputesChoice
+  readonly background?: boolean
 }
 
 /** A world without anything in it yet, and what stands behind its computes. */
-export const openWorld = async (parts: WorldParts): Promise<{ readonly world: World; readonly computes: Computes }> => {
+export const openWorld = async (
+  parts: WorldParts,
+): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
   const choice = parts.computes ?? { kind: 'simulated' }
   const tempDiskScale = choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1
   const toSpec = (compute: ComputeRecord) => specOf(compute, tempDiskScale)
@@ -53,6 +57,7 @@ export const openWorld = async (parts: WorldParts): Promise<{ readonly world: Wo
           port: choice.port ?? 0,
           folder: parts.stateDir === undefined ? undefined : join(parts.stateDir, 'postgres'),
         })
+  const background = new Background()
   const idleTimers = new ScaleToZero((id) => computes.activity(id))
   /** On which branch each compute was last seen. */
   const branches = new Map<string, string>()
@@ -71,6 +76,9 @@ export const openWorld = async (parts: WorldParts): Promise<{ readonly world: Wo
       begin: (operation, of) => beginOperation(operation, of, computes, toSpec),
       finish: finishOperation,
       abandon: abandonOperation,
+    },
+    onProject: ({ id }, of) => {
+      if (parts.background !== false) background.begin(id, of)
     },
     onCompute: (compute, of) => {
       const before = branches.get(compute.id)
@@ -91,5 +99,5 @@ export const openWorld = async (parts: WorldParts): Promise<{ readonly world: Wo
     },
   })
   gate.guard(world)
-  return { world, computes }
+  return { world, computes, background }
 }

@@ -37,6 +37,8 @@ export interface SandboxOptions {
   readonly apiKey?: string
   /** How long operations take at least, by action, in milliseconds; in place of the usual. */
   readonly durations?: Durations
+  /** Whether the control plane does things by itself: checks, archiving, detaching. Default: yes. */
+  readonly background?: boolean
   /** What stands behind the computes. Default: simulated. */
   readonly computes?: ComputesChoice
   /** The token of `/_sandbox/`. Default: a new one. */
@@ -91,7 +93,13 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
   const faults = new Faults()
-  const { world, computes } = await openWorld({ ...options, clock, log, faults, store: opened?.store ?? memoryStore })
+  const { world, computes, background } = await openWorld({
+    ...options,
+    clock,
+    log,
+    faults,
+    store: opened?.store ?? memoryStore,
+  })
   const seed = kept.length === 0 ? options.seed : undefined
   let requests = 0
   const recorder = new Recorder()
@@ -101,6 +109,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     rateLimits: options.rateLimits ?? false,
     faults,
     recorder,
+    onProject: (tables) => background.asked(tables, world),
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)
@@ -183,6 +192,7 @@ const latestTime = (changes: readonly WorldChange[]): number => {
   for (const change of changes) {
     if ('drop' in change) continue
     const { put } = change
+    if (put.kind === 'key') continue
     latest = Math.max(latest, put.kind === 'operation' ? put.createdAtUs / 1_000 : put.createdAt)
     if (put.kind !== 'project') latest = Math.max(latest, put.updatedAt)
   }

@@ -1,12 +1,15 @@
 /** The API's routes over the world (spec 4; what the spec does not show is in docs/control-api.md). */
-import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type { Recorder } from '../control/recorder.ts'
 import type { Faults } from '../faults/faults.ts'
 import { Refusal } from '../world/refusal.ts'
+import type { ProjectTables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
+import { accountRoutes } from './account.ts'
 import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
+import { checkProject, identify, whoAsks } from './identity.ts'
 import { misbehave } from './misbehave.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
@@ -22,13 +25,24 @@ export interface AppOptions {
   readonly rateLimits: boolean
   readonly faults: Faults
   readonly recorder: Recorder
+  /** Told of the project that a request is about, before it is answered. */
+  readonly onProject: (tables: ProjectTables) => void
   /** Told of each request once it is answered. */
   readonly onRequest: (method: string, path: string, status: number) => void
   /** Told of what no request should cause; the client sees a 500. */
   readonly onBug: (error: unknown) => void
 }
 
-export const createApp = ({ world, apiKey, rateLimits, faults, recorder, onRequest, onBug }: AppOptions): Hono => {
+export const createApp = ({
+  world,
+  apiKey,
+  rateLimits,
+  faults,
+  recorder,
+  onProject,
+  onRequest,
+  onBug,
+}: AppOptions): Hono => {
   const app = new Hono()
   app.use('*', async (context, next) => {
     context.header(REQUEST_ID, requestIdOf(context))
@@ -45,14 +59,16 @@ export const createApp = ({ world, apiKey, rateLimits, faults, recorder, onReque
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', misbehave(faults, world.clock, API_ROOT))
-  api.use('*', async (context, next) => {
-    if (!isAuthorized(context.req.header('authorization'), apiKey)) {
-      throw new Refusal(401, 'supplied credentials do not pass authentication')
-    }
+  api.use('*', identify(world, apiKey))
+  if (rateLimits) api.use('*', limitRates(world.clock))
+  api.use('/projects/:project/*', async (context, next) => {
+    const id = context.req.param('project')
+    const tables = world.tables.projects.get(id)
+    if (id !== 'shared') checkProject(whoAsks(context), id, world)
+    if (tables !== undefined) onProject(tables)
     await next()
   })
-  if (rateLimits) api.use('*', limitRates(world.clock))
-  api.get('/auth', (context) => context.json({ account_id: 'sandbox', auth_method: 'api_key_user' }))
+  accountRoutes(api, world)
   projectRoutes(api, world)
   branchRoutes(api, world)
   computeRoutes(api, world)
@@ -70,9 +86,3 @@ const requestIdOf = (context: Context): string => {
 
 const refuse = (context: Context, { status, code, message }: Refusal): Response =>
   context.json({ request_id: context.get('requestId'), code, message }, status)
-
-const isAuthorized = (header: string | undefined, apiKey: string): boolean => {
-  const given = Buffer.from(header ?? '')
-  const wanted = Buffer.from(`Bearer ${apiKey}`)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
-}

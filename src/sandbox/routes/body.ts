@@ -39,9 +39,43 @@ export const branchBody = z.object({
       name: z.string().min(1).max(256).optional(),
       parent_id: z.string().optional(),
       protected: z.boolean().optional(),
+      expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
     })
     .default({}),
   endpoints: z.array(z.object({ ...common, type })).default([]),
+})
+export const branchUpdateBody = z.object({
+  branch: z.object({
+    name: z.string().min(1).max(256).optional(),
+    protected: z.boolean().optional(),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+  }),
+})
+
+const projectAttributes = {
+  name: z.string().min(1).max(256).optional(),
+  /** Up to 30 days (public OpenAPI). */
+  history_retention_seconds: z.int().min(0).max(2_592_000).optional(),
+  default_endpoint_settings: z
+    .object({
+      autoscaling_limit_min_cu: common.autoscaling_limit_min_cu,
+      autoscaling_limit_max_cu: common.autoscaling_limit_max_cu,
+      suspend_timeout_seconds: common.suspend_timeout_seconds,
+    })
+    .optional(),
+}
+export const projectBody = z.object({ project: z.object(projectAttributes) })
+export const newProjectBody = z.object({
+  project: z
+    .object({
+      ...projectAttributes,
+      region_id: z
+        .string()
+        .regex(/^[a-z0-9-]{1,60}$/)
+        .optional(),
+      org_id: z.string().optional(),
+    })
+    .default({}),
 })
 
 const MAX_BODY_BYTES = 1024 * 1024

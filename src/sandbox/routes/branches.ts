@@ -1,15 +1,19 @@
 import type { Hono } from 'hono'
-import { createBranch, deleteBranch } from '../world/branch-commands.ts'
-import { Refusal } from '../world/refusal.ts'
+import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
 import type { World } from '../world/world.ts'
-import { branchBody, readBody } from './body.ts'
+import { branchBody, branchUpdateBody, readBody } from './body.ts'
 import { branchPage } from './paging.ts'
-import { presentBranch, presentCompute, presentOperation } from './present.ts'
+import { presentBranch, presentCompute, presentDatabase, presentOperation, presentRole } from './present.ts'
 
 export const branchRoutes = (api: Hono, world: World): void => {
   api.get('/projects/:project/branches', (context) => {
     const { branches, pagination } = branchPage(world.project(context.req.param('project')), context.req.query())
     return context.json({ branches: branches.map(presentBranch), annotations: {}, pagination })
+  })
+  api.get('/projects/:project/branches/count', (context) => {
+    const { branches } = world.project(context.req.param('project'))
+    const wanted = context.req.query('search') ?? ''
+    return context.json({ count: [...branches.values()].filter(({ name }) => name.includes(wanted)).length })
   })
   api.post('/projects/:project/branches', async (context) => {
     const { branch, endpoints } = await readBody(context, branchBody)
@@ -27,9 +31,27 @@ export const branchRoutes = (api: Hono, world: World): void => {
     )
   })
   api.get('/projects/:project/branches/:branch', (context) => {
-    const branch = world.project(context.req.param('project')).branches.get(context.req.param('branch'))
-    if (branch === undefined) throw new Refusal(404, 'branch not found')
-    return context.json({ branch: presentBranch(branch), annotation: {} })
+    const { project, branch } = context.req.param()
+    return context.json({ branch: presentBranch(findBranch(world, project, branch)), annotation: {} })
+  })
+  api.patch('/projects/:project/branches/:branch', async (context) => {
+    const { branch: asked } = await readBody(context, branchUpdateBody)
+    const { project, branch } = context.req.param()
+    return context.json({ branch: presentBranch(updateBranch(world, project, branch, asked)), operations: [] })
+  })
+  api.post('/projects/:project/branches/:branch/set_as_default', (context) => {
+    const { project, branch } = context.req.param()
+    return context.json({ branch: presentBranch(setDefaultBranch(world, project, branch)), operations: [] })
+  })
+  api.get('/projects/:project/branches/:branch/roles', (context) => {
+    const { project, branch } = context.req.param()
+    const { id, createdAt } = findBranch(world, project, branch)
+    return context.json({ roles: [presentRole(id, createdAt)] })
+  })
+  api.get('/projects/:project/branches/:branch/databases', (context) => {
+    const { project, branch } = context.req.param()
+    const { id, createdAt } = findBranch(world, project, branch)
+    return context.json({ databases: [presentDatabase(id, createdAt)] })
   })
   api.delete('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()

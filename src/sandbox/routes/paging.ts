@@ -14,7 +14,11 @@ interface Page {
 }
 
 /** By id. */
-export const projectPage = (tables: Tables, query: Query): Page & { readonly projects: readonly ProjectRecord[] } => {
+export const projectPage = (
+  tables: Tables,
+  query: Query,
+  isMeant: (project: ProjectRecord) => boolean,
+): Page & { readonly projects: readonly ProjectRecord[] } => {
   const limit = readLimit(query.limit, { most: 400, byDefault: 10 })
   const cursor = query.cursor ?? ''
   const ids = tables.projectIds()
@@ -23,7 +27,7 @@ export const projectPage = (tables: Tables, query: Query): Page & { readonly pro
   for (let at = firstWhere(ids.length, (index) => (ids[index] ?? '') > cursor); at < ids.length; at += 1) {
     if (projects.length === limit) break
     const project = tables.projects.get(ids[at] ?? '')?.project
-    if (project === undefined) continue
+    if (project === undefined || project.deletedAt !== undefined || !isMeant(project)) continue
     if (project.id.includes(wanted) || project.name.toLowerCase().includes(wanted)) projects.push(project)
   }
   return { projects, cursor: projects.at(-1)?.id ?? cursor }

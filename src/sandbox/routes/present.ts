@@ -1,4 +1,6 @@
 /** Records as the API shows them (spec 2). */
+
+import { retentionOf } from '../world/project-commands.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -41,7 +43,8 @@ export const presentProject = (project: ProjectRecord) => ({
   branch_logical_size_limit_bytes: 0,
   creation_source: 'console',
   owner_id: 'sandbox',
-  history_retention_seconds: 86_400,
+  history_retention_seconds: retentionOf(project),
+  ...(project.orgId === undefined ? {} : { org_id: project.orgId }),
   default_endpoint_settings: {
     autoscaling_limit_min_cu: project.defaults.min,
     autoscaling_limit_max_cu: project.defaults.max,
@@ -49,7 +52,7 @@ export const presentProject = (project: ProjectRecord) => ({
   },
   settings: {},
   created_at: seconds(project.createdAt),
-  updated_at: seconds(project.createdAt),
+  updated_at: seconds(project.updatedAt ?? project.createdAt),
 })
 
 export const presentBranch = (branch: BranchRecord) => ({
@@ -63,6 +66,7 @@ export const presentBranch = (branch: BranchRecord) => ({
   default: branch.isDefault,
   primary: branch.isDefault,
   protected: branch.isProtected,
+  ...(branch.expiresAt === undefined ? {} : { expires_at: branch.expiresAt }),
   cpu_used_sec: 0,
   active_time_seconds: 0,
   compute_time_seconds: 0,
@@ -98,6 +102,24 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   ...(compute.suspendedAt === undefined ? {} : { suspended_at: seconds(compute.suspendedAt) }),
   suspend_timeout_seconds: compute.suspendTimeoutSeconds,
   provisioner: 'k8s-neonvm',
+})
+
+/** One role and one database a branch: those that a client of a real compute uses. */
+export const presentRole = (branchId: string, createdAt: number) => ({
+  branch_id: branchId,
+  name: 'sandbox',
+  protected: false,
+  created_at: seconds(createdAt),
+  updated_at: seconds(createdAt),
+})
+
+export const presentDatabase = (branchId: string, createdAt: number) => ({
+  id: 1,
+  branch_id: branchId,
+  name: 'sandbox',
+  owner_name: 'sandbox',
+  created_at: seconds(createdAt),
+  updated_at: seconds(createdAt),
 })
 
 export const presentOperation = (operation: OperationRecord) => ({

@@ -1,11 +1,30 @@
 import type { Hono } from 'hono'
+import { createProject, deleteProject, updateProject } from '../world/project-commands.ts'
 import type { World } from '../world/world.ts'
+import { newProjectBody, projectBody, readBody } from './body.ts'
+import { checkAccount, organizationOf, whoAsks } from './identity.ts'
 import { projectPage } from './paging.ts'
-import { presentProject } from './present.ts'
+import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
+
+/** What the service offers for `shared_preload_libraries`; of which some are loaded unless a client says otherwise. */
+const LIBRARIES: readonly (readonly [string, string])[] = [
+  ['auto_explain', 'Logs the plans of slow statements'],
+  ['pg_cron', 'Runs statements at set times'],
+  ['pg_stat_statements', 'Counts statements and their times'],
+  ['timescaledb', 'Tables for time series'],
+]
 
 export const projectRoutes = (api: Hono, world: World): void => {
   api.get('/projects', (context) => {
-    const { projects, cursor } = projectPage(world.tables, context.req.query())
+    const identity = whoAsks(context)
+    const query = context.req.query()
+    const orgId = organizationOf(identity, query.org_id, world)
+    const only = identity.of === 'project' ? identity.projectId : undefined
+    const { projects, cursor } = projectPage(
+      world.tables,
+      query,
+      (project) => (orgId === undefined || project.orgId === orgId) && (only === undefined || project.id === only),
+    )
     return context.json({
       projects: projects.map(presentProject),
       pagination: { cursor },
@@ -13,7 +32,54 @@ export const projectRoutes = (api: Hono, world: World): void => {
       integrations: {},
     })
   })
+  // Nothing is shared with a sandbox's only user.
+  api.get('/projects/shared', (context) =>
+    context.json({ projects: [], pagination: { cursor: context.req.query('cursor') ?? '' } }),
+  )
+  api.post('/projects', async (context) => {
+    const identity = whoAsks(context)
+    checkAccount(identity)
+    const { project: asked } = await readBody(context, newProjectBody)
+    const orgId = identity.of === 'organization' ? identity.orgId : asked.org_id
+    const made = createProject(world, asked, orgId)
+    return context.json(
+      {
+        project: presentProject(made.project),
+        branch: presentBranch(made.branch),
+        endpoints: [presentCompute(made.compute, made.project)],
+        operations: made.operations.map(presentOperation),
+        roles: [],
+        databases: [],
+        connection_uris: [],
+      },
+      201,
+    )
+  })
   api.get('/projects/:project', (context) =>
     context.json({ project: presentProject(world.project(context.req.param('project')).project) }),
   )
+  api.patch('/projects/:project', async (context) => {
+    const { project } = await readBody(context, projectBody)
+    const updated = updateProject(world, context.req.param('project'), project)
+    return context.json({
+      project: presentProject(updated.project),
+      operations: updated.operations.map(presentOperation),
+    })
+  })
+  api.delete('/projects/:project', (context) => {
+    checkAccount(whoAsks(context))
+    return context.json({ project: presentProject(deleteProject(world, context.req.param('project'))) })
+  })
+  api.get('/projects/:project/available_preload_libraries', (context) => {
+    world.project(context.req.param('project'))
+    return context.json({
+      libraries: LIBRARIES.map(([library_name, description]) => ({
+        library_name,
+        description,
+        is_default: library_name === 'pg_stat_statements',
+        is_experimental: false,
+        version: '1.0',
+      })),
+    })
+  })
 }

@@ -5,8 +5,8 @@ import type { ComputeRecord, WorldRecord } from '../world/records.ts'
 import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-export const plant = ({ projects }: ResolvedSeed, now: number): readonly WorldRecord[] => {
-  const records: WorldRecord[] = []
+export const plant = ({ projects, keys }: ResolvedSeed, now: number): readonly WorldRecord[] => {
+  const records: WorldRecord[] = keys.map(toKey)
   for (const project of projects) {
     records.push({
       kind: 'project',
@@ -14,6 +14,7 @@ export const plant = ({ projects }: ResolvedSeed, now: number): readonly WorldRe
       name: project.name ?? project.id,
       regionId: project.region,
       plan: project.plan,
+      ...(project.org === undefined ? {} : { orgId: project.org }),
       defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
       createdAt: now,
     })
@@ -51,6 +52,15 @@ const past = (count: number, now: number, records: readonly WorldRecord[], proje
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
   return pastOperations(count, now, { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) })
 }
+
+const toKey = (key: ResolvedSeed['keys'][number]): WorldRecord => ({
+  kind: 'key',
+  id: createHash('sha256').update(key.key).digest('hex'),
+  of: key.kind,
+  ...(key.kind === 'organization' ? { orgId: key.org } : {}),
+  ...(key.kind === 'project' ? { projectId: key.project } : {}),
+  isRevoked: key.revoked,
+})
 
 type SeedCompute = ResolvedSeed['projects'][number]['branches'][number]['computes'][number]
 

@@ -48,6 +48,16 @@ const branch = z.strictObject({
   computes: z.array(compute).default([]),
 })
 
+const keyText = { key: z.string().min(8).max(256), revoked: z.boolean().default(false) }
+const orgId = z.string().regex(/^org-[a-z0-9-]{1,56}$/)
+
+/** Keys besides the sandbox's own, which may do everything. */
+const key = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('personal'), ...keyText }),
+  z.strictObject({ kind: z.literal('organization'), org: orgId, ...keyText }),
+  z.strictObject({ kind: z.literal('project'), project: z.string(), ...keyText }),
+])
+
 const project = z
   .strictObject({
     id: z.string().regex(/^[a-z0-9-]{1,60}$/),
@@ -57,6 +67,8 @@ const project = z
       .regex(/^[a-z0-9-]{1,60}$/)
       .default('aws-eu-central-1'),
     plan: z.enum(['free', 'paid']).default('paid'),
+    /** The organization that it belongs to. */
+    org: orgId.optional(),
     /** What a new compute has where its request does not say. */
     defaults: z
       .strictObject({
@@ -70,7 +82,10 @@ const project = z
   })
   .superRefine(checkProject)
 
-export const seedShape = z.strictObject({ projects: z.array(project).superRefine(checkProjects) })
+export const seedShape = z.strictObject({
+  projects: z.array(project).superRefine(checkProjects),
+  keys: z.array(key).default([]),
+})
 
 /** What a seed file says. */
 export type Seed = z.input<typeof seedShape>

@@ -15,6 +15,8 @@ export const beginOperation = (
       return computes.addBranch(operation.branchId, parentOf(operation, world))
     case 'delete_timeline':
       return computes.removeBranch(operation.branchId)
+    case 'delete_tenant':
+      return removeAll(operation, world, computes)
     case 'start_compute':
       return compute === undefined ? undefined : computes.start(specOf(compute))
     case 'suspend_compute':
@@ -33,3 +35,10 @@ export const beginOperation = (
 
 const parentOf = ({ projectId, branchId }: OperationRecord, world: World): string | undefined =>
   world.tables.projects.get(projectId)?.branches.get(branchId)?.parentId
+
+/** The records of a deleted project's branches stay, hidden; their data goes. */
+const removeAll = ({ projectId }: OperationRecord, world: World, computes: Computes): Promise<void> | undefined => {
+  const branches = [...(world.tables.projects.get(projectId)?.branches.keys() ?? [])]
+  const removals = branches.flatMap((id) => computes.removeBranch(id) ?? [])
+  return removals.length === 0 ? undefined : Promise.all(removals).then(() => undefined)
+}

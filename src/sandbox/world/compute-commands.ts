@@ -1,6 +1,8 @@
 /** What a client can do to computes (spec 4.3 to 4.8). Each answers with the compute and the operations that it started. */
+import { findBranch, unarchive } from './branch-commands.ts'
 import { checkLimits } from './limits.ts'
 import { type ComputeRequest, merge, newCompute } from './new-compute.ts'
+import { checkActiveCount, checkReplicaCount, checkSuspendTimeout } from './plan-limits.ts'
 import type { ComputeRecord, OperationRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { NewOperation, World } from './world.ts'
@@ -15,12 +17,16 @@ export const createCompute = (
   projectId: string,
   request: ComputeRequest & { readonly branch_id: string; readonly type: ComputeRecord['type'] },
 ): ComputeAnswer => {
-  const { project } = world.project(projectId)
-  checkBranch(world, projectId, request.branch_id)
+  const tables = world.project(projectId)
+  const { project } = tables
+  const branch = findBranch(world, projectId, request.branch_id)
   world.checkUnlocked(projectId)
   checkPrimary(world, projectId, request.branch_id, request.type)
+  if (request.type === 'read_only') checkReplicaCount(tables, 1)
+  checkSuspendTimeout(project, request.suspend_timeout_seconds)
   const compute = newCompute(world, project, request.branch_id, request)
-  const operations = compute.disabled ? [] : [operationOn(compute, 'start_compute')]
+  if (!compute.disabled) checkActiveCount(tables, compute.branchId)
+  const operations = compute.disabled ? [] : [...unarchive(branch), operationOn(compute, 'start_compute')]
   return { compute, operations: world.commit(projectId, [compute], operations) }
 }
 
@@ -29,7 +35,8 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
   const before = world.compute(projectId, id)
   const { project } = world.project(projectId)
   const moves = request.branch_id !== undefined && request.branch_id !== before.branchId
-  if (moves) checkBranch(world, projectId, request.branch_id)
+  if (moves) findBranch(world, projectId, request.branch_id ?? '')
+  checkSuspendTimeout(project, request.suspend_timeout_seconds)
   world.checkUnlocked(projectId)
   if (moves) checkPrimary(world, projectId, request.branch_id, before.type)
   const merged = merge(before, request, world.clock.now())
@@ -79,14 +86,17 @@ export const startCompute = (world: World, projectId: string, id: string): Compu
   world.checkUnlocked(projectId)
   if (compute.disabled) throw new Refusal(422, 'endpoint is disabled: enable it before starting it')
   if (compute.state === 'active') return { compute, operations: [] }
-  return transition(world, compute, 'active', ['start_compute'])
+  const tables = world.project(projectId)
+  checkActiveCount(tables, compute.branchId)
+  const branch = tables.branches.get(compute.branchId)
+  return transition(world, compute, 'active', [...unarchive(branch), operationOn(compute, 'start_compute')])
 }
 
 export const suspendCompute = (world: World, projectId: string, id: string): ComputeAnswer => {
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
   if (compute.state === 'idle') return { compute, operations: [] }
-  return transition(world, compute, 'idle', ['suspend_compute'])
+  return transition(world, compute, 'idle', [operationOn(compute, 'suspend_compute')])
 }
 
 /** Works on an active compute only (spec 4.7). */
@@ -94,24 +104,18 @@ export const restartCompute = (world: World, projectId: string, id: string): Com
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
   if (compute.state !== 'active') throw new Refusal(422, 'endpoint is not active: start it before restarting it')
-  return transition(world, compute, 'active', ['suspend_compute', 'start_compute'])
+  const operations = [operationOn(compute, 'suspend_compute'), operationOn(compute, 'start_compute')]
+  return transition(world, compute, 'active', operations)
 }
 
 const transition = (
   world: World,
   before: ComputeRecord,
   pendingState: 'active' | 'idle',
-  actions: readonly string[],
+  operations: readonly NewOperation[],
 ): ComputeAnswer => {
   const compute: ComputeRecord = { ...before, pendingState, updatedAt: world.clock.now() }
-  return {
-    compute,
-    operations: world.commit(
-      before.projectId,
-      [compute],
-      actions.map((action) => operationOn(compute, action)),
-    ),
-  }
+  return { compute, operations: world.commit(before.projectId, [compute], operations) }
 }
 
 const operationOn = ({ branchId, id }: ComputeRecord, action: string): NewOperation => ({
@@ -119,11 +123,6 @@ const operationOn = ({ branchId, id }: ComputeRecord, action: string): NewOperat
   branchId,
   computeId: id,
 })
-
-/** @throws {Refusal} 404. */
-const checkBranch = (world: World, projectId: string, branchId: string): void => {
-  if (!world.project(projectId).branches.has(branchId)) throw new Refusal(404, 'branch not found')
-}
 
 /** One primary a branch (spec 1). */
 const checkPrimary = (world: World, projectId: string, branchId: string, type: ComputeRecord['type']): void => {

@@ -7,6 +7,8 @@ export const DURATIONS: Durations = {
   apply_config: 1_500,
   create_branch: 1_000,
   delete_timeline: 600,
+  create_timeline: 1_000,
+  timeline_unarchive: 1_000,
 }
 
 /** Where real work is behind these, they take as long as that takes. */

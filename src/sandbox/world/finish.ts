@@ -9,7 +9,15 @@ export const finishOperation = (operation: OperationRecord, world: World): reado
   const compute = tables?.computes.get(operation.computeId ?? '')
   switch (operation.action) {
     case 'create_branch':
+    case 'create_timeline':
+    case 'timeline_unarchive':
       return branch === undefined ? [] : [{ ...branch, state: 'ready', updatedAt: now }]
+    case 'timeline_archive':
+      return branch === undefined ? [] : [{ ...branch, state: 'archived', updatedAt: now }]
+    case 'tenant_detach':
+      return tables === undefined ? [] : [{ ...tables.project, isDetached: true }]
+    case 'tenant_reattach':
+      return tables === undefined ? [] : [{ ...tables.project, isDetached: false }]
     case 'start_compute':
       return compute === undefined ? [] : [settle(compute, 'active', now)]
     case 'suspend_compute':

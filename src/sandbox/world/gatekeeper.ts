@@ -1,5 +1,6 @@
 /** Lets connections in: wakes an idle compute, however many ask at once, and has them wait while it changes. */
 import { type ComputeSpec, ConnectionRefusal, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
+import { unarchive } from './branch-commands.ts'
 import type { ComputeRecord } from './records.ts'
 import type { World } from './world.ts'
 
@@ -54,10 +55,11 @@ export class Gatekeeper implements Gate {
 
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */
   #wake(world: World, compute: ComputeRecord): void {
+    const branch = world.tables.projects.get(compute.projectId)?.branches.get(compute.branchId)
     world.commit(
       compute.projectId,
       [{ ...compute, pendingState: 'active', updatedAt: world.clock.now() }],
-      [{ action: 'start_compute', branchId: compute.branchId, computeId: compute.id }],
+      [...unarchive(branch), { action: 'start_compute', branchId: compute.branchId, computeId: compute.id }],
     )
   }
 

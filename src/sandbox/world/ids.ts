@@ -62,3 +62,13 @@ export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean): st
     if (!isTaken(id)) return id
   }
 }
+
+/** In the form of the service: `word-word-12345678`. */
+export const newProjectId = (isTaken: (id: string) => boolean): string => {
+  for (;;) {
+    const [first = 0, second = 0, ...rest] = randomBytes(6)
+    const digits = String(Buffer.from(rest).readUInt32BE() % 100_000_000).padStart(8, '0')
+    const id = `${pick(FIRST, first)}-${pick(SECOND, second)}-${digits}`
+    if (!isTaken(id)) return id
+  }
+}

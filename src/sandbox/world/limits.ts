@@ -68,9 +68,9 @@ export const limitProblem = (
 }
 
 /** @throws {Refusal} 400 where a rule is broken, 422 where the account's plan does not allow it. */
-export const checkLimits = (compute: Limited, { plan }: ProjectRecord): void => {
+export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = 'endpoint'): void => {
   const problem = limitProblem(compute, plan)
   if (problem !== undefined) {
-    throw new Refusal(problem.ofPlan ? 422 : 400, `endpoint.${problem.field}: ${problem.message}`)
+    throw new Refusal(problem.ofPlan ? 422 : 400, `${where}.${problem.field}: ${problem.message}`)
   }
 }

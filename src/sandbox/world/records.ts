@@ -9,7 +9,15 @@ export interface ProjectRecord {
   /** Free projects have computes of 2 CU at most (spec 8). */
   readonly plan: 'free' | 'paid'
   readonly defaults: { readonly min: number; readonly max: number; readonly suspendTimeoutSeconds: number }
+  readonly orgId?: string
+  /** The restore window. */
+  readonly historyRetentionSeconds?: number
+  /** Detached from storage, since nobody asked for it. */
+  readonly isDetached?: boolean
   readonly createdAt: number
+  readonly updatedAt?: number
+  /** It is gone for every client. */
+  readonly deletedAt?: number
 }
 
 export interface BranchRecord {
@@ -20,9 +28,11 @@ export interface BranchRecord {
   readonly parentId?: string
   readonly isDefault: boolean
   readonly isProtected: boolean
-  readonly state: 'init' | 'ready'
+  readonly state: 'init' | 'ready' | 'archived'
   readonly createdAt: number
   readonly updatedAt: number
+  /** When it is to be deleted, as the client wrote it. */
+  readonly expiresAt?: string
 }
 
 export type ComputeState = 'init' | 'active' | 'idle'
@@ -93,7 +103,20 @@ export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
   return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'
 }
 
-export type WorldRecord = ProjectRecord | BranchRecord | ComputeRecord | OperationRecord
+/** A key besides the sandbox's own. Only the digest of its text is kept. */
+export interface KeyRecord {
+  readonly kind: 'key'
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly id: string
+  readonly of: 'personal' | 'organization' | 'project'
+  /** Of an organization's key. */
+  readonly orgId?: string
+  /** Of a project-scoped key. */
+  readonly projectId?: string
+  readonly isRevoked: boolean
+}
+
+export type WorldRecord = KeyRecord | ProjectRecord | BranchRecord | ComputeRecord | OperationRecord
 
 /** One thing that changed: a record as it is now, or one that is gone. */
 export type WorldChange =

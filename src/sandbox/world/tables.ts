@@ -3,6 +3,7 @@ import {
   type BranchRecord,
   type ComputeRecord,
   isOver,
+  type KeyRecord,
   type OperationRecord,
   type ProjectRecord,
   type WorldChange,
@@ -24,6 +25,8 @@ export interface ProjectTables {
 
 export class Tables {
   readonly projects = new Map<string, ProjectTables>()
+  /** By id, which is a digest. */
+  readonly keys = new Map<string, KeyRecord>()
   #projectIds: readonly string[] | undefined
   /** Project of each branch and compute, by id: ids are unlike any other across projects. */
   readonly #home = new Map<string, string>()
@@ -45,6 +48,7 @@ export class Tables {
 
   clear(): void {
     this.projects.clear()
+    this.keys.clear()
     this.#home.clear()
     this.#projectIds = undefined
   }
@@ -56,6 +60,7 @@ export class Tables {
 
   /** Everything, as changes that make it again. */
   *dump(): Iterable<WorldChange> {
+    for (const key of this.keys.values()) yield { put: key }
     for (const { project, branches, computes, operations, operationById } of this.projects.values()) {
       yield { put: project }
       for (const branch of branches.values()) yield { put: branch }
@@ -68,6 +73,10 @@ export class Tables {
   }
 
   #put(record: WorldRecord): void {
+    if (record.kind === 'key') {
+      this.keys.set(record.id, record)
+      return
+    }
     if (record.kind === 'project') {
       const known = this.projects.get(record.id)
       if (known === undefined) this.#projectIds = undefined

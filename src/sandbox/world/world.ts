@@ -4,7 +4,14 @@ import type { SandboxClock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Durations, durationOf } from './durations.ts'
 import { type OperationFault, OperationRunner } from './operation-runner.ts'
-import type { BranchRecord, ComputeRecord, OperationRecord, WorldChange, WorldRecord } from './records.ts'
+import type {
+  BranchRecord,
+  ComputeRecord,
+  OperationRecord,
+  ProjectRecord,
+  WorldChange,
+  WorldRecord,
+} from './records.ts'
 import { Refusal } from './refusal.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 
@@ -23,6 +30,8 @@ export interface WorldOptions {
   readonly effects: Effects
   /** Asked each time that an operation begins. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
+  /** Told of each project, when it comes and when it is there at the start. */
+  readonly onProject: (project: ProjectRecord, world: World) => void
   /** Told after each change of a compute, for timers. */
   readonly onCompute: (compute: ComputeRecord, world: World) => void
   /** Told when a compute is there no more. */
@@ -77,6 +86,7 @@ export class World {
         if (operation !== undefined) this.#runner.resume(operation)
       }
       for (const compute of tables.computes.values()) this.#options.onCompute(compute, this)
+      this.#options.onProject(tables.project, this)
     }
   }
 
@@ -114,7 +124,7 @@ export class World {
   /** @throws {Refusal} 404. */
   project(id: string): ProjectTables {
     const tables = this.tables.projects.get(id)
-    if (tables === undefined) throw new Refusal(404, 'project not found')
+    if (tables === undefined || tables.project.deletedAt !== undefined) throw new Refusal(404, 'project not found')
     return tables
   }
 
@@ -132,8 +142,24 @@ export class World {
    */
   checkUnlocked(projectId: string): void {
     if (this.project(projectId).unfinished.size > 0) {
-      throw new Refusal(423, 'project already has running conflicting operations, scheduling of new ones is prohibited')
+      const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
+      throw new Refusal(423, `${known}: ${this.#running(projectId)}`)
     }
+  }
+
+  /** The operation that holds the lock, in words. */
+  #running(projectId: string): string {
+    const { unfinished, operationById } = this.project(projectId)
+    const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
+    if (running === undefined) return 'an operation is running'
+    const { id, action, computeId, branchId, status } = running
+    return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
+  }
+
+  /** A project of its own, on which operations can run from now on. */
+  found(project: ProjectRecord): void {
+    this.#keep([{ put: project }])
+    this.#options.onProject(project, this)
   }
 
   /**
@@ -147,7 +173,7 @@ export class World {
     drops: readonly (ComputeRecord | BranchRecord)[] = [],
   ): readonly OperationRecord[] {
     const started: OperationRecord[] = []
-    const earlier = this.project(projectId).operations.length
+    const earlier = this.tables.projects.get(projectId)?.operations.length ?? 0
     for (const operation of operations) {
       started.push(this.#newOperation(projectId, operation, earlier + started.length, started.at(-1)))
     }

@@ -1,0 +1,85 @@
+/** Who asks, and what they may ask for (docs of the service, "API keys"). */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Context, MiddlewareHandler } from 'hono'
+import { Refusal } from '../world/refusal.ts'
+import type { World } from '../world/world.ts'
+
+export type Identity =
+  /** The sandbox's own key: a personal one that needs no organization to be named. */
+  | { readonly of: 'owner' }
+  | { readonly of: 'personal' }
+  | { readonly of: 'organization'; readonly orgId: string }
+  | { readonly of: 'project'; readonly projectId: string }
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** @throws {Refusal} 401 where the key is missing, wrong or revoked. */
+export const identify = (world: World, apiKey: string): MiddlewareHandler => {
+  const own = Buffer.from(digest(apiKey))
+  return async (context, next) => {
+    const given = digest((context.req.header('authorization') ?? '').replace(/^Bearer /, ''))
+    const identity = timingSafeEqual(Buffer.from(given), own) ? { of: 'owner' as const } : identityOf(world, given)
+    if (identity === undefined) throw new Refusal(401, 'supplied credentials do not pass authentication')
+    context.set('identity', identity)
+    await next()
+  }
+}
+
+const identityOf = (world: World, keyDigest: string): Identity | undefined => {
+  const key = world.tables.keys.get(keyDigest)
+  if (key === undefined || key.isRevoked) return undefined
+  if (key.of === 'organization') return { of: 'organization', orgId: key.orgId ?? '' }
+  if (key.of === 'project') return { of: 'project', projectId: key.projectId ?? '' }
+  return { of: 'personal' }
+}
+
+export const whoAsks = (context: Context): Identity => context.get('identity')
+
+/** @throws {Refusal} 403 outside a project-scoped key's project, 404 outside an organization's projects. */
+export const checkProject = (identity: Identity, projectId: string, world: World): void => {
+  if (identity.of === 'project' && identity.projectId !== projectId) {
+    throw new Refusal(403, 'the API key is scoped to another project')
+  }
+  if (identity.of === 'organization' && world.tables.projects.get(projectId)?.project.orgId !== identity.orgId) {
+    throw new Refusal(404, 'project not found')
+  }
+}
+
+/** @throws {Refusal} 404: routes about users are no routes for the keys of organizations. */
+export const checkUser = (identity: Identity): void => {
+  if (identity.of === 'organization' || identity.of === 'project') {
+    throw new Refusal(404, 'not allowed for organization API keys')
+  }
+}
+
+/** @throws {Refusal} 403: a project-scoped key can neither make projects nor delete its own. */
+export const checkAccount = (identity: Identity): void => {
+  if (identity.of === 'project') throw new Refusal(403, 'not allowed for project-scoped API keys')
+}
+
+/**
+ * The organization whose projects are meant; `undefined`: those of every one.
+ *
+ * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another.
+ */
+export const organizationOf = (identity: Identity, asked: string | undefined, world: World): string | undefined => {
+  switch (identity.of) {
+    case 'organization':
+      if (asked !== undefined && asked !== identity.orgId)
+        throw new Refusal(403, 'the API key is of another organization')
+      return identity.orgId
+    case 'personal':
+      if (asked === undefined && organizationIds(world).length > 0) throw new Refusal(400, 'org_id is required')
+      return asked
+    default:
+      return asked
+  }
+}
+
+/** Those that a project or a key belongs to, sorted. */
+export const organizationIds = ({ tables }: World): readonly string[] => {
+  const ids = new Set<string>()
+  for (const { project } of tables.projects.values()) if (project.orgId !== undefined) ids.add(project.orgId)
+  for (const { orgId } of tables.keys.values()) if (orgId !== undefined) ids.add(orgId)
+  return [...ids].sort()
+}

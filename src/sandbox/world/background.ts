@@ -1,0 +1,96 @@
+/**
+ * What the control plane does by itself (spec 2.1.1): checks that branches are available, archives branches that nobody
+ * uses, detaches projects that nobody asks for. One timer a project, however many branches it has.
+ */
+import type { BranchRecord, ComputeRecord } from './records.ts'
+import type { ProjectTables } from './tables.ts'
+import type { NewOperation, World } from './world.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** How often a project is looked at; no source tells. */
+export const ROUND_MS = 6 * HOUR_MS
+/** Branches archive 14 days after they were made, when they were not used for 24 hours (docs, "Branch archiving"). */
+const ARCHIVE_AGE_MS = 14 * DAY_MS
+const ARCHIVE_QUIET_MS = DAY_MS
+/** "Idle for an extended period" (spec 2.1.1); no source tells how long. */
+const DETACH_QUIET_MS = 30 * DAY_MS
+/** How soon to look again where an operation stands in the way. */
+const BUSY_MS = 60_000
+
+export class Background {
+  /** When a request last asked for a project. */
+  readonly #asked = new Map<string, number>()
+  readonly #timers = new Map<string, () => void>()
+  #round = 0
+
+  /** To be told of every project, when it comes and when it is there at the start. */
+  begin(projectId: string, world: World): void {
+    this.#asked.set(projectId, world.clock.now())
+    // Spread, so that not all projects are busy at one moment; and never soon after the start.
+    const place = [...projectId].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000, 7) / 1_000
+    this.#set(projectId, world.clock.now() + ROUND_MS * (1 + place), world)
+  }
+
+  /** A request is about this project. One that was detached comes back. */
+  asked(tables: ProjectTables, world: World): void {
+    const { project, branches, unfinished } = tables
+    this.#asked.set(project.id, world.clock.now())
+    if (project.isDetached !== true || unfinished.size > 0) return
+    const [root] = branches.values()
+    if (root !== undefined) world.commit(project.id, [], [{ action: 'tenant_reattach', branchId: root.id }])
+  }
+
+  #set(projectId: string, time: number, world: World): void {
+    this.#timers.get(projectId)?.()
+    this.#timers.set(
+      projectId,
+      world.at(time, () => this.#look(projectId, world)),
+    )
+  }
+
+  #look(projectId: string, world: World): void {
+    const tables = world.tables.projects.get(projectId)
+    if (tables === undefined || tables.project.deletedAt !== undefined) return
+    const now = world.clock.now()
+    const isBusy = tables.unfinished.size > 0
+    this.#set(projectId, now + (isBusy ? BUSY_MS : ROUND_MS), world)
+    if (isBusy) return
+    const operations = this.#operations(tables, now)
+    if (operations.length > 0) world.commit(projectId, [], operations)
+  }
+
+  #operations(tables: ProjectTables, now: number): readonly NewOperation[] {
+    const { project, branches, computes } = tables
+    if (project.isDetached === true) return []
+    const [root] = branches.values()
+    const isIdle = [...computes.values()].every(({ state }) => state === 'idle')
+    if (isIdle && root !== undefined && now - (this.#asked.get(project.id) ?? now) >= DETACH_QUIET_MS) {
+      return [{ action: 'tenant_detach', branchId: root.id }]
+    }
+    const archived = [...branches.values()].filter((branch) => canArchive(branch, computesOf(tables, branch), now))
+    return [
+      ...this.#check(tables),
+      ...archived.map(({ id }): NewOperation => ({ action: 'timeline_archive', branchId: id })),
+    ]
+  }
+
+  /** One branch a round, each in its turn; a branch without a compute is not checked (spec 2.1.1). */
+  #check({ branches, computes }: ProjectTables): readonly NewOperation[] {
+    const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
+    const compute = checked[this.#round % Math.max(1, checked.length)]
+    this.#round += 1
+    if (compute === undefined) return []
+    return [{ action: 'check_availability', branchId: compute.branchId, computeId: compute.id }]
+  }
+}
+
+const computesOf = ({ computes }: ProjectTables, { id }: BranchRecord): readonly ComputeRecord[] =>
+  [...computes.values()].filter(({ branchId }) => branchId === id)
+
+const canArchive = (branch: BranchRecord, computes: readonly ComputeRecord[], now: number): boolean => {
+  if (branch.isDefault || branch.isProtected || branch.state !== 'ready') return false
+  if (now - branch.createdAt < ARCHIVE_AGE_MS || computes.some(({ state }) => state !== 'idle')) return false
+  const lastUse = Math.max(branch.updatedAt, ...computes.map(({ suspendedAt, updatedAt }) => suspendedAt ?? updatedAt))
+  return now - lastUse >= ARCHIVE_QUIET_MS
+}

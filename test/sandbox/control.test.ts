@@ -1,0 +1,109 @@
+/** The sandbox's own API, over HTTP as a test in another language would use it. */
+import { expect, test } from 'vitest'
+import { caller, IDLE, MAIN, openSandbox, P, PRIMARY } from './open-sandbox.ts'
+
+const open = async () => {
+  const opened = await openSandbox()
+  const { controlUrl, controlToken } = opened.sandbox
+  return { ...opened, control: caller({ apiUrl: controlUrl, apiKey: controlToken }) }
+}
+
+test('it wants its own token: the API key opens nothing of it', async () => {
+  const { sandbox, control, call } = await open()
+  const withKey = caller({ apiUrl: sandbox.controlUrl, apiKey: sandbox.apiKey })
+  expect((await withKey('GET', '/world')).status).toBe(401)
+  expect((await control('GET', '')).body).toMatchObject({ computes: 'simulated', clock: { scale: 0 } })
+  expect((await caller({ apiUrl: sandbox.apiUrl, apiKey: sandbox.controlToken })('GET', P)).status).toBe(401)
+  expect((await call('GET', P)).status).toBe(200)
+})
+
+test('time is advanced, and scaled', async () => {
+  const { control, call } = await open()
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  const before = (await control('GET', '/clock')).body
+  const after = (await control('POST', '/clock', { advance: '10s' })).body
+  expect(Date.parse(after.now) - Date.parse(before.now)).toBe(10_000)
+  expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('active')
+  expect((await control('POST', '/clock', { scale: 50 })).body.scale).toBe(50)
+  expect((await control('POST', '/clock', { advance: 'soon' })).status).toBe(400)
+})
+
+test('connections are opened, counted and dropped; an idle compute wakes', async () => {
+  const { control, call, clock } = await open()
+  const opening = control('POST', '/connections', { endpoint_id: IDLE })
+  await expect
+    .poll(async () => (await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.pending_state)
+    .toBe('active')
+  await clock.advance(2_000)
+  const { connection } = (await opening).body
+  const of = async (id: string) =>
+    (await control('GET', '/computes')).body.computes.find((compute: { id: string }) => compute.id === id)
+  expect(await of(IDLE)).toMatchObject({ state: 'active', connections: 1, branchName: 'staging' })
+  await call('POST', `${P}/endpoints/${IDLE}/suspend`)
+  expect(await of(IDLE)).toMatchObject({ connections: 0 })
+  const { connections } = (await control('GET', '/connections')).body
+  expect(connections).toMatchObject([{ id: connection.id, computeId: IDLE, closedAt: expect.any(Number) }])
+})
+
+test('who connects to what is not there or disabled is told as Postgres would tell', async () => {
+  const { control } = await open()
+  expect(await control('POST', '/connections', { endpoint_id: 'ep-nobody' })).toMatchObject({
+    status: 422,
+    body: { code: '08004' },
+  })
+})
+
+test('faults are ordered, listed and taken back; a wrong order says what is allowed', async () => {
+  const { control, call } = await open()
+  const added = await control('POST', '/faults', { on: 'request', effect: { kind: 'lock' }, times: 0 })
+  expect(added).toMatchObject({ status: 201, body: { fault: { times: 0, after: 0 }, struck: 0 } })
+  expect((await call('GET', P)).status).toBe(423)
+  expect((await control('GET', '/faults')).body.faults).toMatchObject([{ id: added.body.id, struck: 1 }])
+  expect((await control('DELETE', `/faults/${added.body.id}`)).status).toBe(204)
+  expect((await control('DELETE', `/faults/${added.body.id}`)).status).toBe(404)
+  expect((await call('GET', P)).status).toBe(200)
+  expect(await control('POST', '/faults', { on: 'request', effect: { kind: 'earthquake' } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('docs/sandbox.md') },
+  })
+})
+
+test('a world is dumped, changed and loaded again: timers and operations with it', async () => {
+  const { control, call, clock } = await open()
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  const world = (await control('GET', '/world')).body
+  await clock.advance(5_000)
+  await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: 'changed' } })
+  expect((await control('PUT', '/world', world)).status).toBe(204)
+  expect((await control('GET', '/world')).body).toEqual(world)
+  expect((await call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint).not.toHaveProperty('name')
+  expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.pending_state).toBe('active')
+  await clock.advance(5_000)
+  expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('active')
+  expect((await control('PUT', '/world', { version: 2, changes: [] })).status).toBe(400)
+})
+
+test('the requests seen are kept, and can be sent again: ids that come out new are followed', async () => {
+  const { control, call, settle } = await open()
+  const world = (await control('GET', '/world')).body
+  await control('DELETE', '/requests')
+  const made = await call('POST', `${P}/branches`, { branch: { name: 'replayed', parent_id: MAIN } })
+  await settle()
+  await call('POST', `${P}/endpoints`, { endpoint: { branch_id: made.body.branch.id, type: 'read_write' } })
+  await settle()
+  await call('GET', `${P}/branches/${made.body.branch.id}?x=1`)
+  const { requests } = (await control('GET', '/requests')).body
+  expect(requests).toMatchObject([
+    { method: 'POST', path: `${P}/branches`, status: 201, body: expect.stringContaining('replayed') },
+    { method: 'POST', path: `${P}/endpoints`, status: 201 },
+    { method: 'GET', path: `${P}/branches/${made.body.branch.id}?x=1`, status: 200 },
+  ])
+  await control('PUT', '/world', world)
+  const first = await control('POST', '/requests/replay', { requests: requests.slice(0, 1) })
+  expect(first.body.replayed).toMatchObject([{ recorded: 201, status: 201 }])
+  await control('PUT', '/world', world)
+  // Nothing waits in between, so the second one meets the first one's lock: that is told, not hidden.
+  const { replayed } = (await control('POST', '/requests/replay', { requests })).body
+  expect(replayed).toMatchObject([{ status: 201 }, { recorded: 201, status: 423 }, { recorded: 200, status: 200 }])
+  expect(replayed[2].path).not.toContain(made.body.branch.id)
+})

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import type { FaultOrder } from '../../src/sandbox/index.ts'
+import { IDLE, openSandbox, P, PRIMARY } from './open-sandbox.ts'
+
+const at = `${P}/endpoints/${PRIMARY}`
+const rename = { endpoint: { name: 'renamed' } }
+
+test.each([
+  ['reset-before', 'shop'],
+  ['reset-after', 'renamed'],
+] as const)('%s cuts the connection; the name is then %s', async (kind, name) => {
+  const { sandbox, call } = await openSandbox()
+  await call('PATCH', at, { endpoint: { name: 'shop' } })
+  sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind } })
+  await expect(call('PATCH', at, rename)).rejects.toThrow('fetch failed')
+  expect((await call('GET', at)).body.endpoint.name).toBe(name)
+})
+
+test.each([
+  ['truncate', 'GET', 200],
+  ['malformed', 'GET', 200],
+  ['html', 'GET', 524],
+] as const)('%s is no JSON', async (kind, method, status) => {
+  const { sandbox } = await openSandbox()
+  sandbox.control.addFault({ on: 'request', effect: { kind } })
+  const answer = await fetch(`${sandbox.apiUrl}${at}`, {
+    method,
+    headers: { authorization: `Bearer ${sandbox.apiKey}` },
+  })
+  expect(answer.status).toBe(status)
+  const text = await answer.text()
+  expect(() => JSON.parse(text)).toThrow()
+})
+
+test('a status comes with its code, its words and its pause, as often as ordered', async () => {
+  const { sandbox, call } = await openSandbox()
+  const effect = { kind: 'status', status: 503, code: 'BUSY', message: 'later', retryAfter: 7 } as const
+  sandbox.control.addFault({ on: 'request', effect, times: 2, after: 1 })
+  expect((await call('GET', at)).status).toBe(200)
+  for (let time = 0; time < 2; time += 1) {
+    const { status, body, headers } = await call('GET', at)
+    expect({ status, body, pause: headers.get('retry-after') }).toMatchObject({
+      status: 503,
+      body: { code: 'BUSY', message: 'later' },
+      pause: '7',
+    })
+  }
+  expect((await call('GET', at)).status).toBe(200)
+  expect(sandbox.control.faults()).toEqual([])
+})
+
+test('a fault strikes only what it names', async () => {
+  const { sandbox, call } = await openSandbox()
+  sandbox.control.addFault({
+    on: 'request',
+    method: 'GET',
+    path: '/projects/*/operations',
+    effect: { kind: 'lock' },
+    times: 0,
+  })
+  expect((await call('GET', `${P}/endpoints`)).status).toBe(200)
+  expect((await call('GET', `${P}/operations`)).status).toBe(423)
+  expect((await call('GET', `${P}/operations`)).status).toBe(423)
+  expect(sandbox.control.faults()).toMatchObject([{ struck: 2 }])
+  sandbox.control.clearFaults()
+  expect((await call('GET', `${P}/operations`)).status).toBe(200)
+})
+
+const start = async (order: FaultOrder) => {
+  const opened = await openSandbox()
+  opened.sandbox.control.addFault(order)
+  const { body } = await opened.call('POST', `${P}/endpoints/${IDLE}/start`)
+  const path = `${P}/operations/${body.operations[0].id}`
+  return {
+    ...opened,
+    operation: async () => (await opened.call('GET', path)).body.operation,
+    compute: async () => (await opened.call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint,
+  }
+}
+
+test('an operation that fails is tried again, and then finishes', async () => {
+  const effect = { kind: 'fail', message: 'no host had room' } as const
+  const { operation, compute, clock, call } = await start({ on: 'operation', effect, times: 2 })
+  await clock.advance(800)
+  expect(await operation()).toMatchObject({
+    status: 'failed',
+    failures_count: 1,
+    error: 'no host had room',
+    retry_at: expect.any(String),
+  })
+  expect((await call('POST', `${P}/endpoints/${IDLE}/start`)).status).toBe(423)
+  await clock.advance(60_000)
+  expect(await operation()).toMatchObject({ status: 'finished', failures_count: 2 })
+  expect(await operation()).not.toHaveProperty('error')
+  expect((await compute()).current_state).toBe('active')
+})
+
+test('one that fails for good leaves its compute as it was, and the project free', async () => {
+  const { operation, compute, clock, call } = await start({ on: 'operation', effect: { kind: 'fail' }, times: 0 })
+  await clock.advance(60_000)
+  expect(await operation()).toMatchObject({ status: 'failed', failures_count: 3 })
+  expect(await operation()).not.toHaveProperty('retry_at')
+  expect(await compute()).toMatchObject({ current_state: 'idle' })
+  expect(await compute()).not.toHaveProperty('pending_state')
+  expect((await call('POST', `${P}/endpoints/${IDLE}/start`)).status).toBe(200)
+})
+
+test.each([
+  ['error', 'error'],
+  ['cancel', 'cancelled'],
+  ['skip', 'skipped'],
+] as const)('%s ends an operation as %s', async (kind, status) => {
+  const { operation, compute, clock } = await start({ on: 'operation', effect: { kind } })
+  expect((await operation()).status).toBe(kind === 'cancel' ? 'cancelling' : 'running')
+  await clock.advance(60_000)
+  expect((await operation()).status).toBe(status)
+  expect(await compute()).toMatchObject({ current_state: 'idle' })
+})
+
+test('what waits for an operation that did not end well is cancelled', async () => {
+  const { sandbox, call, clock } = await openSandbox()
+  sandbox.control.addFault({ on: 'operation', action: 'suspend_compute', effect: { kind: 'error' } })
+  await call('POST', `${at}/restart`)
+  await clock.advance(60_000)
+  const { operations } = (await call('GET', `${P}/operations`)).body
+  expect(operations).toMatchObject([
+    { action: 'start_compute', status: 'cancelled' },
+    { action: 'suspend_compute', status: 'error' },
+  ])
+})
+
+test('one that hangs never ends, and holds the project', async () => {
+  const { operation, clock, call } = await start({ on: 'operation', action: 'start_compute', effect: { kind: 'hang' } })
+  await clock.advance(3_600_000)
+  expect((await operation()).status).toBe('running')
+  expect((await call('PATCH', at, rename)).status).toBe(423)
+})
+
+test('a slow one takes longer', async () => {
+  const { operation, clock } = await start({ on: 'operation', endpoint_id: IDLE, effect: { kind: 'slow', ms: 9_000 } })
+  await clock.advance(5_000)
+  expect((await operation()).status).toBe('running')
+  await clock.advance(10_000)
+  expect((await operation()).status).toBe('finished')
+})

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import { EMPTY, GUARDED, IDLE, MAIN, openSandbox, operationsOf, P, STAGING } from './open-sandbox.ts'
+
+test('a new project has a default branch with a primary, made and started in that order', async () => {
+  const { call, settle } = await openSandbox()
+  const made = await call('POST', '/projects', { project: { name: 'books' } })
+  expect(made).toMatchObject({
+    status: 201,
+    body: {
+      project: { name: 'books', id: expect.stringMatching(/^[a-z]+-[a-z]+-\d{8}$/) },
+      branch: { name: 'main', default: true, current_state: 'init' },
+      endpoints: [{ type: 'read_write', current_state: 'init', autoscaling_limit_max_cu: 2 }],
+    },
+  })
+  expect(operationsOf(made)).toEqual(['create_timeline running', 'start_compute scheduling'])
+  await settle()
+  const { id } = made.body.project
+  expect((await call('GET', `/projects/${id}/endpoints`)).body.endpoints).toMatchObject([{ current_state: 'active' }])
+  expect((await call('GET', `/projects/${id}/branches`)).body.branches).toMatchObject([{ current_state: 'ready' }])
+})
+
+test('new defaults are those of computes that are made later, and of no other', async () => {
+  const { call, settle } = await openSandbox()
+  const before = (await call('GET', `${P}/endpoints`)).body
+  const changed = await call('PATCH', P, {
+    project: {
+      name: 'store',
+      default_endpoint_settings: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 },
+    },
+  })
+  expect(changed).toMatchObject({ status: 200, body: { project: { name: 'store' }, operations: [] } })
+  expect((await call('GET', `${P}/endpoints`)).body).toEqual(before)
+  const { body } = await call('POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY, type: 'read_write' } })
+  expect(body.endpoint).toMatchObject({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 })
+  await settle()
+  const wrong = { default_endpoint_settings: { autoscaling_limit_max_cu: 17 } }
+  expect(await call('PATCH', P, { project: wrong })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('project.default_endpoint_settings.autoscaling_limit_max_cu') },
+  })
+})
+
+test('a new restore window is applied to storage', async () => {
+  const { call } = await openSandbox()
+  const changed = await call('PATCH', P, { project: { history_retention_seconds: 3_600 } })
+  expect(changed.body.project.history_retention_seconds).toBe(3_600)
+  expect(operationsOf(changed)).toEqual(['apply_storage_config running'])
+})
+
+test('a deleted project is gone, its data after it; one with a protected branch stays', async () => {
+  const { call, settle, sandbox } = await openSandbox()
+  expect(await call('DELETE', P)).toMatchObject({ status: 422 })
+  expect((await call('GET', P)).status).toBe(200)
+  await call('PATCH', `${P}/branches/${GUARDED}`, { branch: { protected: false } })
+  expect(await call('DELETE', P)).toMatchObject({ status: 200, body: { project: { name: 'shop' } } })
+  for (const path of ['', '/branches', '/endpoints', '/operations', `/branches/${MAIN}`]) {
+    expect(await call('GET', `${P}${path}`)).toMatchObject({ status: 404, body: { message: 'project not found' } })
+  }
+  expect((await call('GET', '/projects')).body.projects).toHaveLength(1)
+  await settle()
+  expect(await sandbox.control.computes()).toEqual([])
+})
+
+test('a branch is renamed, protected and given an end', async () => {
+  const { call } = await openSandbox()
+  const path = `${P}/branches/${STAGING}`
+  const end = '2026-02-01T00:00:00Z'
+  const changed = await call('PATCH', path, { branch: { name: 'qa', protected: true, expires_at: end } })
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { branch: { name: 'qa', protected: true, expires_at: end }, operations: [] },
+  })
+  expect((await call('PATCH', path, { branch: { expires_at: null } })).body.branch).not.toHaveProperty('expires_at')
+  expect(await call('PATCH', path, { branch: { name: 'qa' } })).toMatchObject({
+    status: 400,
+    body: { message: 'cannot set branch to the same name' },
+  })
+  expect((await call('PATCH', path, { branch: { name: 'main' } })).status).toBe(409)
+  expect((await call('PATCH', `${P}/branches/br-none`, { branch: { name: 'x' } })).status).toBe(404)
+})
+
+test('one branch is the default, and another can take its place', async () => {
+  const { call } = await openSandbox()
+  expect((await call('POST', `${P}/branches/${STAGING}/set_as_default`)).body.branch).toMatchObject({ default: true })
+  const { branches } = (await call('GET', `${P}/branches`)).body
+  const defaults = branches.filter((branch: { default: boolean }) => branch.default)
+  expect(defaults.map(({ id }: { id: string }) => id)).toEqual([STAGING])
+  expect((await call('DELETE', `${P}/branches/${EMPTY}`)).status).toBe(200)
+})
+
+test.each([
+  [`${P}/branches/count`, { count: 4 }],
+  [`${P}/branches/count?search=sta`, { count: 1 }],
+  [`${P}/branches/${MAIN}/roles`, { roles: [{ name: 'sandbox', branch_id: MAIN }] }],
+  [`${P}/branches/${MAIN}/databases`, { databases: [{ name: 'sandbox', owner_name: 'sandbox' }] }],
+  ['/projects/shared', { projects: [] }],
+  ['/users/me', { id: 'sandbox' }],
+  ['/users/me/organizations', { organizations: [] }],
+])('GET %s', async (path, body) => {
+  const { call } = await openSandbox()
+  expect(await call('GET', path)).toMatchObject({ status: 200, body })
+})
+
+test('the regions and the libraries can be listed', async () => {
+  const { call } = await openSandbox()
+  const { regions } = (await call('GET', '/regions')).body
+  expect(regions.map(({ region_id }: { region_id: string }) => region_id)).toContain('aws-eu-central-1')
+  const { libraries } = (await call('GET', `${P}/available_preload_libraries`)).body
+  expect(libraries).toContainEqual(expect.objectContaining({ library_name: 'pg_stat_statements', is_default: true }))
+})
+
+test('a 423 names the operation that runs', async () => {
+  const { call } = await openSandbox()
+  const { body } = await call('POST', `${P}/endpoints/${IDLE}/start`)
+  expect((await call('POST', `${P}/endpoints/${IDLE}/start`)).body.message).toBe(
+    'project already has running conflicting operations, scheduling of new ones is prohibited: ' +
+      `start_compute of ${IDLE} is running (operation ${body.operations[0].id})`,
+  )
+})
