@@ -1,6 +1,8 @@
 /** Writes what is generated from the source: JSON Schemas and the precompiled validator. `--check` fails where a file is stale. */
+import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { manifestSchema } from '../src/manifest/index.ts'
 import { standaloneValidator } from '../src/manifest/schema/standalone.ts'
@@ -15,6 +17,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'schemas/plan-file.schema.json': () => json(planFileSchema()),
   'schemas/event.schema.json': () => json(eventSchema()),
   'schemas/seed.schema.json': () => json(seedSchema()),
+  'src/sandbox/generated/openapi.json': () => json(parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8'))),
   'src/manifest/generated/validator.js': () => standaloneValidator(SIZE_TABLE),
 }
 

@@ -1,5 +1,5 @@
-/** A sandbox on a clock that the test moves, spoken to over real HTTP. */
-import { onTestFinished } from 'vitest'
+/** A sandbox on a clock that the test moves, spoken to over real HTTP; every exchange is held against its OpenAPI document. */
+import { expect, onTestFinished } from 'vitest'
 import {
   type ManualClock,
   manualClock,
@@ -7,6 +7,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/index.ts'
+import { undocumented } from './openapi.ts'
 
 export interface Answer {
   readonly status: number
@@ -74,7 +75,13 @@ export const caller =
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+    const answered = text === '' ? undefined : JSON.parse(text)
+    // The sandbox's own API and the document itself are not part of the service's.
+    if (apiUrl.endsWith('/api/v2')) {
+      const sent = typeof body === 'string' ? undefined : body
+      expect(undocumented({ method, path, sent, status: response.status, answered })).toEqual([])
+    }
+    return { status: response.status, headers: response.headers, body: answered }
   }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Opened> => {

@@ -50,8 +50,8 @@ const serveCommand = defineCommand({
     ['$0 sandbox serve --seed seed.yaml', 'A project to play with'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'A free port, state that survives'],
   ],
-  notes: `The first lines on stdout say where it listens, its key, its own API with the token for it, and what is behind
-the computes. Then comes its log:
+  notes: `The first lines on stdout say where it listens, its key, its own API with the token for it, and what
+stands behind the computes. Then comes its log:
   API  http://127.0.0.1:PORT/api/v2
   Key  KEY
   Control  http://127.0.0.1:PORT/_sandbox  TOKEN
@@ -59,7 +59,8 @@ the computes. Then comes its log:
 
 Exit codes:
   0   ended by SIGINT or SIGTERM
-  1   wrong usage, a seed that cannot be used, or a port that is taken`,
+  1   wrong usage, a seed that cannot be used, a port that is taken, or no Postgres where
+      one was asked for`,
   run: async (argv) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv),
 })
 

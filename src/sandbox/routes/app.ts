@@ -56,6 +56,14 @@ export const createApp = ({
   })
   app.notFound((context) => refuse(context, new Refusal(404, 'this route does not exist')))
 
+  // What the API is may be read without a key.
+  for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
+    app.get(path, async (context) => {
+      const { default: document } = await import('../generated/openapi.json', { with: { type: 'json' } })
+      return context.json(document)
+    })
+  }
+
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', misbehave(faults, world.clock, API_ROOT))

@@ -1,0 +1,62 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect, test } from 'vitest'
+import { Recorder } from '../../src/sandbox/control/recorder.ts'
+import { Faults } from '../../src/sandbox/faults/faults.ts'
+import { manualClock } from '../../src/sandbox/index.ts'
+import { openWorld } from '../../src/sandbox/open-world.ts'
+import { createApp } from '../../src/sandbox/routes/app.ts'
+import { memoryStore } from '../../src/sandbox/store/store.ts'
+import { openSandbox, P } from './open-sandbox.ts'
+import { DOCUMENT, OPERATIONS, undocumented } from './openapi.ts'
+
+test('it is an OpenAPI 3.1 document', async () => {
+  const result = await new Validator().validate(structuredClone(DOCUMENT) as never)
+  expect(result).toMatchObject({ valid: true })
+})
+
+test('every route that is served is in it, and no other', async () => {
+  const faults = new Faults()
+  const { world } = await openWorld({ clock: manualClock(), log: () => undefined, faults, store: memoryStore })
+  const nothing = (): void => undefined
+  const app = createApp({
+    world,
+    apiKey: 'key',
+    rateLimits: false,
+    faults,
+    recorder: new Recorder(),
+    onProject: nothing,
+    onRequest: nothing,
+    onBug: nothing,
+  })
+  const names: Readonly<Record<string, string>> = {
+    project: 'project_id',
+    branch: 'branch_id',
+    compute: 'endpoint_id',
+    operation: 'operation_id',
+  }
+  const served = app.routes
+    .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('/openapi.json'))
+    .map(({ method, path }) => {
+      const below = path.replace('/api/v2', '')
+      return `${method} ${below.replaceAll(/:(\w+)/g, (_all, name: string) => `{${names[name]}}`)}`
+    })
+  expect(OPERATIONS.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(served.sort())
+})
+
+test('it is served to anyone, at both places', async () => {
+  const { sandbox } = await openSandbox()
+  for (const url of [`${sandbox.apiUrl}/openapi.json`, new URL('/openapi.json', sandbox.apiUrl)]) {
+    expect(await (await fetch(url)).json()).toEqual(DOCUMENT)
+  }
+})
+
+test('an answer with a field too many, too few or of another kind is noticed', async () => {
+  const { call } = await openSandbox()
+  const { body } = await call('GET', P)
+  const exchange = { method: 'GET', path: P, sent: undefined, status: 200 }
+  expect(undocumented({ ...exchange, answered: body })).toEqual([])
+  expect(undocumented({ ...exchange, answered: { project: { ...body.project, surprise: 1 } } })).toHaveLength(1)
+  expect(undocumented({ ...exchange, answered: { project: { ...body.project, name: 1 } } })).toHaveLength(1)
+  expect(undocumented({ ...exchange, answered: {} })).toHaveLength(1)
+  expect(undocumented({ ...exchange, status: 302, answered: {} })).toHaveLength(1)
+})

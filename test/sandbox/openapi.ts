@@ -1,0 +1,96 @@
+/** Holds what is sent and answered against schemas/control-api.openapi.yaml. */
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { parse } from 'yaml'
+
+interface MediaTypes {
+  readonly content?: { readonly 'application/json'?: { readonly schema: object } }
+  readonly $ref?: string
+}
+interface OpenApiOperation {
+  readonly operationId: string
+  readonly requestBody?: MediaTypes
+  readonly responses: Readonly<Record<string, MediaTypes>>
+}
+type PathItem = Readonly<Record<string, OpenApiOperation>>
+
+export const DOCUMENT = parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8')) as {
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: { readonly responses: Readonly<Record<string, MediaTypes>> }
+}
+
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
+
+/** Every operation: method, path with `{…}`, and what it takes and gives. */
+export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => METHODS.has(method))
+    .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+)
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema({ $id: 'api', ...DOCUMENT })
+const validators = new Map<object, ValidateFunction>()
+
+/** Bare schemas point into the document; so that these pointers hold, they are compiled under its name. */
+const validatorOf = (schema: object): ValidateFunction => {
+  const known = validators.get(schema)
+  if (known !== undefined) return known
+  const pointed = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/'))
+  const made = ajv.compile(pointed)
+  validators.set(schema, made)
+  return made
+}
+
+const resolve = (media: MediaTypes): MediaTypes =>
+  media.$ref === undefined ? media : (DOCUMENT.components.responses[media.$ref.split('/').at(-1) ?? ''] ?? media)
+
+const find = (method: string, path: string) => {
+  const matches = OPERATIONS.filter(({ path: template }) =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  )
+  // A path without parameters comes before one with them, as in the document's own rules.
+  const [best] = matches.filter((match) => match.method === method).sort((a, b) => braces(a.path) - braces(b.path))
+  return best?.operation
+}
+
+const braces = (path: string): number => path.split('{').length
+
+export interface Exchange {
+  readonly method: string
+  /** Below the API's root, with its query. */
+  readonly path: string
+  readonly sent: unknown
+  readonly status: number
+  readonly answered: unknown
+}
+
+/** What of an exchange the document does not describe; empty where all is as described. */
+export const undocumented = ({ method, path, sent, status, answered }: Exchange): readonly string[] => {
+  const [bare = ''] = path.split('?')
+  const operation = find(method, bare)
+  const isRefusal = status >= 400
+  if (operation === undefined) return isRefusal ? [] : [`${method} ${bare} is not in the document`]
+  const media = operation.responses[String(status)] ?? (isRefusal ? operation.responses.default : undefined)
+  if (media === undefined) return [`${operation.operationId} answers ${status}, which is not in the document`]
+  const problems: string[] = []
+  const schema = resolve(media).content?.['application/json']?.schema
+  if (schema === undefined) {
+    if (answered !== undefined) problems.push(`${operation.operationId} ${status} has a body`)
+  } else problems.push(...check(schema, answered, `answer of ${operation.operationId}`))
+  const asked = operation.requestBody?.content?.['application/json']?.schema
+  if (!isRefusal && asked !== undefined && sent !== undefined) {
+    problems.push(...check(asked, sent, `request of ${operation.operationId}`))
+  }
+  return problems
+}
+
+const check = (schema: object, value: unknown, what: string): readonly string[] => {
+  const validate = validatorOf(schema)
+  if (validate(value)) return []
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${what}: ${instancePath} ${message} ${JSON.stringify(params)}`,
+  )
+}
