@@ -29,11 +29,12 @@ export const accountRoutes = (api: Hono, world: World): void => {
     return context.json({
       id: ACCOUNT_ID,
       login: ACCOUNT_ID,
-      email: 'sandbox@localhost',
+      email: 'sandbox@example.com',
       name: 'Sandbox',
       last_name: '',
       image: '',
       plan: 'launch',
+      active_seconds_limit: 0,
       projects_limit: 100,
       branches_limit: 5_000,
       max_autoscaling_limit: 16,

@@ -32,7 +32,8 @@ export const branchRoutes = (api: Hono, world: World): void => {
   })
   api.get('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
-    return context.json({ branch: presentBranch(findBranch(world, project, branch)), annotation: {} })
+    const found = presentBranch(findBranch(world, project, branch))
+    return context.json({ branch: found, annotation: { object: { type: 'console/branch', id: found.id }, value: {} } })
   })
   api.patch('/projects/:project/branches/:branch', async (context) => {
     const { branch: asked } = await readBody(context, branchUpdateBody)

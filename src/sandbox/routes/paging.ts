@@ -13,6 +13,9 @@ interface Page {
   readonly cursor: string
 }
 
+/** The cursor of a list without projects: before every id. A cursor has one character at least (public OpenAPI). */
+export const NO_PROJECT = '-'
+
 /** By id. */
 export const projectPage = (
   tables: Tables,
@@ -30,7 +33,7 @@ export const projectPage = (
     if (project === undefined || project.deletedAt !== undefined || !isMeant(project)) continue
     if (project.id.includes(wanted) || project.name.toLowerCase().includes(wanted)) projects.push(project)
   }
-  return { projects, cursor: projects.at(-1)?.id ?? cursor }
+  return { projects, cursor: projects.at(-1)?.id ?? (cursor || NO_PROJECT) }
 }
 
 /** Newest first; the cursor is the time of the page's last operation, in microseconds (spec 4.1). */
@@ -50,7 +53,7 @@ export const operationPage = (
     if (operation !== undefined) operations.push(operation)
   }
   const last = operations.at(-1)
-  return { operations, cursor: last === undefined ? cursor : microseconds(last.createdAtUs) }
+  return { operations, cursor: last === undefined ? cursor || microseconds(0) : microseconds(last.createdAtUs) }
 }
 
 const SORT_KEYS: Readonly<Record<string, (branch: BranchRecord) => string>> = {

@@ -28,6 +28,15 @@ export const parseMicroseconds = (text: string): number | undefined => {
 
 const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
 
+/** The month in which it was made: nothing is counted here, but clients expect a period. */
+const consumptionPeriod = (time: number) => {
+  const month = new Date(time).toISOString().slice(0, 7)
+  const start = Date.parse(`${month}-01T00:00:00Z`)
+  const next = new Date(start)
+  next.setUTCMonth(next.getUTCMonth() + 1)
+  return { consumption_period_start: seconds(start), consumption_period_end: seconds(next.getTime()) }
+}
+
 export const presentProject = (project: ProjectRecord) => ({
   id: project.id,
   name: project.name,
@@ -38,7 +47,13 @@ export const presentProject = (project: ProjectRecord) => ({
   proxy_host: proxyHost(project),
   store_passwords: true,
   active_time: 0,
+  active_time_seconds: 0,
+  compute_time_seconds: 0,
   cpu_used_sec: 0,
+  written_data_bytes: 0,
+  data_transfer_bytes: 0,
+  data_storage_bytes_hour: 0,
+  ...consumptionPeriod(project.createdAt),
   branch_logical_size_limit: 0,
   branch_logical_size_limit_bytes: 0,
   creation_source: 'console',

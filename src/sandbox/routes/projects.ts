@@ -3,7 +3,7 @@ import { createProject, deleteProject, updateProject } from '../world/project-co
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
 import { checkAccount, organizationOf, whoAsks } from './identity.ts'
-import { projectPage } from './paging.ts'
+import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
 
 /** What the service offers for `shared_preload_libraries`; of which some are loaded unless a client says otherwise. */
@@ -34,7 +34,7 @@ export const projectRoutes = (api: Hono, world: World): void => {
   })
   // Nothing is shared with a sandbox's only user.
   api.get('/projects/shared', (context) =>
-    context.json({ projects: [], pagination: { cursor: context.req.query('cursor') ?? '' } }),
+    context.json({ projects: [], pagination: { cursor: context.req.query('cursor') ?? NO_PROJECT } }),
   )
   api.post('/projects', async (context) => {
     const identity = whoAsks(context)

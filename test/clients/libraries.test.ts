@@ -1,0 +1,172 @@
+/** The service's official clients from npm against the sandbox, unchanged but for the address: every route that is served. */
+import { createNeonClient, raw } from '@neon/sdk'
+import { createApiClient, EndpointType } from '@neondatabase/api-client'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { OPERATIONS } from '../sandbox/openapi.ts'
+import { operationIdOf, unofficial } from './official.ts'
+
+const PROJECT = 'quiet-river-12345678'
+const MAIN = 'br-calm-lake-a0000001'
+const PRIMARY = 'ep-calm-lake-a0000001'
+const SERVED = OPERATIONS.map(({ operation }) => operation.operationId).sort()
+
+const open = async (): Promise<Sandbox> => {
+  const sandbox = await startSandbox({
+    // A minute passes in a few hundredths of a second, so that waiting for operations costs next to nothing.
+    timeScale: 1_000,
+    background: false,
+    seed: {
+      projects: [
+        {
+          id: PROJECT,
+          org: 'org-acme',
+          operations: 5,
+          branches: [{ id: MAIN, name: 'main', computes: [{ id: PRIMARY, size: 1, scaleToZero: 'never' }] }],
+        },
+      ],
+    },
+  })
+  onTestFinished(() => sandbox.close())
+  return sandbox
+}
+
+test('@neondatabase/api-client calls every route, and each answer is what it was generated from', async () => {
+  const sandbox = await open()
+  const api = createApiClient({ apiKey: sandbox.apiKey, baseURL: sandbox.apiUrl })
+  const called = new Set<string>()
+  const problems: string[] = []
+  api.instance.interceptors.response.use((response) => {
+    const method = (response.config.method ?? '').toUpperCase()
+    const path = String(response.config.url)
+    called.add(operationIdOf(method, path))
+    problems.push(...unofficial(method, path, response.status, response.data))
+    return response
+  })
+  const settle = async (operations: readonly { id: string; project_id: string }[]): Promise<void> => {
+    for (const { id, project_id } of operations) {
+      await expect
+        .poll(async () => (await api.getProjectOperation(project_id, id)).data.operation.status)
+        .toBe('finished')
+    }
+  }
+
+  expect((await api.getAuthDetails()).data.auth_method).toBe('api_key_user')
+  expect((await api.getCurrentUserInfo()).data.login).toBe('sandbox')
+  expect((await api.getCurrentUserOrganizations()).data.organizations).toMatchObject([{ id: 'org-acme' }])
+  expect((await api.getActiveRegions({})).data.regions.length).toBeGreaterThan(5)
+  expect((await api.listProjects({})).data.projects).toMatchObject([{ id: PROJECT }])
+  expect((await api.listSharedProjects({})).data.projects).toEqual([])
+  expect((await api.getProject(PROJECT)).data.project.org_id).toBe('org-acme')
+  expect((await api.getAvailablePreloadLibraries(PROJECT)).data.libraries?.length).toBeGreaterThan(1)
+  await settle((await api.updateProject(PROJECT, { project: { history_retention_seconds: 7_200 } })).data.operations)
+
+  const made = await api.createProjectBranch(PROJECT, {
+    branch: { name: 'dev', parent_id: MAIN },
+    endpoints: [{ type: EndpointType.ReadWrite, autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 1 }],
+  })
+  const { branch } = made.data
+  await settle(made.data.operations)
+  expect(
+    (await api.listProjectBranches({ projectId: PROJECT, sort_by: 'name', sort_order: 'asc' })).data.branches,
+  ).toMatchObject([{ name: 'dev' }, { name: 'main' }])
+  expect((await api.countProjectBranches({ projectId: PROJECT })).data.count).toBe(2)
+  expect((await api.getProjectBranch(PROJECT, branch.id)).data.branch.parent_id).toBe(MAIN)
+  await api.updateProjectBranch(PROJECT, branch.id, { branch: { name: 'development' } })
+  await api.setDefaultProjectBranch(PROJECT, branch.id)
+  await api.setDefaultProjectBranch(PROJECT, MAIN)
+  expect((await api.listProjectBranchRoles(PROJECT, MAIN)).data.roles).toHaveLength(1)
+  expect((await api.listProjectBranchDatabases(PROJECT, MAIN)).data.databases).toHaveLength(1)
+  expect((await api.listProjectBranchEndpoints(PROJECT, branch.id)).data.endpoints).toMatchObject([
+    { autoscaling_limit_min_cu: 0.5 },
+  ])
+
+  const replica = await api.createProjectEndpoint(PROJECT, {
+    endpoint: { branch_id: MAIN, type: EndpointType.ReadOnly },
+  })
+  const { id } = replica.data.endpoint
+  await settle(replica.data.operations)
+  expect((await api.listProjectEndpoints(PROJECT)).data.endpoints).toHaveLength(3)
+  await settle(
+    (await api.updateProjectEndpoint(PROJECT, id, { endpoint: { autoscaling_limit_max_cu: 4 } })).data.operations,
+  )
+  await settle((await api.restartProjectEndpoint(PROJECT, id)).data.operations)
+  await settle((await api.suspendProjectEndpoint(PROJECT, id)).data.operations)
+  await settle((await api.startProjectEndpoint(PROJECT, id)).data.operations)
+  expect((await api.getProjectEndpoint(PROJECT, id)).data.endpoint.current_state).toBe('active')
+  await settle((await api.deleteProjectEndpoint(PROJECT, id)).data.operations)
+  expect((await api.deleteProjectEndpoint(PROJECT, id)).status).toBe(204)
+  await settle((await api.deleteProjectBranch({ projectId: PROJECT, branchId: branch.id })).data.operations)
+  expect((await api.listProjectOperations({ projectId: PROJECT, limit: 3 })).data.operations).toHaveLength(3)
+
+  const fresh = await api.createProject({ project: { name: 'fresh' } })
+  await settle(fresh.data.operations)
+  await api.deleteProject(fresh.data.project.id)
+  expect([...new Set(problems)]).toEqual([])
+  expect([...called].sort()).toEqual(SERVED)
+})
+
+test('@neon/sdk calls every route, waits for its operations, and knows the errors', async () => {
+  const sandbox = await open()
+  const called = new Set<string>()
+  const watching: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    called.add(operationIdOf(request.method, new URL(request.url).pathname.replace('/api/v2', '')))
+    return fetch(request)
+  }
+  const neon = createNeonClient({
+    apiKey: sandbox.apiKey,
+    baseUrl: sandbox.apiUrl,
+    fetch: watching,
+    throwOnError: true,
+    waitForReadiness: true,
+    wait: { pollIntervalMs: 5, timeoutMs: 10_000 },
+  })
+  const { client } = neon
+  const projectId = PROJECT
+
+  expect(await neon.projects.list().all()).toMatchObject([{ id: PROJECT }])
+  expect(await neon.projects.get({ projectId })).toMatchObject({ id: PROJECT })
+  const branch = await neon.branches.create({ projectId, name: 'dev' })
+  const page = await neon.branches.list({ projectId }).all()
+  expect(page.map(({ name }) => name).sort()).toEqual(['dev', 'main'])
+  const endpoints = neon.postgres.endpoints
+  expect(await endpoints.list({ projectId })).not.toHaveLength(0)
+  const made = await endpoints.create({ projectId, branch_id: MAIN, type: 'read_only', autoscaling_limit_max_cu: 1 })
+  const at = { projectId, endpointId: made.id }
+  expect(await endpoints.get(at)).toMatchObject({ current_state: 'active' })
+  await endpoints.update({ ...at, suspend_timeout_seconds: 600 })
+  await endpoints.restart(at)
+  await endpoints.suspend(at)
+  expect(await endpoints.get(at)).toMatchObject({ current_state: 'idle' })
+  await endpoints.start(at)
+  await endpoints.delete(at)
+  expect((await neon.operations.list({ projectId }).all()).length).toBeGreaterThan(5)
+  await neon.projects.update({ projectId, name: 'renamed' })
+  const fresh = await neon.projects.create({ name: 'fresh' })
+  await neon.projects.delete({ projectId: fresh.id })
+
+  const path = { project_id: projectId }
+  const ofBranch = { project_id: projectId, branch_id: branch.id }
+  await raw.getAuthDetails({ client, throwOnError: true })
+  await raw.getCurrentUserInfo({ client, throwOnError: true })
+  await raw.getCurrentUserOrganizations({ client, throwOnError: true })
+  await raw.getActiveRegions({ client, throwOnError: true })
+  await raw.listSharedProjects({ client, throwOnError: true })
+  await raw.getAvailablePreloadLibraries({ client, path, throwOnError: true })
+  await raw.countProjectBranches({ client, path, throwOnError: true })
+  await raw.getProjectBranch({ client, path: ofBranch, throwOnError: true })
+  await raw.updateProjectBranch({ client, path: ofBranch, body: { branch: { name: 'qa' } }, throwOnError: true })
+  await raw.setDefaultProjectBranch({ client, path: ofBranch, throwOnError: true })
+  await raw.setDefaultProjectBranch({ client, path: { ...path, branch_id: MAIN }, throwOnError: true })
+  await raw.listProjectBranchEndpoints({ client, path: ofBranch, throwOnError: true })
+  await raw.listProjectBranchRoles({ client, path: ofBranch, throwOnError: true })
+  await raw.listProjectBranchDatabases({ client, path: ofBranch, throwOnError: true })
+  await neon.branches.delete({ projectId, branchId: branch.id })
+  expect([...called].sort()).toEqual(SERVED)
+
+  const told = await neon.projects.get({ projectId: 'nobody' }, { throwOnError: false })
+  expect(told.error).toMatchObject({ kind: 'not_found', status: 404 })
+  const stranger = createNeonClient({ apiKey: 'wrong', baseUrl: sandbox.apiUrl })
+  expect((await stranger.projects.get({ projectId })).error).toMatchObject({ kind: 'auth', status: 401 })
+})
