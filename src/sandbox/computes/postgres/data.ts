@@ -81,7 +81,7 @@ export class DataFolders {
   /**
    * Data as `initdb` makes it, with a role and a database for clients. Made once.
    *
-   * @throws {EspalierError} `E_POSTGRES_VERSION` where the kept data is of another version, `E_POSTGRES` where it fails.
+   * @throws {EspalierError} `E_POSTGRES` where it fails.
    */
   template(): Promise<string> {
     this.#template ??= this.#makeTemplate()
@@ -90,15 +90,7 @@ export class DataFolders {
 
   async #makeTemplate(): Promise<string> {
     const folder = join(this.#root, 'template')
-    if (existsSync(folder)) {
-      const kept = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
-      if (Number(kept) === this.#binaries.major) return folder
-      throw new EspalierError(
-        'E_POSTGRES_VERSION',
-        `The data in ${this.#root} is of Postgres ${kept}; the programs found are of ${this.#binaries.version}.`,
-        { hint: `Name Postgres ${kept} with --pg-bin, or delete ${this.#root} to start with empty databases.` },
-      )
-    }
+    if (existsSync(folder)) return folder
     const making = `${folder}.new`
     const secret = join(this.#root, 'supervisor')
     this.remove(making)

