@@ -1,16 +1,16 @@
 /** Where the Postgres servers of one sandbox live, and who they run as. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
 import { endLeftOver } from './left-over.ts'
 import { type RunAs, runAs } from './run-as.ts'
+import { makeDataFolder, makeSocketFolder } from './temporary.ts'
 import { startWatchdog, type Watchdog } from './watchdog.ts'
 
 export interface HomeOptions {
-  /** Where data is kept; without it, in a temporary folder that goes with the sandbox. */
+  /** Where data is kept; without it, in a temporary folder (in memory where there is room) that goes with the sandbox. */
   readonly folder?: string | undefined
   /** Folder of `postgres` and `initdb`; without it they are looked for. */
   readonly bin?: string | undefined
@@ -44,13 +44,12 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     })
   }
   const temporary: string[] = []
-  const makeTemporary = (): string => {
-    const folder = mkdtempSync(join(tmpdir(), 'espalier-pg-'))
+  const keep = (folder: string): string => {
     temporary.push(folder)
     return folder
   }
   try {
-    const root = options.folder === undefined ? makeTemporary() : resolve(options.folder)
+    const root = options.folder === undefined ? keep(makeDataFolder()) : resolve(options.folder)
     mkdirSync(root, { recursive: true, mode: 0o755 })
     const binaries = await findBinaries(options.bin, root)
     if (binaries === undefined) {
@@ -60,7 +59,7 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
     const as = await runAs([root, ...binaries.folders])
     for (const folder of [...temporary, root]) as.own(folder)
-    const sockets = makeTemporary()
+    const sockets = keep(makeSocketFolder())
     as.own(sockets)
     return await furnish({ root, sockets, temporary, binaries, as })
   } catch (error) {

@@ -1,0 +1,25 @@
+/** A sandbox with its state on disk, in a process of its own: prints `{url, key}`, then its memory for each line that it reads. */
+import { createInterface } from 'node:readline'
+import { startSandbox } from '../src/sandbox/index.ts'
+
+const [stateDir = '', projects = '16'] = process.argv.slice(2)
+const sandbox = await startSandbox({
+  stateDir,
+  background: false,
+  // Operations end at once, so that the project is free for the next write.
+  durations: { apply_config: 0, start_compute: 0, suspend_compute: 0 },
+  seed: {
+    projects: Array.from({ length: Number(projects) }, (_, index) => ({
+      id: `project-${index}`,
+      branches: [
+        { id: `br-main-${index}`, name: 'main', computes: [{ id: `ep-main-${index}`, size: 1, scaleToZero: 'never' }] },
+      ],
+    })),
+  },
+})
+console.log(JSON.stringify({ url: sandbox.apiUrl, key: sandbox.apiKey }))
+for await (const _line of createInterface({ input: process.stdin })) {
+  globalThis.gc?.()
+  console.log(JSON.stringify({ heapMiB: process.memoryUsage().heapUsed / 2 ** 20 }))
+}
+await sandbox.close()
