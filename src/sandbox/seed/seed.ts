@@ -78,7 +78,7 @@ const project = z
       .default({ size: { min: 0.25, max: 2 }, scaleToZero: SCALE_TO_ZERO_DEFAULT }),
     branches: z.array(branch).min(1),
     /** How many finished operations its past holds. */
-    operations: z.int().min(0).max(100_000).default(0),
+    operations: z.int().min(0).max(10_000).default(0),
   })
   .superRefine(checkProject)
 

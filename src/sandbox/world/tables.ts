@@ -11,7 +11,7 @@ import {
 } from './records.ts'
 
 /** Operations kept for each project; older ones are forgotten, as the service forgets after six months. */
-const OPERATIONS_KEPT = 100_000
+const OPERATIONS_KEPT = 10_000
 
 export interface ProjectTables {
   readonly project: ProjectRecord

@@ -1,0 +1,111 @@
+/** Postgres' protocol as the proxy reads it: however it is cut into pieces. */
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { asFullDisk, errorResponse, ServerMessages } from '../../src/sandbox/computes/proxy/messages.ts'
+import { encodeStartup, readFirstMessage, takeEndpoint, wantedOf } from '../../src/sandbox/computes/proxy/startup.ts'
+
+const word = fc.stringMatching(/^[a-z_]{1,12}$/)
+const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })
+
+test('a startup message reads as it was written, and waits until it is whole', () => {
+  fc.assert(
+    fc.property(parameters, fc.nat(), (given, cut) => {
+      const bytes = encodeStartup({ version: 196_608, parameters: new Map(Object.entries(given)) })
+      expect(readFirstMessage(bytes.subarray(0, cut % bytes.length))).toBeUndefined()
+      expect(readFirstMessage(Buffer.concat([bytes, Buffer.from('rest')]))).toEqual({
+        message: { kind: 'startup', version: 196_608, parameters: new Map(Object.entries(given)) },
+        length: bytes.length,
+      })
+    }),
+  )
+})
+
+test('no bytes whatever make it throw', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(() => readFirstMessage(Buffer.from(bytes))).not.toThrow()
+    }),
+  )
+})
+
+test.each([
+  ['endpoint=ep-a', 'ep-a', undefined],
+  ['endpoint=ep-a -c work_mem=1MB', 'ep-a', '-c work_mem=1MB'],
+  ['-c work_mem=1MB endpoint=ep-a', 'ep-a', '-c work_mem=1MB'],
+  ['-c work_mem=1MB', undefined, '-c work_mem=1MB'],
+])('of the options "%s" the compute is %s and the rest %s', (options, endpoint, rest) => {
+  const taken = takeEndpoint({ kind: 'startup', version: 196_608, parameters: new Map([['options', options]]) })
+  expect([taken.endpoint, taken.startup.parameters.get('options')]).toEqual([endpoint, rest])
+})
+
+test.each([
+  ['ep-cool-dawn-a1b2c3d4', { computeId: 'ep-cool-dawn-a1b2c3d4', pooled: false }],
+  ['ep-cool-dawn-a1b2c3d4-pooler', { computeId: 'ep-cool-dawn-a1b2c3d4', pooled: true }],
+])('%s is %o', (name, wanted) => {
+  expect(wantedOf(name)).toEqual(wanted)
+})
+
+const message = (type: string, body: Buffer): Buffer => {
+  const head = Buffer.alloc(5)
+  head.write(type, 'latin1')
+  head.writeInt32BE(4 + body.length, 1)
+  return Buffer.concat([head, body])
+}
+const messages = fc.array(
+  fc.oneof(
+    fc.tuple(fc.constantFrom('D', 'T', 'C', 'Z', 'S', 'R'), fc.uint8Array({ maxLength: 80 })),
+    fc.tuple(fc.constant('K'), fc.uint8Array({ minLength: 8, maxLength: 8 })),
+    fc.tuple(fc.constant('E'), fc.uint8Array({ maxLength: 80 })),
+  ),
+  { maxLength: 30 },
+)
+
+/** What comes out, and which messages were looked at. */
+const pass = async (chunks: readonly Buffer[]) => {
+  const seen: string[] = []
+  const stream = new ServerMessages((type, whole) => {
+    seen.push(whole.toString('hex'))
+    expect(type).toBe(whole[0])
+    return whole
+  })
+  const out: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => out.push(Buffer.from(chunk)))
+  for (const chunk of chunks) stream.write(chunk)
+  stream.end()
+  await once(stream, 'end')
+  return { bytes: Buffer.concat(out).toString('hex'), seen }
+}
+
+test('what a server says passes unchanged, and every error and key is seen whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(messages, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), async (said, cuts) => {
+      const whole = said.map(([type, body]) => message(type, Buffer.from(body)))
+      const bytes = Buffer.concat(whole)
+      const chunks: Buffer[] = []
+      for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+        const length = cuts[turn % cuts.length] ?? 1
+        chunks.push(bytes.subarray(at, at + length))
+        at += length
+      }
+      const passed = await pass(chunks)
+      expect(passed.bytes).toBe(bytes.toString('hex'))
+      expect(passed.seen).toEqual(
+        whole.filter((one) => 'EK'.includes(String.fromCharCode(one[0] ?? 0))).map((one) => one.toString('hex')),
+      )
+    }),
+  )
+})
+
+test('only a full temporary disk reads as a full disk', () => {
+  const type = 'E'.charCodeAt(0)
+  const limit = errorResponse(
+    { code: '53400', message: 'temporary file size exceeds temp_file_limit (20480kB)' },
+    'ERROR',
+  )
+  expect(asFullDisk(type, limit).toString()).toContain(
+    'C53100\0Mcould not write to file "base/pgsql_tmp": No space left on device',
+  )
+  const other = errorResponse({ code: '53300', message: 'too many clients already' })
+  expect(asFullDisk(type, other)).toBe(other)
+})
