@@ -1,10 +1,11 @@
 /** `espalier sandbox serve` and `connect` as processes, with real computes. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { espalier, type Running, start } from './espalier.ts'
+import { espalier, ROOT, type Running, start } from './espalier.ts'
 import { clientAt, POSTGRES_BIN } from './real-computes.ts'
 
 const SEED = 'examples/quickstart/seed.yaml'
@@ -141,4 +142,19 @@ test('simulated computes have no SQL, and connect says so', async () => {
   const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? ''
   const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', port])
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
+})
+
+test('the demo of real computes keeps to its plan and leaves nothing behind', async () => {
+  const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  demo.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const [code] = await once(demo, 'close')
+  expect(code, said).toBe(0)
+  expect(said.match(/^✓ .*$/gm)).toHaveLength(5)
+  expect(said).toMatch(/first row after \d+ ms/)
 })
