@@ -1,5 +1,5 @@
 /** Where the sandboxes of this user say that they run, so that other commands find them and their tokens. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,6 +16,8 @@ const folder = (): string => join(tmpdir(), `espalier-sandboxes-${userInfo().use
 export const register = (sandbox: RegisteredSandbox): (() => void) => {
   const file = join(folder(), `${sandbox.port}.json`)
   mkdirSync(folder(), { recursive: true, mode: 0o700 })
+  // Somebody else's folder of that name is no place for a token.
+  if (!isOurs(folder())) return () => undefined
   writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600 })
   return () => rmSync(file, { force: true })
 }
@@ -24,7 +26,7 @@ export const register = (sandbox: RegisteredSandbox): (() => void) => {
 export const registered = (): readonly RegisteredSandbox[] => {
   let names: readonly string[] = []
   try {
-    names = readdirSync(folder())
+    names = isOurs(folder()) ? readdirSync(folder()) : []
   } catch {
     return []
   }
@@ -35,6 +37,8 @@ export const registered = (): readonly RegisteredSandbox[] => {
     return []
   })
 }
+
+const isOurs = (path: string): boolean => statSync(path).uid === (process.getuid?.() ?? statSync(path).uid)
 
 const read = (file: string): RegisteredSandbox | undefined => {
   try {

@@ -134,6 +134,21 @@ test('a full disk for temporary files: 53100, and the session lives on', async (
   await client.close()
 })
 
+test('the disk is one for all sessions of a compute', async () => {
+  const clients = [await clientOf(sandbox, 'ep-main'), await clientOf(sandbox, 'ep-main')]
+  const fill = 'SELECT count(*), pg_sleep(20) FROM (SELECT a FROM generate_series(1, 500000) AS a ORDER BY a DESC) AS b'
+  const filling = clients.map(async (client) => {
+    await client.query(`SET work_mem = '64kB'`)
+    return client.query(fill)
+  })
+  const outcomes = await Promise.allSettled(filling)
+  expect(outcomes).toContainEqual({
+    status: 'rejected',
+    reason: expect.objectContaining({ code: '53100', message: expect.stringContaining('No space left on device') }),
+  })
+  for (const client of clients) await client.close()
+})
+
 test('a query is cancelled through the proxy', async () => {
   const { uri = '' } = await computeOf('ep-main')
   const client = new pg.Client({ connectionString: uri })

@@ -103,9 +103,13 @@ test('only a full temporary disk reads as a full disk', () => {
     { code: '53400', message: 'temporary file size exceeds temp_file_limit (20480kB)' },
     'ERROR',
   )
-  expect(asFullDisk(type, limit).toString()).toContain(
+  const never = (): boolean => false
+  expect(asFullDisk(type, limit, never).toString()).toContain(
     'C53100\0Mcould not write to file "base/pgsql_tmp": No space left on device',
   )
   const other = errorResponse({ code: '53300', message: 'too many clients already' })
-  expect(asFullDisk(type, other)).toBe(other)
+  expect(asFullDisk(type, other, () => true)).toBe(other)
+  const cancelled = errorResponse({ code: '57014', message: 'canceling statement due to user request' }, 'ERROR')
+  expect(asFullDisk(type, cancelled, never)).toBe(cancelled)
+  expect(asFullDisk(type, cancelled, () => true).toString()).toContain('C53100')
 })

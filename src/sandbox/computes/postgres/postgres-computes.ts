@@ -21,6 +21,7 @@ import { findPgBouncer, type Pooler, startPooler } from './pooler.ts'
 import { type PostgresServer, startServer } from './server.ts'
 import { SUPERVISOR, withSession } from './session.ts'
 import { availableLibraries, configurationOf, SOCKET_PORT } from './settings.ts'
+import { TempDisks } from './temp-disk.ts'
 
 export interface PostgresOptions extends HomeOptions {
   readonly gate: Gate
@@ -69,6 +70,7 @@ class PostgresComputes implements Computes {
   readonly #home: Home
   readonly #data: DataFolders
   readonly #log = new ConnectionLog()
+  readonly #disks = new TempDisks()
   /** By compute: what is done to it. */
   readonly #work = new Queues()
   /** By branch: who uses its data folder. */
@@ -90,6 +92,7 @@ class PostgresComputes implements Computes {
       {
         reach: (wanted) => this.#reach(wanted),
         certificate: () => selfSigned(['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test'], Date.now()),
+        isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
       },
       this.#options.port,
@@ -281,7 +284,7 @@ class PostgresComputes implements Computes {
     const home = this.#home
     const socketFolder = this.#socketFolderOf(spec)
     try {
-      return await startServer({
+      const server = await startServer({
         ...home,
         data,
         configuration: this.#configure(spec, atLeast),
@@ -293,6 +296,8 @@ class PostgresComputes implements Computes {
           if (LOST_TRACK.test(line)) this.#copyAgain(spec)
         },
       })
+      this.#disks.watch(data, spec.tempDiskBytes, server.ended)
+      return server
     } catch (error) {
       const known = Object.keys(tooLow).every((name) => name in atLeast)
       if (known) throw error

@@ -74,14 +74,21 @@ const isOfInterest = (type: number): boolean => type === ERROR_RESPONSE || type 
 export const keyOf = (type: number, message: Buffer): string | undefined =>
   type === BACKEND_KEY_DATA ? message.toString('hex', HEADER_BYTES) : undefined
 
+/** The server's process that a key is of. */
+export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16)
+
 /**
- * A compute's disk for temporary files is a limit of Postgres here (53400); the service has a real disk, which says
- * 53100 and "No space left on device" when it is full (spec 7).
+ * A compute's disk for temporary files is a limit of Postgres here (53400), and a cancelled query (57014) where several
+ * sessions filled it; the service has a real disk, which says 53100 and "No space left on device" (spec 7).
+ *
+ * @param wasStopped asked once for a cancelled query: whether it was stopped since the disk was full.
  */
-export const asFullDisk = (type: number, message: Buffer): Buffer => {
+export const asFullDisk = (type: number, message: Buffer, wasStopped: () => boolean): Buffer => {
   if (type !== ERROR_RESPONSE) return message
   const fields = message.toString('utf8', HEADER_BYTES).split('\0')
-  if (!fields.includes('C53400') || !fields.some((field) => field.includes('temp_file_limit'))) return message
+  const isLimit = fields.includes('C53400') && fields.some((field) => field.includes('temp_file_limit'))
+  const isFull = isLimit || (fields.includes('C57014') && wasStopped())
+  if (!isFull) return message
   return errorResponse(
     { code: '53100', message: 'could not write to file "base/pgsql_tmp": No space left on device' },
     'ERROR',

@@ -6,7 +6,7 @@ import { EspalierError } from '../../../model/index.ts'
 import { ConnectionRefusal, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
 import type { Certificate } from './certificate.ts'
-import { asFullDisk, errorResponse, keyOf, ServerMessages } from './messages.ts'
+import { asFullDisk, errorResponse, keyOf, processOf, ServerMessages } from './messages.ts'
 import {
   encodeStartup,
   type FirstMessage,
@@ -21,6 +21,8 @@ export interface ProxyOptions {
   /** The socket of a compute's server, which takes connections then. */
   readonly reach: (wanted: Wanted) => Promise<string>
   readonly certificate: () => Certificate
+  /** Whether a server's process was stopped just now since its compute's temporary disk was full. */
+  readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
 }
 
@@ -104,7 +106,7 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
         key = found
         cancelKeys.set(found, path)
       }
-      return asFullDisk(type, message)
+      return asFullDisk(type, message, () => key !== undefined && options.isDiskFull(processOf(key)))
     })
     server.on('error', () => client.end())
     server.once('close', () => {

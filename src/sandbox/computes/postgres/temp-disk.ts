@@ -1,0 +1,73 @@
+/**
+ * The disk for temporary files of one compute (spec 8). Postgres' own limit holds for a session; this one holds for all
+ * sessions together: when the disk is full, whoever writes to it is stopped, as on a real one.
+ */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const LOOK_EVERY_MS = 200
+/** How long a stopped session has to say so. */
+const REMEMBERED_MS = 2_000
+/** `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
+const OF_SESSION = /^pgsql_tmp(\d+)\./
+
+export class TempDisks {
+  /** When a session was stopped, by its process. */
+  readonly #stopped = new Map<number, number>()
+
+  /** Until `ended`. @param data the server's data folder. */
+  watch(data: string, bytes: number, ended: Promise<unknown>): void {
+    const timer = setInterval(() => this.#look(join(data, 'base', 'pgsql_tmp'), bytes), LOOK_EVERY_MS)
+    timer.unref()
+    void ended.then(() => clearInterval(timer))
+  }
+
+  /** Whether this session was stopped just now since the disk was full. */
+  isFull(pid: number): boolean {
+    const at = this.#stopped.get(pid)
+    this.#stopped.delete(pid)
+    return at !== undefined && performance.now() - at < REMEMBERED_MS
+  }
+
+  #look(folder: string, bytes: number): void {
+    const sessions = new Set<number>()
+    let used = 0
+    for (const name of list(folder)) {
+      const pid = Number(OF_SESSION.exec(name)?.[1])
+      if (!(pid > 0)) continue
+      sessions.add(pid)
+      used += sizeOf(join(folder, name))
+    }
+    if (used <= bytes) return
+    for (const pid of sessions) this.#stop(pid)
+  }
+
+  /** SIGINT cancels the query that runs, and does nothing to a session without one (PostgreSQL documentation, 9.28.2). */
+  #stop(pid: number): void {
+    this.#stopped.set(pid, performance.now())
+    try {
+      process.kill(pid, 'SIGINT')
+    } catch {
+      this.#stopped.delete(pid)
+    }
+  }
+}
+
+const list = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Of a file, or of a folder's files; one that has gone meanwhile takes no room. */
+const sizeOf = (path: string): number => {
+  try {
+    const stat = statSync(path)
+    if (!stat.isDirectory()) return stat.size
+    return list(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
+  } catch {
+    return 0
+  }
+}
