@@ -1,6 +1,6 @@
 // The arrows between rooms (CONTRIBUTING.md, "The house"). A room imports another only through its door, index.ts.
 const room = (name) => `^src/${name}/`
-const rooms = ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'cli', 'action', 'sandbox']
+const rooms = ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'workflow', 'cli', 'action', 'sandbox']
 const mayImport = {
   model: [],
   manifest: ['model'],
@@ -8,8 +8,9 @@ const mayImport = {
   api: ['model'],
   apply: ['model', 'api', 'planner'],
   report: ['model'],
-  cli: ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
-  action: ['model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
+  workflow: ['model', 'manifest', 'planner', 'api', 'apply'],
+  cli: ['workflow', 'model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
+  action: ['workflow', 'model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
   sandbox: ['model'],
 }
 const npm = (name) => `node_modules/${name}/`

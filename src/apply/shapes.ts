@@ -225,8 +225,14 @@ const published = (shape: z.ZodType, name: string, title: string): object => ({
   title,
 })
 
+/** With `--base` the changes are parted by who caused them. */
+const changes = z.array(change)
+const printedPlan = planShape.extend({
+  origin: z.object({ base: z.string(), introduced: changes, drift: changes, settled: changes }).exactOptional(),
+})
+
 export const planSchema = (): object =>
-  published(planShape, 'plan', 'A plan, as `espalier plan --format json` prints it')
+  published(printedPlan, 'plan', 'A plan, as `espalier plan --format json` prints it')
 export const planFileSchema = (): object =>
   published(planFileShape, 'plan-file', 'A saved plan, as `espalier plan --out` writes it')
 export const eventSchema = (): object =>

@@ -1,2 +1,3 @@
 export type { PlanOptions } from './options.ts'
+export { originOf } from './origin.ts'
 export { plan, projectIds } from './plan.ts'

@@ -1,9 +1,16 @@
 /** Values as JSON. */
-import type { Diagnostic, Plan } from '../model/index.ts'
+import type { Diagnostic, Origin, Plan } from '../model/index.ts'
 import { plainJson } from './plain-text.ts'
 
-/** The plan itself, as `schemas/plan.schema.json` describes it. */
-export const jsonPlan = (plan: Plan): string => `${plainJson(plan, 2)}\n`
+/** The plan itself, as `schemas/plan.schema.json` describes it; with `origin` where it was compared with a base. */
+export const jsonPlan = (plan: Plan, origin?: PlanOrigin): string =>
+  `${plainJson(origin === undefined ? plan : { ...plan, origin }, 2)}\n`
+
+/** The changes, parted by whether the base's manifests ask for them as well. */
+export interface PlanOrigin extends Origin {
+  /** The commit of the base. */
+  readonly base: string
+}
 
 /** One object with `diagnostics`, each flat; `extra` stands beside them. */
 export const jsonDiagnostics = (

@@ -1,5 +1,5 @@
 /** A plan as Markdown: the verdict first, then what interrupts, then the rest. */
-import { type Change, isEmptyPlan, type Plan, REASONS } from '../model/index.ts'
+import { type Change, isEmptyPlan, type Origin, type Plan, REASONS } from '../model/index.ts'
 import { plainText } from './plain-text.ts'
 import { counted, group } from './style.ts'
 import {
@@ -13,16 +13,24 @@ import {
   stepTitle,
 } from './words.ts'
 
-export const markdownPlan = (plan: Plan, extra: { readonly takenAt?: string } = {}): string => {
+export interface MarkdownContext {
+  /** ISO 8601. */
+  readonly takenAt?: string
+  /** Since which commit, and what was so before. */
+  readonly since?: { readonly ref: string; readonly origin: Origin }
+}
+
+export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string => {
   const { summary } = plan
   const seen = extra.takenAt === undefined ? '' : ` Seen at ${escapeMarkdown(extra.takenAt)}.`
   if (isEmptyPlan(plan)) return `**${NO_CHANGES}**${seen}\n`
-  const loud = plan.changes.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)
-  const quiet = plan.changes.filter(({ impact, refused }) => !isDisruptive(impact) && refused === undefined)
+  const { introduced, drift } = extra.since?.origin ?? { introduced: plan.changes, drift: [] }
+  const loud = introduced.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)
+  const quiet = introduced.filter(({ impact, refused }) => !isDisruptive(impact) && refused === undefined)
   return `${[
     `**${planLine(summary)}** ${sentence(interruptions(summary))}${seen}`,
-    ...(loud.length > 0 ? ['### Interrupts', table(loud)] : []),
-    ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet)] : []),
+    ...parts(loud, quiet),
+    ...(drift.length > 0 ? [folded(`Drift that was already there: ${drift.length}`, table(drift))] : []),
     folded(`Order of ${counted(plan.steps.length, 'step')}`, stepList(plan)),
     ...(plan.unmanaged.length > 0 ? [folded(`Not managed: ${group(plan.unmanaged.length)}`, unmanagedList(plan))] : []),
     ...(plan.warnings.length > 0
@@ -30,6 +38,11 @@ export const markdownPlan = (plan: Plan, extra: { readonly takenAt?: string } = 
       : []),
   ].join('\n\n')}\n`
 }
+
+const parts = (loud: readonly Change[], quiet: readonly Change[]): readonly string[] => [
+  ...(loud.length > 0 ? ['### Interrupts', table(loud)] : []),
+  ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet)] : []),
+]
 
 /** Text of unknown origin: no Markdown, no HTML, no mention and no table cell can be made of it. */
 export const escapeMarkdown = (text: string): string =>

@@ -4,6 +4,7 @@ import {
   type Change,
   IMPACT_WORDS,
   isEmptyPlan,
+  type Origin,
   type Plan,
   REASONS,
   type Step,
@@ -27,12 +28,20 @@ import {
 /** Longer lists of what is left alone say nothing more. */
 const UNMANAGED_SHOWN = 20
 
-/** @param extra.takenAt when the snapshot was taken, ISO 8601. */
-export const terminalPlan = (raw: Plan, style: Style, extra: { readonly takenAt?: string } = {}): string => {
+export interface PlanContext {
+  /** When the snapshot was taken, ISO 8601. */
+  readonly takenAt?: string
+  /** Since which commit, and what was so before. */
+  readonly since?: { readonly ref: string; readonly origin: Origin }
+}
+
+export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
   const paint = paintOf(style)
   const sections = [
-    ...changeSections(plan, style, paint),
+    ...(extra.since === undefined
+      ? changeSections(plan.changes, style, paint)
+      : originSections(plainValue(extra.since), style, paint)),
     stepsSection(plan, style, paint),
     unmanagedSection(plan.unmanaged, style, paint),
     warningsSection(plan, style, paint),
@@ -42,7 +51,23 @@ export const terminalPlan = (raw: Plan, style: Style, extra: { readonly takenAt?
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
-const changeSections = (plan: Plan, style: Style, paint: Paint): readonly string[] => {
+const originSections = (
+  { ref, origin }: NonNullable<PlanContext['since']>,
+  style: Style,
+  paint: Paint,
+): readonly string[] => {
+  const part = (title: string, changes: readonly Change[]): readonly string[] =>
+    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint)]
+  const { introduced, drift, settled } = origin
+  return [
+    ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
+    ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
+    ...part(`Drift that was already there: ${counted(drift.length, 'change')}`, drift),
+    ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
+  ]
+}
+
+const changeSections = (changes: readonly Change[], style: Style, paint: Paint): readonly string[] => {
   const sections: string[] = []
   let project = ''
   let branch = ''
@@ -51,7 +76,7 @@ const changeSections = (plan: Plan, style: Style, paint: Paint): readonly string
     if (lines.length > 0) sections.push(lines.join('\n'))
     lines = []
   }
-  for (const change of plan.changes) {
+  for (const change of changes) {
     if (change.project !== project) {
       flush()
       project = change.project

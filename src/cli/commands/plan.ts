@@ -22,6 +22,12 @@ export const planCommand = defineCommand({
       group: 'Output:',
       describe: 'Save the plan to FILE, for espalier apply FILE',
     },
+    base: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'Part what the manifests changed since this git ref from drift that was already there',
+    },
     'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 where there are changes' },
     'no-estimate': {
       type: 'boolean',
@@ -35,6 +41,7 @@ export const planCommand = defineCommand({
     ['$0 plan', 'The manifests here against the live projects'],
     ['$0 plan --out plan.json', 'Save it, to apply exactly that'],
     ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
+    ['$0 plan --base origin/main', 'What this git branch does, and what was drift before'],
     ['$0 plan --format markdown', 'For a pull request'],
     ['$0 plan --sandbox --seed seed.yaml', 'Without an account'],
   ],

@@ -1,12 +1,23 @@
 import { writeFile } from 'node:fs/promises'
 import { createReadApi } from '../../api/index.ts'
 import { encodePlanFile } from '../../apply/index.ts'
-import { EspalierError, EXIT, type ExitCode, hasErrors, isEmptyPlan, type Plan } from '../../model/index.ts'
+import {
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  hasErrors,
+  isEmptyPlan,
+  type Origin,
+  type Plan,
+} from '../../model/index.ts'
+import { originOf } from '../../planner/index.ts'
 import { jsonPlan, markdownPlan, terminalPlan } from '../../report/index.ts'
+import { commitOf, type Look, look, type Manifests, manifestsAt, planOfBase } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
-import { type Manifests, readManifests } from '../manifests.ts'
-import { type Look, look } from '../observe.ts'
+import { usageError } from '../flags.ts'
+import { readManifests } from '../manifests.ts'
 import { reportProblems } from '../report-problems.ts'
+import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 import { VERSION } from '../version.ts'
 
@@ -15,6 +26,7 @@ export interface PlanFlags extends ApiFlags {
   readonly format: string
   readonly sizeTable?: string | undefined
   readonly out?: string | undefined
+  readonly base?: string | undefined
   readonly detailedExitcode?: boolean | undefined
   readonly noEstimate?: boolean | undefined
   readonly noColor?: boolean | undefined
@@ -26,6 +38,8 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
     return EXIT.error
   }
+  // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
+  const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags)
   const seen = await observe(manifests, flags)
   if (!seen.result.ok) {
     reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags)
@@ -36,7 +50,9 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
   if (manifests.loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
   }
-  print(render(plan, seen, flags))
+  const origin =
+    base === undefined ? undefined : { ...base, origin: originOf(planOfBase(base.manifests, seen.observed), plan) }
+  print(render(plan, seen, flags, origin))
   if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
@@ -52,10 +68,34 @@ const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> =>
   }
 }
 
-const render = (plan: Plan, { observed }: Look, flags: PlanFlags): string => {
-  if (flags.format === 'json') return jsonPlan(plan)
-  if (flags.format === 'markdown') return markdownPlan(plan)
-  return terminalPlan(plan, styleOf(process.stdout, flags), { takenAt: observed.takenAt })
+interface Base {
+  readonly ref: string
+  readonly commit: string
+  readonly manifests: Manifests
+}
+
+const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags): Promise<Base> => {
+  if (manifests.paths.includes(STDIN)) throw usageError('--base compares files with git, and - reads stdin.')
+  const base = await manifestsAt(ref, manifests)
+  if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
+    print(`Note  The manifests at ${ref} have errors, so every change is shown as introduced.`, process.stderr)
+    reportProblems(base.loaded.diagnostics, base.loaded, { ...flags, format: 'terminal' })
+  }
+  return { ref, commit: await commitOf(process.cwd(), ref), manifests: base }
+}
+
+const render = (
+  plan: Plan,
+  { observed }: Look,
+  flags: PlanFlags,
+  since: (Base & { readonly origin: Origin }) | undefined,
+): string => {
+  if (flags.format === 'json') return jsonPlan(plan, since && { base: since.commit, ...since.origin })
+  if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
+  return terminalPlan(plan, styleOf(process.stdout, flags), {
+    takenAt: observed.takenAt,
+    ...(since === undefined ? {} : { since }),
+  })
 }
 
 const save = async (file: string, plan: Plan, { observed }: Look, { loaded, paths }: Manifests): Promise<void> => {

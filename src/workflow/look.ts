@@ -1,6 +1,6 @@
 /** Manifests and the live projects, to a plan. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
-import type { Observed, PlanResult } from '../model/index.ts'
+import { hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
 import { plan, projectIds } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
@@ -14,6 +14,21 @@ export interface LookOptions {
   /** Also reads a page of past operations of each project that changes, for the estimate. */
   readonly estimate: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
+}
+
+/**
+ * What the base's manifests would have changed already, before the pull request: planned against the same snapshot, so
+ * that nothing which moved in between can be taken for the pull request's doing. Projects that only the base names are
+ * none of its business.
+ *
+ * @returns `undefined` where the base's manifests cannot be planned.
+ */
+export const planOfBase = (base: Manifests, observed: Observed): Plan | undefined => {
+  if (hasErrors(base.loaded.diagnostics)) return undefined
+  const known = new Set(observed.projects.map(({ id }) => id))
+  const documents = base.loaded.desired.documents.filter(({ project }) => known.has(project))
+  const result = plan({ documents }, observed, base.sizeTable === undefined ? {} : { sizeTable: base.sizeTable })
+  return result.ok ? result.plan : undefined
 }
 
 /** Reads the projects that the manifests name and plans against what they show. */

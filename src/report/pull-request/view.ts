@@ -1,0 +1,32 @@
+/** What a pull request is shown. */
+import type { Diagnostic, Origin, Outcome, Plan } from '../../model/index.ts'
+
+export interface Frame {
+  /** First line of the comment, by which the next run finds it: an HTML comment. */
+  readonly marker: string
+  /** The commit that was looked at. */
+  readonly commit: string
+  /** Where a person finds the manifest's line; `undefined`: no link. */
+  readonly linkTo?: (file: string, line: number) => string | undefined
+  /** Where the whole is, when not all of it fits: in words, as Markdown of our own. */
+  readonly whole: string
+}
+
+export interface PlanView extends Frame {
+  readonly plan: Plan
+  readonly origin: Origin
+  /** When the snapshot was taken, ISO 8601. */
+  readonly takenAt: string
+  /** What a reader should know about how this came about: Markdown of our own, one sentence each. */
+  readonly notes: readonly string[]
+}
+
+export interface ProblemView extends Frame {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly notes: readonly string[]
+}
+
+export interface OutcomeView extends Frame {
+  readonly plan: Plan
+  readonly outcome: Outcome
+}

@@ -1,0 +1,45 @@
+/** The manifests that a run is about. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
+import { EspalierError, type SizeTable } from '../model/index.ts'
+
+export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
+
+export interface Manifests {
+  readonly loaded: LoadedManifests
+  readonly paths: readonly string[]
+  readonly sizeTable?: SizeTable
+}
+
+export interface ManifestOptions {
+  readonly sizeTablePath?: string | undefined
+  /** Default: the current folder. */
+  readonly cwd?: string
+}
+
+/**
+ * Reads what was asked for: files, directories and globs, and where nothing was named the first of
+ * {@link DEFAULT_PATHS} that is there.
+ *
+ * @throws {EspalierError} where nothing was named and nothing is there, or a size table cannot be used.
+ */
+export const readManifests = async (
+  given: readonly string[],
+  { sizeTablePath, cwd = process.cwd() }: ManifestOptions = {},
+): Promise<Manifests> => {
+  const sizeTable = sizeTablePath === undefined ? undefined : await readSizeTable(sizeTablePath)
+  const options = sizeTable === undefined ? {} : { sizeTable }
+  const paths = given.length > 0 ? given : [await defaultPath(cwd)]
+  return { loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }
+}
+
+const defaultPath = async (cwd: string): Promise<string> => {
+  for (const path of DEFAULT_PATHS) {
+    const found = await stat(join(cwd, path)).catch(() => undefined)
+    if (found !== undefined) return path
+  }
+  throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
+    hint: 'Name files, directories or globs: `espalier plan path/to/manifest.yaml`.',
+  })
+}

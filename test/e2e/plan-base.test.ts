@@ -1,0 +1,101 @@
+/** `plan --base REF`: what the manifests changed since a commit, and what was drift before. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  const names = ['main', 'a', 'b', 'c']
+  sandbox = await startSandbox({
+    seed: {
+      projects: [{ id: 'shop', branches: names.map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1 }] })) }],
+    },
+  })
+})
+afterAll(() => sandbox.close())
+
+let folder: string
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+const manifest = (sizes: Readonly<Record<string, number>>): string =>
+  [
+    'version: 1',
+    'project: shop',
+    'branches:',
+    ...Object.entries(sizes).map(([name, size]) => `  ${name}: { primary: { size: ${size} } }`),
+    '',
+  ].join('\n')
+const plan = (...args: readonly string[]) => espalier(['plan', ...args], environmentOf(sandbox), folder)
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-base-'))
+  git('init', '-q', '-b', 'main')
+  // Three computes have drifted from what the base asks for.
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 2, b: 2, c: 2 }))
+  git('add', '.')
+  git('commit', '-q', '-m', 'base')
+})
+
+test('one line changed over three drifted computes, and the work tree is left alone', async () => {
+  const edited = manifest({ main: 4, a: 2, b: 2, c: 2 })
+  await writeFile(join(folder, 'espalier.yaml'), edited)
+  const { code, stdout } = await plan('--base', 'main')
+  expect(code).toBe(0)
+  expect(stdout).toContain('Introduced since main: 1 change')
+  expect(stdout).toContain('Drift that was already there: 3 changes')
+  expect(stdout.indexOf('ep-main')).toBeLessThan(stdout.indexOf('Drift that was'))
+  expect(await readFile(join(folder, 'espalier.yaml'), 'utf8')).toBe(edited)
+  expect(git('status', '--porcelain')).toBe(' M espalier.yaml\n')
+
+  const { origin } = JSON.parse((await plan('--base', 'main', '--format', 'json')).stdout)
+  expect(origin.base).toBe(git('rev-parse', 'main').trim())
+  expect(origin.introduced.map(({ compute }: { compute: { id: string } }) => compute.id)).toEqual(['ep-main'])
+  expect(origin.drift).toHaveLength(3)
+  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Drift that was already there: 3')
+})
+
+test('a file that is new is introduced whole; one that was renamed is not a change', async () => {
+  git('mv', 'espalier.yaml', 'shop.yaml')
+  const renamed = JSON.parse((await plan('.', '--base', 'HEAD', '--format', 'json')).stdout)
+  expect(renamed.origin.introduced).toEqual([])
+  const fresh = JSON.parse((await plan('shop.yaml', '--base', 'HEAD', '--format', 'json')).stdout)
+  expect(fresh.origin.introduced).toHaveLength(3)
+})
+
+test('a base that is wrong does not stop the plan', async () => {
+  await writeFile(
+    join(folder, 'espalier.yaml'),
+    'version: 1\nproject: shop\nbranches: { main: { primary: { size: 3.5 } } }\n',
+  )
+  git('commit', '-q', '-a', '-m', 'wrong')
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4 }))
+  const { code, stdout, stderr } = await plan('--base', 'HEAD')
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('have errors') })
+  expect(stdout).toContain('Introduced since HEAD: 1 change')
+})
+
+test('links of the base are not followed', async () => {
+  await symlink('/etc/passwd', join(folder, 'link.yaml'))
+  git('add', '.')
+  git('commit', '-q', '-m', 'a link')
+  const { code, stdout } = await plan('espalier.yaml', '--base', 'HEAD')
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.not.stringContaining('root:') })
+})
+
+test.each([
+  ['nowhere', 'There is no commit nowhere here.'],
+  ['--output=x', 'There is no commit --output=x here.'],
+])('a ref that is not there: %s', async (ref, message) => {
+  const { code, stderr } = await plan(`--base=${ref}`)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  expect(stderr).not.toMatch(/\n\s+at /)
+})

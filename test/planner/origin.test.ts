@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Change } from '../../src/model/index.ts'
+import { originOf } from '../../src/planner/index.ts'
+import { type DeclaredDocument, planOf, world } from './world.ts'
+
+const live = world({
+  main: { primary: { id: 'ep-main', size: 1 } },
+  a: { primary: { id: 'ep-a', size: 1 } },
+  b: { primary: { id: 'ep-b', size: 1 } },
+  c: { primary: { id: 'ep-c', size: 1 } },
+})
+const origin = (base: DeclaredDocument | undefined, head: DeclaredDocument) =>
+  originOf(base === undefined ? undefined : planOf(base, live), planOf(head, live))
+const named = (changes: readonly Change[]) =>
+  changes.map(({ branch, attributes }) => `${branch.name}: ${attributes.map(({ path }) => path).join(', ')}`)
+
+const drifted = { a: { primary: { size: 2 } }, b: { primary: { size: 2 } }, c: { primary: { size: 2 } } }
+
+test('one line over three drifted computes: one is introduced, three are drift', () => {
+  const { introduced, drift, settled } = origin(
+    { branches: { ...drifted, main: { primary: { size: 1 } } } },
+    { branches: { ...drifted, main: { primary: { size: 4 } } } },
+  )
+  expect(named(introduced)).toEqual(['main: size'])
+  expect(named(drift)).toEqual(['a: size', 'b: size', 'c: size'])
+  expect(settled).toEqual([])
+})
+
+test('an edit of a drifted compute is in both parts, each with its own attributes and impact', () => {
+  const { introduced, drift } = origin(
+    { branches: { a: { primary: { size: 2 } } } },
+    { branches: { a: { primary: { size: 2, scaleToZero: 600 } } } },
+  )
+  expect(named(introduced)).toEqual(['a: scaleToZero'])
+  expect(introduced[0]?.impact).toBe('none')
+  expect(named(drift)).toEqual(['a: size'])
+  expect(drift[0]?.impact).toBe('restart')
+})
+
+test('another value for what has drifted is introduced', () => {
+  const { introduced, drift } = origin(
+    { branches: { a: { primary: { size: 2 } } } },
+    { branches: { a: { primary: { size: 4 } } } },
+  )
+  expect([named(introduced), drift]).toEqual([['a: size'], []])
+})
+
+test('a pull request that takes the live value up settles the drift', () => {
+  const { introduced, drift, settled } = origin({ branches: drifted }, { branches: { a: { primary: { size: 1 } } } })
+  expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])
+})
+
+test('what is created, moved or deleted is told whole, and as drift only where the base does the very same', () => {
+  const base = { branches: { main: { primary: {}, replicas: { r: { size: 1 } } } }, prune: true }
+  const same = origin(base, base)
+  expect([named(same.introduced), same.drift.map(({ kind }) => kind)]).toEqual([[], ['create']])
+  const edited = origin(base, { branches: { main: { primary: {}, replicas: { r: { size: 2 } } } } })
+  expect([edited.introduced.map(({ kind }) => kind), edited.drift]).toEqual([['create'], []])
+})
+
+test('without a base all is introduced; compared with itself nothing is', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('main', 'a', 'b', 'c'), fc.constantFrom(0.5, 1, 2, 4)), (sizes) => {
+      const head = {
+        branches: Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, { primary: { size } }])),
+      }
+      const plan = planOf(head, live)
+      expect(originOf(undefined, plan)).toEqual({ introduced: plan.changes, drift: [], settled: [] })
+      expect(originOf(plan, plan)).toEqual({ introduced: [], drift: plan.changes, settled: [] })
+    }),
+  )
+})

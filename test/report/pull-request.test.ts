@@ -1,0 +1,269 @@
+/** What a reviewer is shown, and what nobody can make of it. */
+import fc from 'fast-check'
+import MarkdownIt from 'markdown-it'
+import { expect, test } from 'vitest'
+import type { Diagnostic, Origin, Outcome, Plan } from '../../src/model/index.ts'
+import { originOf } from '../../src/planner/index.ts'
+import {
+  changeAnnotations,
+  diagnosticAnnotations,
+  outcomeComment,
+  type PlanView,
+  planComment,
+  problemComment,
+} from '../../src/report/index.ts'
+import { type DeclaredDocument, planOf, world } from '../planner/world.ts'
+
+const markdown = new MarkdownIt({ html: true })
+const FRAME = {
+  marker: '<!-- espalier:comment:. -->',
+  commit: '0123456789abcdef0123456789abcdef01234567',
+  linkTo: (file: string, line: number) => `https://github.com/acme/shop/blob/0123456/${file}#L${line}`,
+  whole: 'the job summary and the output `json-plan-path`',
+}
+const view = (plan: Plan, origin: Origin, notes: readonly string[] = []): PlanView => ({
+  ...FRAME,
+  plan,
+  origin,
+  takenAt: '2026-01-02T03:04:05.000Z',
+  notes,
+})
+
+const live = world({
+  main: { primary: { id: 'ep-main', size: 1 }, replicas: [{ id: 'ep-old', name: 'old' }] },
+  staging: { primary: { id: 'ep-staging', size: 1 } },
+  sleepy: { primary: { id: 'ep-sleepy', size: 1, state: 'idle' } },
+  drifted: { primary: { id: 'ep-drifted', size: 2 } },
+  restored: {},
+})
+const base: DeclaredDocument = {
+  branches: { drifted: { primary: { size: 1 } }, staging: { primary: { size: 1 } } },
+}
+const head: DeclaredDocument = {
+  prune: true,
+  branches: {
+    ...base.branches,
+    main: {
+      primary: { size: { min: 1, max: 4 }, settings: { work_mem: '64MB' } },
+      replicas: { reporting: { size: 1 } },
+    },
+    sleepy: { primary: { size: 2 } },
+    restored: { primary: { id: 'ep-staging', size: 1 } },
+    staging: { primary: 'absent' },
+  },
+}
+const full = (): PlanView => {
+  const plan = planOf(head, live)
+  return view(plan, originOf(planOf(base, live), plan))
+}
+
+test('a plan with all kinds of changes', async () => {
+  await expect(planComment(full())).toMatchFileSnapshot('golden/pull-request.md')
+})
+
+test('nothing to do, and nothing of this pull request', async () => {
+  const nothing = planOf({ branches: { staging: { primary: { size: 1 } } } }, live)
+  expect(planComment(view(nothing, originOf(nothing, nothing)))).toContain('### Espalier: no changes')
+  const plan = planOf(base, live)
+  const text = planComment(view(plan, originOf(plan, plan), ['A note.']))
+  expect(text).toContain('### Espalier: this pull request changes no compute')
+  expect(text).toContain('Drift that was already there: 1 compute')
+  expect(text).toContain('> A note.')
+})
+
+test.each([
+  [{ main: { primary: { size: 2 } } }, '1 compute restarts, none is deleted.'],
+  [{ main: { primary: { size: 2 } }, staging: { primary: { size: 2 } } }, '2 computes restart, none is deleted.'],
+  [{ sleepy: { primary: { size: 2 } } }, '1 compute changes without interrupting anyone, none is deleted.'],
+  [
+    { main: { primary: { size: 2 }, replicas: { r: { size: 1 } } } },
+    '1 compute restarts, 1 is created, none is deleted.',
+  ],
+  [{ main: { primary: { disabled: true } } }, '1 compute disconnects, none is deleted.'],
+])('the verdict on %o', (branches, words) => {
+  const plan = planOf({ branches }, live)
+  expect(planComment(view(plan, originOf(undefined, plan)))).toContain(`### Espalier: ${words}`)
+})
+
+const NAMES = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
+  fc
+    .array(
+      fc.constantFrom(
+        ...['@everyone', '#1', '<!-- espalier:comment:. -->', '-->', '`', '```', '|', '\n', '[x](http://e)', '**b**'],
+        ...[
+          '<img src=x>',
+          '</code>',
+          '</details>',
+          '&#64;',
+          '\\',
+          '~~~',
+          'www.example.com',
+          'GH-1',
+          '$x$',
+          '\u202e',
+          '😀',
+        ],
+      ),
+      { minLength: 1, maxLength: 6 },
+    )
+    .map((parts) => parts.join('')),
+)
+/** The tags of what is rendered, without what stands between them. */
+const structure = (text: string): string => (markdown.render(text).match(/<[^>]+>/g) ?? []).join('')
+const decoded = (html: string): string =>
+  html
+    .replace(/&#(\d+);/g, (_all, code: string) => String.fromCodePoint(Number(code)))
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+const commentOn = (name: string): string => {
+  const plan = planOf(
+    { branches: { [name]: { primary: { size: 2 } } } },
+    world({ [name]: { primary: { id: 'ep-x' } } }),
+  )
+  return planComment(view(plan, originOf(undefined, plan)))
+}
+const withoutFences = (text: string): string => text.replace(/^(`{3,})diff\n[\s\S]*?\n\1$/gm, '')
+
+test('no name makes Markdown, HTML, a mention or a marker of itself', () => {
+  const plain = structure(withoutFences(commentOn('plain')))
+  fc.assert(
+    fc.property(NAMES, (name) => {
+      const text = withoutFences(commentOn(name))
+      expect(structure(text)).toBe(plain)
+      expect(text.match(/<!--/g)).toHaveLength(1)
+      // Where it stands, it stands in code: GitHub links nothing there.
+      expect(text.replaceAll(/<code>.*?<\/code>/g, '')).not.toMatch(/@everyone|#1\b|www\.|GH-1/)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test.each([
+  ['Markdown', '**bold** [link](https://example.com) `code` | cell'],
+  ['HTML', '<img src=x onerror=alert(1)> &amp; </details>'],
+  ['a mention', '@everyone #1 GH-1 www.example.com'],
+  ["the comment's own marker", '<!-- espalier:comment:. -->'],
+  ['200 emoji', '😀👩‍👩‍👧‍👦'.repeat(100)],
+])('a branch named with %s is shown literally', (_what, name) => {
+  const cells = [...markdown.render(commentOn(name)).matchAll(/<td><code>(.*?)<\/code><\/td>/g)].map(([, cell = '']) =>
+    decoded(cell),
+  )
+  expect(cells).toContain(name)
+})
+
+test('5,000 changes fit: all counted, the most disruptive listed, and it says where the rest is', () => {
+  const names = Array.from({ length: 2_500 }, (_, index) => `feature/a-rather-long-branch-name-${index}`)
+  const many = world(
+    Object.fromEntries(
+      names.map((name, index) => [name, { primary: { id: `ep-p${index}` }, replicas: [{ id: `ep-r${index}` }] }]),
+    ),
+  )
+  const plan = planOf(
+    { prune: true, branches: Object.fromEntries(names.map((name) => [name, { primary: { size: 2 } }])) },
+    many,
+  )
+  expect(plan.changes).toHaveLength(5_000)
+  const whole = view(plan, originOf(undefined, plan))
+  for (const limit of [65_536, 1_048_576]) {
+    const text = planComment(whole, limit)
+    expect(text.length).toBeLessThanOrEqual(limit)
+    expect(text.length).toBeGreaterThan(limit / 2)
+    expect(text).toContain('### Espalier: 2500 computes restart, 2500 are deleted.')
+    expect(text).toContain('gone: connections end, the host is lost')
+    expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
+    // No line is cut: every row of the table has all its cells.
+    for (const row of text.split('\n').filter((line) => line.startsWith('| `')))
+      expect(row.split(' | ')).toHaveLength(6)
+  }
+})
+
+test('detail goes in order of importance, a whole part at a time', () => {
+  const everything = full()
+  const parts = (text: string): readonly string[] =>
+    [
+      ['drawing', '```mermaid'],
+      ['steps', '<summary>Order of'],
+      ['drift rows', '<summary>Drift'],
+      ['before and after', '```diff'],
+      ['rows that interrupt no one', 'Interrupts no one:'],
+      ['rows that interrupt', '| `→` |'],
+    ].flatMap(([name = '', sign = '']) => (text.includes(sign) ? [name] : []))
+  const seen: (readonly string[])[] = []
+  for (let limit = Number.POSITIVE_INFINITY; seen.at(-1)?.length !== 0; ) {
+    const text = planComment(everything, limit)
+    expect(text.length).toBeLessThanOrEqual(limit)
+    expect(text).toContain('1 compute restarts, 1 moves')
+    if (parts(text).join() !== seen.at(-1)?.join()) seen.push(parts(text))
+    limit = text.length - 1
+  }
+  const all = seen[0] ?? []
+  expect(all).toHaveLength(6)
+  expect(seen).toEqual(all.map((_part, index) => all.slice(index)).concat([[]]))
+})
+
+test('problems of manifests', async () => {
+  const diagnostics: readonly Diagnostic[] = [
+    {
+      severity: 'error',
+      code: 'E_SIZE',
+      message: '3.5 is no compute size.',
+      hint: 'The nearest is 3.',
+      source: { file: 'espalier.yaml', line: 4, column: 9, length: 3 },
+    },
+    { severity: 'warning', code: 'W_X', message: 'Odd <b>thing</b>.' },
+  ]
+  const problem = { ...FRAME, diagnostics, notes: [] }
+  await expect(problemComment(problem)).toMatchFileSnapshot('golden/pull-request-problems.md')
+  const many = Array.from(
+    { length: 3_000 },
+    (_, index) => ({ ...diagnostics[0], message: `Problem ${index}.` }) as Diagnostic,
+  )
+  const text = problemComment({ ...problem, diagnostics: many })
+  expect(text.length).toBeLessThanOrEqual(65_536)
+  expect(text).toContain('### Espalier: 3,000 errors in the manifests')
+  expect(text).toMatch(/And \d+ more\. All of them are in the job summary/)
+  expect(diagnosticAnnotations(diagnostics)).toMatchObject([
+    { level: 'error', title: 'E_SIZE', file: 'espalier.yaml', line: 4, column: 9 },
+    { level: 'warning', title: 'W_X' },
+  ])
+})
+
+const outcomeOf = (plan: Plan, failed: number): Outcome => ({
+  steps: plan.steps.map(({ id }, index) => ({
+    step: id,
+    operations: [],
+    durationMs: 1_500,
+    ...(index === failed
+      ? {
+          status: 'failed' as const,
+          reason: 'operation-failed' as const,
+          message: 'No host had room. Run apply again.',
+        }
+      : { status: 'done' as const }),
+  })),
+  interrupted: false,
+  converged: failed < 0,
+  notes: failed < 0 ? [] : ['Edit the pin of main.'],
+})
+
+test('what became of the merge', async () => {
+  const { plan } = full()
+  await expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) })).toMatchFileSnapshot(
+    'golden/pull-request-outcome.md',
+  )
+  expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, -1) })).toContain('### Espalier: applied, ')
+  const short = outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) }, 900)
+  expect(short.length).toBeLessThanOrEqual(900)
+  expect(short).toContain('No host had room')
+})
+
+test('annotations name the line, the worst first', () => {
+  const { plan } = full()
+  const annotations = changeAnnotations(plan.changes)
+  expect(annotations.every(({ level }) => level === 'warning')).toBe(true)
+  expect(annotations[0]?.message).toContain('moves')
+  expect(annotations.map(({ message }) => message).join()).not.toContain('no one is interrupted')
+})
