@@ -1,9 +1,9 @@
 /** Which control API a command speaks to: the real one, or a sandbox for the life of the command. */
 import type { ApiOptions } from '../api/index.ts'
+import { VERSION } from '../model/version.ts'
 import { checkNumber, usageError } from './flags.ts'
 import { findKey } from './key.ts'
 import { print } from './terminal.ts'
-import { VERSION } from './version.ts'
 
 export interface ApiFlags {
   readonly baseUrl?: string | undefined

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { VERSION } from './version.ts'
+import { VERSION } from '../model/version.ts'
 
 // A reader that went away (`| head`) is no reason for noise, nor for an apply to stop half way.
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,6 +1,7 @@
 /** The command line, from words to an exit code. */
 import yargs, { type Argv, type Options } from 'yargs'
 import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
+import { VERSION } from '../model/version.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
@@ -8,7 +9,6 @@ import { printError } from './print-error.ts'
 import { STDIN } from './stdin.ts'
 import { nearest } from './suggest.ts'
 import { styleOf } from './terminal.ts'
-import { VERSION } from './version.ts'
 
 const NOTES = `Exit codes:
   0   done, or nothing to do

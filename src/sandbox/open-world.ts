@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import type { SandboxClock } from './clock/clock.ts'
 import type { Computes } from './computes/computes.ts'
-import { postgresComputes } from './computes/postgres/postgres-computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
 import type { Store } from './store/store.ts'
@@ -48,15 +47,7 @@ export const openWorld = async (
   const toSpec = (compute: ComputeRecord) => specOf(compute, tempDiskScale)
   const gate = new Gatekeeper(toSpec)
   const computes: Computes =
-    choice.kind === 'simulated'
-      ? simulatedComputes(gate)
-      : await postgresComputes({
-          gate,
-          log: parts.log,
-          bin: choice.bin,
-          port: choice.port ?? 0,
-          folder: parts.stateDir === undefined ? undefined : join(parts.stateDir, 'postgres'),
-        })
+    choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
   const background = new Background()
   const idleTimers = new ScaleToZero((id) => computes.activity(id))
   /** On which branch each compute was last seen. */
@@ -100,4 +91,20 @@ export const openWorld = async (
   })
   gate.guard(world)
   return { world, computes, background }
+}
+
+/** Loaded only where it is asked for: most sandboxes need no Postgres. */
+const realComputes = async (
+  gate: Gatekeeper,
+  choice: Extract<ComputesChoice, { readonly kind: 'postgres' }>,
+  { log, stateDir }: WorldParts,
+): Promise<Computes> => {
+  const { postgresComputes } = await import('./computes/postgres/postgres-computes.ts')
+  return postgresComputes({
+    gate,
+    log,
+    bin: choice.bin,
+    port: choice.port ?? 0,
+    folder: stateDir === undefined ? undefined : join(stateDir, 'postgres'),
+  })
 }

@@ -23,6 +23,7 @@ const FRAME = {
 }
 const view = (plan: Plan, origin: Origin, notes: readonly string[] = []): PlanView => ({
   ...FRAME,
+  isPullRequest: true,
   plan,
   origin,
   takenAt: '2026-01-02T03:04:05.000Z',

@@ -1,10 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { createWriteApi, systemClock, type WriteApi } from '../../api/index.ts'
 import {
   applyPlan,
   type ConsentPolicy,
-  checkBudgets,
-  decodePlanFile,
   exitCodeOf,
   type Journal,
   openJournal,
@@ -13,8 +10,6 @@ import {
 } from '../../apply/index.ts'
 import {
   type ApplyEvent,
-  CONSENTS,
-  type Consent,
   EspalierError,
   EXIT,
   type ExitCode,
@@ -25,19 +20,18 @@ import {
   PLAN_FORMAT_VERSION,
   type Plan,
 } from '../../model/index.ts'
+import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
-import type { Manifests } from '../../workflow/index.ts'
-import { look } from '../../workflow/index.ts'
+import { allowed, keepToBudgets, look, type Manifests, readPlanFile, staleError } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
-import { checkNumber, durationMs, usageError } from '../flags.ts'
+import { checkNumber, durationMs } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { progressOf } from '../progress.ts'
 import { reportProblems } from '../report-problems.ts'
 import { onInterrupt } from '../signals.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
-import { VERSION } from '../version.ts'
 
 export interface ApplyFlags extends ApiFlags {
   readonly paths: readonly string[]
@@ -70,7 +64,7 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
     const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
     if (file !== undefined) {
       const moved = whatMoved(file, result, observed, loaded.digest)
-      if (moved.length > 0) throw stale(name, moved)
+      if (moved.length > 0) throw staleError(name, moved)
     }
     if (!result.ok) {
       reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
@@ -106,18 +100,6 @@ const settingsOf = (flags: ApplyFlags): Settings => {
   }
 }
 
-const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
-
-/** `restart` is always among them but for `none`. */
-export const allowed = (values: readonly string[]): ReadonlySet<Consent> => {
-  const words = values.flatMap((value) => value.split(',')).map((word) => word.trim())
-  const wrong = words.find((word) => word !== 'none' && !isConsent(word))
-  if (wrong !== undefined) {
-    throw usageError(`--allow cannot be "${wrong}": it takes ${CONSENTS.join(', ')} or none, with commas.`)
-  }
-  return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
-}
-
 const savedPlan = async (
   flags: ApplyFlags,
 ): Promise<{ readonly file?: PlanFile; readonly name: string; readonly paths: readonly string[] }> => {
@@ -125,26 +107,10 @@ const savedPlan = async (
   const isPath = flags.plan === undefined && flags.paths.length === 1 && only?.endsWith('.json') === true
   const name = flags.plan ?? (isPath ? only : undefined)
   if (name === undefined) return { name: '', paths: flags.paths }
-  const text = await readFile(name, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_PLAN_FILE', `The saved plan ${name} cannot be read (${cause.code ?? cause.message}).`, {
-      hint: 'Write one with `espalier plan --out FILE`.',
-      cause,
-    })
-  })
-  const file = decodePlanFile(text, name)
+  const file = await readPlanFile(name)
   const given = isPath ? [] : flags.paths
   return { file, name, paths: given.length > 0 ? given : (file.manifests ?? []) }
 }
-
-const stale = (name: string, moved: readonly string[]): EspalierError =>
-  new EspalierError(
-    'E_STALE',
-    `The saved plan ${name} is stale; nothing was changed.\n${moved.map((line) => `       - ${line}`).join('\n')}`,
-    {
-      hint: 'Plan again and review: `espalier plan --out FILE`.',
-      exitCode: EXIT.stale,
-    },
-  )
 
 interface Work {
   readonly plan: Plan
@@ -164,16 +130,11 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
     print(terminalPlan(plan, styleOf(process.stderr, flags), { takenAt: observed.takenAt }), process.stderr)
   }
   if (isEmptyPlan(plan) && !isJson) return EXIT.ok
-  const over = checkBudgets(plan, {
+  keepToBudgets(plan, {
     ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
     ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
     ...(flags.maxCuIncrease === undefined ? {} : { maxCuIncrease: flags.maxCuIncrease }),
   })
-  if (over.length > 0) {
-    throw new EspalierError('E_BUDGET', `${over.join(' ')} Nothing was changed.`, {
-      hint: 'Raise the budget, or make the change smaller.',
-    })
-  }
   const policy =
     flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : await askConsent(plan, settings.policy)
   if (policy === undefined) {

@@ -10,6 +10,7 @@ import {
   type Origin,
   type Plan,
 } from '../../model/index.ts'
+import { VERSION } from '../../model/version.ts'
 import { originOf } from '../../planner/index.ts'
 import { jsonPlan, markdownPlan, terminalPlan } from '../../report/index.ts'
 import { commitOf, type Look, look, type Manifests, manifestsAt, planOfBase } from '../../workflow/index.ts'
@@ -19,7 +20,6 @@ import { readManifests } from '../manifests.ts'
 import { reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
-import { VERSION } from '../version.ts'
 
 export interface PlanFlags extends ApiFlags {
   readonly paths: readonly string[]

@@ -1,8 +1,8 @@
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
+import { VERSION } from '../../model/version.ts'
 import { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } from '../../report/index.ts'
 import { readManifests } from '../manifests.ts'
 import { print, styleOf } from '../terminal.ts'
-import { VERSION } from '../version.ts'
 
 export interface ValidateFlags {
   readonly paths: readonly string[]

@@ -70,7 +70,7 @@ const render = (view: PlanView, detail: Detail): string => {
       ({ code, message, hint }) => `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
     ),
     ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole}.`] : []),
-    `<sub>Commit ${literal(view.commit)}, live project seen at ${literal(view.takenAt)}. Nothing is changed before the merge.</sub>`,
+    `<sub>Commit ${literal(view.commit)}, live project seen at ${literal(view.takenAt)}.${view.isPullRequest ? ' Nothing is changed before the merge.' : ''}</sub>`,
   ]
   return `${parts.join('\n\n')}\n`
 }
@@ -90,7 +90,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const shown = loud.slice(0, detail.loudRows)
   const rest = loud.length - shown.length
   return [
-    '**Introduced by this pull request**',
+    view.isPullRequest ? '**Introduced by this pull request**' : '**What differs from the manifests**',
     ...(loud.length > 0 ? [alarm(loud)] : []),
     ...(shown.length > 0 ? [changeTable(shown, view)] : []),
     ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),

@@ -15,6 +15,8 @@ export interface Frame {
 export interface PlanView extends Frame {
   readonly plan: Plan
   readonly origin: Origin
+  /** Whether it is about a pull request; else it is about the project as it is. */
+  readonly isPullRequest: boolean
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt: string
   /** What a reader should know about how this came about: Markdown of our own, one sentence each. */

@@ -1,0 +1,52 @@
+/** What the workflow runs for. */
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { Environment } from './inputs.ts'
+
+export interface PullRequest {
+  readonly number: number
+  readonly baseSha: string
+  readonly headSha: string
+  /** Its head is in another repository, so no secret is here. */
+  readonly isFork: boolean
+}
+
+export interface WorkflowEvent {
+  readonly name: string
+  /** `owner/name`. */
+  readonly repository: string
+  /** The commit that is checked out, or its head where that is a pull request. */
+  readonly sha: string
+  readonly pullRequest?: PullRequest
+}
+
+const side = z.object({ sha: z.string(), repo: z.object({ full_name: z.string() }).nullish() })
+const payloadShape = z.object({
+  pull_request: z.object({ number: z.int(), base: side, head: side }).optional(),
+})
+
+/** An event whose payload cannot be read is one without a pull request: the runner writes it, nobody else. */
+export const readEvent = (env: Environment): WorkflowEvent => {
+  const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
+  const pull = payload.success ? payload.data.pull_request : undefined
+  const event = { name: env.GITHUB_EVENT_NAME ?? '', repository: env.GITHUB_REPOSITORY ?? '' }
+  if (pull === undefined) return { ...event, sha: env.GITHUB_SHA ?? '' }
+  return {
+    ...event,
+    sha: pull.head.sha,
+    pullRequest: {
+      number: pull.number,
+      baseSha: pull.base.sha,
+      headSha: pull.head.sha,
+      isFork: pull.head.repo?.full_name !== event.repository,
+    },
+  }
+}
+
+const readJson = (path: string | undefined): unknown => {
+  try {
+    return JSON.parse(readFileSync(path ?? '', 'utf8'))
+  } catch {
+    return undefined
+  }
+}

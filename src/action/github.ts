@@ -1,0 +1,158 @@
+/** GitHub's REST API, as far as a comment needs it. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { EnvHttpProxyAgent, request } from 'undici'
+import { z } from 'zod'
+import { VERSION } from '../model/version.ts'
+import type { Environment } from './inputs.ts'
+
+export interface Comment {
+  readonly id: number
+  readonly body: string
+  readonly login: string
+  readonly url: string
+}
+
+export interface GitHub {
+  /** Who the token is; `undefined` where it cannot be told. */
+  identity(): Promise<string | undefined>
+  comments(issue: number): Promise<readonly Comment[]>
+  createComment(issue: number, body: string): Promise<Comment>
+  /** `undefined` where it is gone. */
+  updateComment(id: number, body: string): Promise<Comment | undefined>
+  /** Number of the merged pull request that brought a commit; `undefined` where none did. */
+  mergedPullRequest(sha: string): Promise<number | undefined>
+  close(): Promise<void>
+}
+
+/** GitHub refused, or did not answer. */
+export class GitHubError extends Error {
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.name = 'GitHubError'
+    this.status = status
+  }
+}
+
+const commentShape = z.object({
+  id: z.number(),
+  body: z.string().nullish(),
+  html_url: z.string().default(''),
+  user: z.object({ login: z.string() }).nullish(),
+})
+const pullShape = z.array(z.object({ number: z.int(), merged_at: z.string().nullish() }))
+const viewerShape = z.object({ data: z.object({ viewer: z.object({ login: z.string() }) }) })
+
+const PAGE = 100
+const ATTEMPTS = 4
+const LONGEST_PAUSE_MS = 60_000
+/** Where GitHub says to wait, but not how long (docs of GitHub, secondary rate limits: at least a minute). */
+const UNSAID_PAUSE_MS = 60_000
+const SERVER_PAUSE_MS = 500
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly body: unknown
+}
+
+/** @param repository `owner/name`. */
+export const openGitHub = (env: Environment, token: string, repository: string): GitHub => {
+  const root = (env.GITHUB_API_URL ?? '') || 'https://api.github.com'
+  const graphql = (env.GITHUB_GRAPHQL_URL ?? '') || 'https://api.github.com/graphql'
+  const dispatcher = new EnvHttpProxyAgent()
+
+  const once = async (method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> => {
+    const answer = await request(url, {
+      method,
+      dispatcher,
+      headersTimeout: 30_000,
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: `Bearer ${token}`,
+        'user-agent': `espalier/${VERSION}`,
+        'x-github-api-version': '2022-11-28',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
+    })
+    const text = await answer.body.text()
+    return { status: answer.statusCode, headers: answer.headers, body: parse(text) }
+  }
+
+  /** What was refused by a rate limit is sent again; what may have been done is not, unless it only reads. */
+  const send = async (method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await once(method, url, body)
+      const wait = attempt < ATTEMPTS ? pauseFor(method, answer, attempt) : undefined
+      if (wait === undefined) return answer
+      await pause(wait)
+    }
+  }
+
+  const expect = (answer: Answer, what: string): unknown => {
+    if (answer.status < 300) return answer.body
+    const said = z.object({ message: z.string() }).safeParse(answer.body)
+    const words = said.success ? `: ${said.data.message}` : ''
+    throw new GitHubError(`GitHub refused to ${what} (status ${answer.status}${words}).`, answer.status)
+  }
+  const toComment = (value: unknown): Comment => {
+    const { id, body, html_url, user } = commentShape.parse(value)
+    return { id, body: body ?? '', login: user?.login ?? '', url: html_url }
+  }
+
+  return {
+    identity: async () => {
+      // Answers for every kind of token, which the REST route does not.
+      const answer = await send('POST', graphql, { query: '{ viewer { login } }' }).catch(() => undefined)
+      const parsed = viewerShape.safeParse(answer?.body)
+      return parsed.success ? parsed.data.data.viewer.login : undefined
+    },
+    comments: async (issue) => {
+      const all: Comment[] = []
+      for (let page = 1; ; page += 1) {
+        const url = `${root}/repos/${repository}/issues/${issue}/comments?per_page=${PAGE}&page=${page}`
+        const found = z.array(z.unknown()).parse(expect(await send('GET', url), 'list comments'))
+        all.push(...found.map(toComment))
+        if (found.length < PAGE) return all
+      }
+    },
+    createComment: async (issue, body) =>
+      toComment(
+        expect(await send('POST', `${root}/repos/${repository}/issues/${issue}/comments`, { body }), 'comment'),
+      ),
+    updateComment: async (id, body) => {
+      const answer = await send('PATCH', `${root}/repos/${repository}/issues/comments/${id}`, { body })
+      return answer.status === 404 ? undefined : toComment(expect(answer, 'edit a comment'))
+    },
+    mergedPullRequest: async (sha) => {
+      const answer = await send('GET', `${root}/repos/${repository}/commits/${sha}/pulls?per_page=${PAGE}&page=1`)
+      const pulls = pullShape.parse(expect(answer, 'list the pull requests of a commit'))
+      return pulls.find(({ merged_at }) => typeof merged_at === 'string')?.number
+    },
+    close: () => dispatcher.close(),
+  }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Milliseconds to wait before sending again; `undefined`: it is no use, or not safe. */
+const pauseFor = (method: string, { status, headers }: Answer, attempt: number): number | undefined => {
+  const after = Number(headers['retry-after'] ?? Number.NaN)
+  const isLimit =
+    status === 429 || (status === 403 && (!Number.isNaN(after) || headers['x-ratelimit-remaining'] === '0'))
+  if (isLimit) {
+    const wait = Number.isNaN(after) ? UNSAID_PAUSE_MS : after * 1_000
+    return wait <= LONGEST_PAUSE_MS ? wait : undefined
+  }
+  return status >= 500 && method === 'GET' ? SERVER_PAUSE_MS * 2 ** (attempt - 1) : undefined
+}

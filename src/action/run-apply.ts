@@ -1,0 +1,132 @@
+/** Applies what was merged: the saved plan where one is given, else the plan as of now. */
+import { createWriteApi, systemClock } from '../api/index.ts'
+import { applyPlan, whatMoved } from '../apply/index.ts'
+import { type ApplyEvent, hasErrors, isEmptyPlan, type Outcome, type Plan } from '../model/index.ts'
+import { originOf } from '../planner/index.ts'
+import { eventLine, outcomeComment, terminalPlan } from '../report/index.ts'
+import { keepToBudgets, look, readManifests, readPlanFile, staleError } from '../workflow/index.ts'
+import { markerOf } from './comment.ts'
+import { reasonOfOutcome } from './failure.ts'
+import { GitHubError, openGitHub } from './github.ts'
+import { comment, connect, type Ending, frameOf, type Job, SUMMARY_LIMIT } from './job.ts'
+import { reportProblems } from './problems.ts'
+import { tellOutputs } from './run-plan.ts'
+
+const CONCURRENCY = 8
+const OPERATION_TIMEOUT_MS = 600_000
+const LOCK_TIMEOUT_MS = 600_000
+const STYLE = { color: false, width: 100 }
+
+export const runApply = async (job: Job): Promise<Ending> => {
+  const { inputs, runner, cwd } = job
+  const file = inputs.planFile === '' ? undefined : await readPlanFile(inputs.planFile)
+  const given = inputs.paths.length > 0 ? inputs.paths : (file?.manifests ?? [])
+  const manifests = await readManifests(given, { cwd })
+  const { loaded } = manifests
+  if (hasErrors(loaded.diagnostics)) return reportProblems(job, loaded.diagnostics)
+  const connection = await connect(job)
+  const api = createWriteApi({ ...connection.options, lockTimeoutMs: LOCK_TIMEOUT_MS })
+  try {
+    const { observed, result } = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
+    if (file !== undefined) {
+      const moved = whatMoved(file, result, observed, loaded.digest)
+      if (moved.length > 0) throw staleError(inputs.planFile, moved)
+    }
+    if (!result.ok) return reportProblems(job, [...loaded.diagnostics, ...result.diagnostics])
+    const { plan } = result
+    tellOutputs(job, plan, originOf(undefined, plan), false)
+    runner.group('Plan', terminalPlan(plan, STYLE, { takenAt: observed.takenAt }))
+    keepToBudgets(plan, budgetsOf(job))
+    if (isEmptyPlan(plan)) {
+      runner.summary('### Espalier: nothing to apply\n\nThe live project is as the manifests say.\n')
+      return { isFailed: false }
+    }
+    const { stop, abort, release } = onCancel(runner.print)
+    try {
+      const outcome = await runner.withoutCommands(() =>
+        applyPlan({
+          plan,
+          observed,
+          api,
+          consent: { allow: inputs.allow },
+          clock: systemClock,
+          concurrency: CONCURRENCY,
+          operationTimeoutMs: OPERATION_TIMEOUT_MS,
+          stop,
+          abort,
+          onEvent: teller(plan, runner.print),
+          replan: async (pinAliases) =>
+            (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases })).result,
+        }),
+      )
+      return await tell(job, plan, outcome)
+    } finally {
+      release()
+    }
+  } finally {
+    await api.close()
+    await connection.close()
+  }
+}
+
+const budgetsOf = ({ inputs: { maxRestarts, maxDeletes, maxCuIncrease } }: Job) => ({
+  ...(maxRestarts === undefined ? {} : { maxRestarts }),
+  ...(maxDeletes === undefined ? {} : { maxDeletes }),
+  ...(maxCuIncrease === undefined ? {} : { maxCuIncrease }),
+})
+
+const teller = (plan: Plan, print: (line: string) => void): ((event: ApplyEvent) => Promise<void>) => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  return async (event) => {
+    const line = eventLine(event, STYLE, steps)
+    if (line !== undefined) print(line)
+  }
+}
+
+/** A cancelled workflow sends SIGINT, and SIGTERM some seconds later: first no new step, then at once. */
+const onCancel = (print: (line: string) => void) => {
+  const stop = new AbortController()
+  const abort = new AbortController()
+  const handle = (): void => {
+    print(
+      stop.signal.aborted ? 'Stopping at once.' : 'Cancelled: no new step starts, those under way are seen through.',
+    )
+    if (stop.signal.aborted) abort.abort()
+    stop.abort()
+  }
+  process.on('SIGINT', handle)
+  process.on('SIGTERM', handle)
+  return {
+    stop: stop.signal,
+    abort: abort.signal,
+    release: () => {
+      process.off('SIGINT', handle)
+      process.off('SIGTERM', handle)
+    },
+  }
+}
+
+const tell = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => {
+  const marker = markerOf('outcome', job.prefix)
+  const view = { ...frameOf(job, marker), whole: 'the job summary', plan, outcome }
+  job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
+  await comment(job, await pullRequestOf(job), marker, (limit) => outcomeComment(view, limit))
+  const reason = reasonOfOutcome(outcome)
+  return reason === undefined ? { isFailed: outcome.interrupted } : { isFailed: true, reason }
+}
+
+/** The one that was merged, or the one that this runs for. */
+const pullRequestOf = async ({ env, inputs, event, runner }: Job): Promise<number | undefined> => {
+  if (event.pullRequest !== undefined) return event.pullRequest.number
+  if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
+  const github = openGitHub(env, inputs.githubToken, event.repository)
+  try {
+    return await github.mergedPullRequest(event.sha)
+  } catch (error) {
+    if (!(error instanceof GitHubError)) throw error
+    runner.warning(`The merged pull request could not be found. ${error.message}`)
+    return undefined
+  } finally {
+    await github.close()
+  }
+}

@@ -1,0 +1,86 @@
+/** What the runner takes: workflow commands on stdout, outputs and the summary in files (docs of GitHub Actions). */
+import { randomUUID } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import type { Annotation } from '../report/index.ts'
+import type { Environment } from './inputs.ts'
+
+/** What GitHub shows of a step; more of them are dropped without a word. */
+const SHOWN_OF_A_LEVEL = 10
+
+export interface Runner {
+  print(line: string): void
+  /** Never shown in a log from now on. */
+  mask(secret: string): void
+  notice(message: string): void
+  warning(message: string): void
+  error(title: string, message: string): void
+  /** The first ten of each level; the others are counted. */
+  annotate(annotations: readonly Annotation[]): void
+  group(title: string, lines: string): void
+  /** What is printed meanwhile is never read as a command, whatever it begins with. */
+  withoutCommands<T>(work: () => Promise<T>): Promise<T>
+  output(name: string, value: string | number | boolean): void
+  summary(markdown: string): void
+}
+
+/** @param prefix of the files in annotations, which are named from the repository's root. */
+export const openRunner = (env: Environment, write: (text: string) => void, prefix: string): Runner => {
+  const command = (name: string, properties: Readonly<Record<string, string | number>>, message: string): void => {
+    const list = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`)
+    write(`::${name}${list.length === 0 ? '' : ` ${list.join(',')}`}::${escapeData(message)}\n`)
+  }
+  return {
+    print: (line) => write(`${line}\n`),
+    mask: (secret) => command('add-mask', {}, secret),
+    notice: (message) => command('notice', {}, message),
+    warning: (message) => command('warning', {}, message),
+    error: (title, message) => command('error', { title }, message),
+    annotate: (annotations) => {
+      for (const level of ['error', 'warning'] as const) {
+        const own = annotations.filter((annotation) => annotation.level === level)
+        for (const { title, message, file, line, column } of own.slice(0, SHOWN_OF_A_LEVEL)) {
+          command(
+            level,
+            {
+              ...(file === undefined ? {} : { file: `${prefix}${file}` }),
+              ...(line === undefined ? {} : { line }),
+              ...(column === undefined ? {} : { col: column }),
+              title,
+            },
+            message,
+          )
+        }
+        const more = own.length - SHOWN_OF_A_LEVEL
+        if (more > 0) command('notice', {}, `${more} more ${level}s are not shown here: see the job summary.`)
+      }
+    },
+    group: (title, lines) => {
+      const token = `end-${randomUUID()}`
+      const quoted = `::stop-commands::${token}\n${lines.trimEnd()}\n::${token}::`
+      write(`::group::${escapeData(title)}\n${quoted}\n::endgroup::\n`)
+    },
+    withoutCommands: async (work) => {
+      const token = `end-${randomUUID()}`
+      write(`::stop-commands::${token}\n`)
+      try {
+        return await work()
+      } finally {
+        write(`::${token}::\n`)
+      }
+    },
+    output: (name, value) => {
+      const file = env.GITHUB_OUTPUT ?? ''
+      // Nothing in the value can end it, since nobody can know the delimiter.
+      const delimiter = `end-${randomUUID()}`
+      if (file !== '') appendFileSync(file, `${name}<<${delimiter}\n${value}\n${delimiter}\n`)
+    },
+    summary: (markdown) => {
+      const file = env.GITHUB_STEP_SUMMARY ?? ''
+      if (file !== '') appendFileSync(file, `${markdown}\n`)
+    },
+  }
+}
+
+const escapeData = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+
+const escapeProperty = (text: string): string => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')

@@ -1,0 +1,35 @@
+/** What a person allows, in the words of flags and inputs. */
+import { type Budgets, checkBudgets } from '../apply/index.ts'
+import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
+
+const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
+
+/**
+ * `restart` is always among them but for `none`.
+ *
+ * @param name how the flag or the input is called.
+ * @throws {EspalierError} `E_USAGE` for a word that is none.
+ */
+export const allowed = (values: readonly string[], name = '--allow'): ReadonlySet<Consent> => {
+  const words = values
+    .flatMap((value) => value.split(','))
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+  const wrong = words.find((word) => word !== 'none' && !isConsent(word))
+  if (wrong !== undefined) {
+    throw new EspalierError(
+      'E_USAGE',
+      `${name} cannot be "${wrong}": it takes ${CONSENTS.join(', ')} or none, with commas.`,
+    )
+  }
+  return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
+}
+
+/** @throws {EspalierError} `E_BUDGET` where the plan does more than it may. */
+export const keepToBudgets = (plan: Plan, budgets: Budgets): void => {
+  const over = checkBudgets(plan, budgets)
+  if (over.length === 0) return
+  throw new EspalierError('E_BUDGET', `${over.join(' ')} Nothing was changed.`, {
+    hint: 'Raise the budget, or make the change smaller.',
+  })
+}

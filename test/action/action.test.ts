@@ -1,0 +1,407 @@
+/** The bundle, run as the runner runs it, against the sandbox and a GitHub on loopback. */
+import { readFileSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { type GitHubServer, openGitHubServer } from './github-server.ts'
+import { type ActionRun, makeRepository, type Repository, runAction } from './run-action.ts'
+
+const KEY = 'live-key-0123456789'
+const seedOf = (names: readonly string[]): Seed => ({
+  projects: [
+    {
+      id: 'shop',
+      branches: names.map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1, scaleToZero: 'never' }] })),
+    },
+  ],
+})
+const manifest = (sizes: Readonly<Record<string, number>>): string =>
+  [
+    'version: 1',
+    'project: shop',
+    'branches:',
+    ...Object.entries(sizes).map(([name, size]) => `  ${name}: { primary: { size: ${size} } }`),
+    '',
+  ].join('\n')
+
+interface World {
+  readonly repository: Repository
+  readonly github: GitHubServer
+  readonly sandbox: Sandbox
+  readonly run: (inputs: Readonly<Record<string, string>>, more?: Partial<ActionRun>) => ReturnType<typeof runAction>
+}
+
+/** Three computes have drifted from what the base asks for; the head changes one line. */
+const open = async (): Promise<World> => {
+  const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
+  onTestFinished(() => sandbox.close())
+  const github = await openGitHubServer()
+  const repository = makeRepository()
+  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2, c: 2 }))
+  repository.commit('base')
+  return {
+    repository,
+    github,
+    sandbox,
+    run: (inputs, more) =>
+      runAction({ repository, github, inputs: { 'base-url': sandbox.apiUrl, 'api-key': KEY, ...inputs }, ...more }),
+  }
+}
+
+const pullRequest = ({ repository }: World, fork = false) => {
+  const [headSha, baseSha] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
+  return {
+    name: 'pull_request',
+    payload: {
+      pull_request: {
+        number: 7,
+        base: { sha: baseSha, repo: { full_name: 'acme/shop' } },
+        head: { sha: headSha, repo: { full_name: fork ? 'stranger/shop' : 'acme/shop' } },
+      },
+    },
+  }
+}
+
+const withHead = async (sizes: Readonly<Record<string, number>> = { main: 4, a: 2, b: 2, c: 2 }) => {
+  const world = await open()
+  world.repository.write('espalier.yaml', manifest(sizes))
+  world.repository.commit('head')
+  return { ...world, event: pullRequest(world) }
+}
+
+test('a pull request that changes one line over three drifted computes: one introduced, three folded', async () => {
+  const { run, event, github } = await withHead()
+  const { code, log, outputs, summary } = await run({ command: 'plan' }, { event })
+  expect(code, log).toBe(0)
+  expect(github.problems).toEqual([])
+  const [comment] = github.comments
+  const [first = '', second = ''] = (comment?.body ?? '').split('Drift that was already there')
+  expect(comment?.issue).toBe(7)
+  expect(first).toContain('### Espalier: 1 compute restarts, none is deleted.')
+  expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
+  expect(second).toMatch(/^: 3 computes/)
+  expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)
+  expect(first).toContain(`https://github.com/acme/shop/blob/${event.payload.pull_request.head.sha}/espalier.yaml#L4`)
+  expect(summary).toContain('### Espalier: 1 compute restarts')
+  expect(outputs).toMatchObject({
+    'has-changes': 'true',
+    'to-add': '0',
+    'to-change': '4',
+    'to-destroy': '0',
+    restarts: '4',
+    moves: '0',
+    drifted: '3',
+    'plan-hash': expect.stringMatching(/^[0-9a-f]{64}$/),
+    'comment-url': 'https://github.com/acme/shop/pull/7#issuecomment-1',
+    'failure-reason': '',
+  })
+  expect(JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8')).changes).toHaveLength(4)
+  expect(log).toMatch(
+    /^::warning file=espalier\.yaml,line=4,col=\d+,title=primary on main::restarts: existing connections drop$/m,
+  )
+  // Drift is nobody's doing here, so it is not on anybody's lines.
+  expect(log.match(/^::warning/gm)).toHaveLength(1)
+})
+
+test('the key is masked, and nowhere else', async () => {
+  const { run, event, github } = await withHead()
+  const { log, summary, outputs } = await run({ command: 'plan' }, { event })
+  expect(log.split('\n').filter((line) => line.includes(KEY))).toEqual([`::add-mask::${KEY}`])
+  const rest = [summary, JSON.stringify(outputs), ...github.comments.map(({ body }) => body)].join()
+  const files = ['plan-path', 'json-plan-path'].map((name) => readFileSync(outputs[name] ?? '', 'utf8')).join()
+  expect(rest + files).not.toContain(KEY)
+})
+
+test('run twice there is one comment, edited; where nothing changed it is left alone', async () => {
+  const { run, event, github, repository } = await withHead()
+  await run({ command: 'plan' }, { event })
+  repository.write('espalier.yaml', manifest({ main: 2, a: 2, b: 2, c: 2 }))
+  repository.commit('more')
+  await run({ command: 'plan' }, { event })
+  expect(github.comments).toHaveLength(1)
+  expect(github.comments[0]?.body).toContain('2 CU')
+  expect(github.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(1)
+})
+
+test("somebody else's comment is never edited, even with the marker; nor one of another working directory", async () => {
+  const { run, event, github } = await withHead()
+  await run({ command: 'plan' }, { event })
+  const [mine] = github.comments
+  const theirs = github.add(7, 'mallory', mine?.body ?? '')
+  const elsewhere = github.add(7, 'github-actions[bot]', '<!-- espalier plan 0000000000000000 -->\nelse')
+  const quoted = github.add(7, 'github-actions[bot]', `> ${mine?.body}`)
+  const before = [theirs.body, elsewhere.body, quoted.body]
+  await run({ command: 'plan' }, { event })
+  expect([theirs.body, elsewhere.body, quoted.body]).toEqual(before)
+  expect(github.comments).toHaveLength(4)
+})
+
+test('the comment is found behind 150 others, and made again where it was deleted in between', async () => {
+  const { run, event, github } = await withHead()
+  for (let index = 0; index < 150; index += 1) github.add(7, 'someone', `comment ${index}`)
+  await run({ command: 'plan' }, { event })
+  await run({ command: 'plan' }, { event })
+  expect(github.comments).toHaveLength(151)
+  expect(github.requests.filter((line) => line === 'GET /repos/acme/shop/issues/7/comments')).toHaveLength(4)
+  github.faults.push({
+    method: 'PATCH',
+    status: 404,
+    times: 1,
+    also: () => github.comments.splice(150, 1),
+  })
+  const { outputs } = await run({ command: 'plan' }, { event })
+  expect(github.comments).toHaveLength(151)
+  expect(outputs['comment-url']).toContain('#issuecomment-152')
+})
+
+test('a token of an app or of a person finds its own comments too', async () => {
+  for (const login of ['our-app[bot]', 'octocat']) {
+    const { run, event, github } = await withHead()
+    github.login = login
+    await run({ command: 'plan' }, { event })
+    await run({ command: 'plan' }, { event })
+    expect(github.comments).toMatchObject([{ login }])
+  }
+})
+
+test.each([
+  ['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' }, times: 2 }],
+  ['a secondary rate limit', { status: 403, headers: { 'retry-after': '0' }, times: 1 }],
+  ['5xx while reading', { method: 'GET', status: 502, times: 1 }],
+])('%s is waited out', async (_what, fault) => {
+  const { run, event, github } = await withHead()
+  github.faults.push({ path: /comments/, ...fault })
+  const { code, log } = await run({ command: 'plan' }, { event })
+  expect(code, log).toBe(0)
+  expect(github.comments).toHaveLength(1)
+})
+
+test('a comment whose making failed half way is not made twice', async () => {
+  const { run, event, github } = await withHead()
+  github.faults.push({ method: 'POST', path: /comments/, status: 502, times: 1 })
+  const { code, log } = await run({ command: 'plan' }, { event })
+  expect(code).toBe(0)
+  expect(log).toContain('::warning::No comment was made.')
+  expect(github.requests.filter((line) => line.startsWith('POST /repos'))).toHaveLength(1)
+})
+
+test('a token without the right: a warning that names the permission; with comment: always a failure', async () => {
+  const { run, event, github } = await withHead()
+  github.faults.push({ path: /comments/, status: 403, times: 100 })
+  const auto = await run({ command: 'plan' }, { event })
+  expect(auto).toMatchObject({ code: 0, log: expect.stringContaining('`pull-requests: write`') })
+  expect(auto.summary).toContain('### Espalier')
+  const always = await run({ command: 'plan', comment: 'always' }, { event })
+  expect(always).toMatchObject({ code: 1, log: expect.stringContaining('::error title=E_COMMENT::') })
+})
+
+test('comment: never asks GitHub for nothing; auto makes none where there is nothing to say', async () => {
+  const { run, event, github, repository } = await withHead()
+  await run({ command: 'plan', comment: 'never' }, { event })
+  expect(github.requests).toEqual([])
+  repository.write('espalier.yaml', manifest({ main: 1 }))
+  await run({ command: 'plan' }, { event })
+  expect(github.comments).toEqual([])
+  await run({ command: 'plan', comment: 'always' }, { event })
+  expect(github.comments[0]?.body).toContain('### Espalier: no changes')
+})
+
+test('mistakes: annotations on their lines, a comment in the place of the plan, and the reason', async () => {
+  const { run, event, github, repository } = await withHead()
+  repository.write('espalier.yaml', 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 3.5 } }\n')
+  for (const command of ['validate', 'plan', 'apply']) {
+    const { code, log, outputs } = await run({ command }, { event })
+    expect(code).toBe(1)
+    expect(outputs['failure-reason']).toBe('validation-failed')
+    expect(log).toMatch(/^::error file=espalier\.yaml,line=4,col=\d+,title=E_\w+::/m)
+  }
+  expect(github.comments).toHaveLength(1)
+  expect(github.comments[0]?.body).toContain('### Espalier: 1 error in the manifests')
+  // The next run puts the plan in its place.
+  repository.write('espalier.yaml', manifest({ main: 4 }))
+  await run({ command: 'plan' }, { event })
+  expect(github.comments).toHaveLength(1)
+  expect(github.comments[0]?.body).toContain('1 compute restarts')
+})
+
+test.each([
+  ['error', 0],
+  ['changes', 1],
+  ['restarts', 1],
+  ['deletes', 0],
+  ['deletes, restarts', 1],
+])('fail-on: %s ends with %i', async (failOn, code) => {
+  const { run, event } = await withHead()
+  expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
+})
+
+test('from a fork there is no key: validated offline, said in one line, no comment', async () => {
+  const world = await withHead()
+  const event = pullRequest(world, true)
+  const { code, log, summary } = await world.run({ command: 'plan', 'api-key': '' }, { event })
+  expect(code, log).toBe(0)
+  expect(log.match(/^::notice::This pull request comes from a fork/gm)).toHaveLength(1)
+  expect(summary).toContain('the manifests are valid')
+  expect(world.github.comments).toEqual([])
+})
+
+test('without a key elsewhere: what to give, and the reason auth', async () => {
+  const { run } = await withHead()
+  const { code, log, outputs } = await run({ command: 'plan', 'api-key': '' })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
+  expect(log).toContain('the input api-key')
+  const wrong = await run({ command: 'plan', 'api-key': 'wrong' })
+  expect({ code: wrong.code, reason: wrong.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
+})
+
+test('a working directory of its own has its own comment, and its files are named from the root', async () => {
+  const world = await withHead()
+  const { repository, run, event, github } = world
+  repository.git('mv', 'espalier.yaml', 'other.yaml')
+  repository.write('other.yaml', manifest({ main: 4 }))
+  repository.git('config', 'core.quotepath', 'off')
+  const { mkdirSync } = await import('node:fs')
+  mkdirSync(`${repository.folder}/db/prod`, { recursive: true })
+  repository.write('db/prod/espalier.yaml', manifest({ a: 4 }))
+  repository.commit('moved')
+  await run({ command: 'plan', paths: 'other.yaml' }, { event })
+  const { log } = await run({ command: 'plan', 'working-directory': 'db/prod' }, { event })
+  expect(github.comments).toHaveLength(2)
+  expect(log).toContain('::warning file=db/prod/espalier.yaml,line=4')
+  expect(github.comments[1]?.body).toContain('/db/prod/espalier.yaml#L4')
+})
+
+test('on a merge commit the base is its first parent, even in a shallow clone that can fetch', async () => {
+  const world = await open()
+  const { repository, run, github } = world
+  repository.git('checkout', '-q', '-b', 'feature')
+  repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
+  const headSha = repository.commit('head')
+  repository.git('checkout', '-q', 'main')
+  repository.write('other.txt', 'the base went on')
+  const baseSha = repository.commit('base went on')
+  repository.git('merge', '-q', '--no-ff', '-m', 'merge', 'feature')
+  const payload = {
+    pull_request: { number: 7, base: { sha: baseSha }, head: { sha: headSha, repo: { full_name: 'acme/shop' } } },
+  }
+  await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
+  expect(github.comments[0]?.body).toContain('Drift that was already there: 3 computes')
+
+  const shallow = makeRepository()
+  repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  shallow.git('remote', 'add', 'origin', `file://${repository.folder}`)
+  shallow.git('fetch', '-q', '--depth=1', 'origin', 'main')
+  shallow.git('checkout', '-q', 'FETCH_HEAD')
+  const again = await run({ command: 'plan' }, { event: { name: 'pull_request', payload }, repository: shallow })
+  expect(again.code, again.log).toBe(0)
+  expect(github.comments[0]?.body).toContain('Drift that was already there: 3 computes')
+})
+
+test('a base that cannot be had is said, and nothing is hidden', async () => {
+  const { run, github } = await withHead()
+  const payload = {
+    pull_request: {
+      number: 7,
+      base: { sha: '0'.repeat(40) },
+      head: { sha: '1'.repeat(40), repo: { full_name: 'acme/shop' } },
+    },
+  }
+  const { code } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
+  expect(code).toBe(0)
+  expect(github.comments[0]?.body).toContain('The base could not be read')
+  expect(github.comments[0]?.body).toContain('### Espalier: 4 computes restart, none is deleted.')
+})
+
+test('apply on push: the saved plan, step by step, told on the merged pull request', async () => {
+  const { run, event, github, repository } = await withHead()
+  const planned = await run({ command: 'plan' }, { event })
+  const sha = repository.git('rev-parse', 'HEAD')
+  github.merged.set(sha, 7)
+  const push = { event: { name: 'push', payload: {} }, sha }
+  const saved = planned.outputs['plan-path'] ?? ''
+  const applied = await run({ command: 'apply', 'plan-file': saved }, push)
+  expect(applied.code, applied.log).toBe(0)
+  expect(github.problems).toEqual([])
+  expect(github.comments).toHaveLength(2)
+  expect(github.comments[1]).toMatchObject({
+    issue: 7,
+    body: expect.stringContaining('### Espalier: applied, 4 steps done'),
+  })
+  expect(applied.log).toMatch(/^done {2}update primary on main/m)
+
+  const stale = await run({ command: 'apply', 'plan-file': saved }, push)
+  expect({ code: stale.code, reason: stale.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'plan-stale' })
+  const nothing = await run({ command: 'apply' }, push)
+  expect({ code: nothing.code, changes: nothing.outputs['has-changes'] }).toEqual({ code: 0, changes: 'false' })
+})
+
+test.each([
+  ['what is not allowed', { allow: 'none' }, 'apply-failed', '🚫 not allowed'],
+  ['a budget', { 'max-restarts': '1' }, 'over-budget', undefined],
+])('apply stops at %s', async (_what, inputs, reason, words) => {
+  const { run, event, github } = await withHead()
+  const { code, outputs } = await run({ command: 'apply', ...inputs }, { event })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason })
+  if (words === undefined) expect(github.comments).toEqual([])
+  else expect(github.comments[0]?.body).toContain(words)
+})
+
+test('a step that fails half way: partially applied, each step told', async () => {
+  const { run, event, github, sandbox } = await withHead()
+  sandbox.control.addFault({
+    on: 'operation',
+    endpoint_id: 'ep-b',
+    effect: { kind: 'error', message: 'no host had room' },
+  })
+  const { code, outputs } = await run({ command: 'apply' }, { event })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
+  const body = github.comments[0]?.body ?? ''
+  expect(body).toContain('### Espalier: applied in part, 3 of 4 steps done')
+  expect(body).toContain('❌ failed')
+})
+
+test('drift on a schedule: fail-on changes', async () => {
+  const { run } = await open()
+  const { code, log, outputs, summary } = await run(
+    { command: 'plan', 'fail-on': 'changes' },
+    { event: { name: 'schedule', payload: {} } },
+  )
+  expect({ code, drifted: outputs.drifted }).toEqual({ code: 1, drifted: '3' })
+  expect(log).toContain('::error title=fail-on::The plan has changes: 3.')
+  expect(summary).toContain('**What differs from the manifests**')
+})
+
+test('a sandbox in the place of an account', async () => {
+  const { repository } = await open()
+  repository.write(
+    'seed.yaml',
+    'projects:\n  - id: shop\n    branches:\n      - { name: main, computes: [{ size: 2 }] }\n',
+  )
+  repository.write('espalier.yaml', manifest({ main: 4 }))
+  const { code, outputs } = await runAction({ repository, inputs: { command: 'plan', sandbox: 'seed.yaml' } })
+  expect({ code, restarts: outputs.restarts }).toEqual({ code: 0, restarts: '1' })
+})
+
+test('no name in a log is read as a command of the runner', async () => {
+  const { repository, run, sandbox } = await open()
+  const name = '\n::error::injected'
+  await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ endpoint: { name } }),
+  })
+  repository.write('espalier.yaml', manifest({ main: 4 }))
+  const { log } = await run({ command: 'plan' })
+  expect(log).not.toMatch(/^\s*::error::injected/m)
+})
+
+test.each([
+  [{ command: 'destroy' }, 'The input command cannot be "destroy".'],
+  [{ 'fail-on': 'error,never' }, 'The input fail-on cannot be "never".'],
+  [{ allow: 'everything' }, 'allow cannot be "everything"'],
+  [{ 'max-restarts': 'few' }, 'The input max-restarts cannot be "few".'],
+])('a wrong input says what it takes: %o', async (inputs, message) => {
+  const repository = makeRepository()
+  const { code, log } = await runAction({ repository, inputs })
+  expect({ code, log }).toMatchObject({ code: 1, log: expect.stringContaining(message) })
+  expect(log).not.toMatch(/\n\s+at /)
+})

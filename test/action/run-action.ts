@@ -1,0 +1,113 @@
+/** Runs the committed bundle as a process, as the runner does. */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { GitHubServer } from './github-server.ts'
+
+const BUNDLE = fileURLToPath(new URL('../../action/index.cjs', import.meta.url))
+
+export interface ActionEnded {
+  readonly code: number | null
+  readonly log: string
+  readonly outputs: Readonly<Record<string, string>>
+  readonly summary: string
+}
+
+export interface Repository {
+  readonly folder: string
+  readonly git: (...args: readonly string[]) => string
+  readonly write: (file: string, content: string) => void
+  /** Commits everything; returns the commit. */
+  readonly commit: (message: string) => string
+}
+
+export const makeRepository = (): Repository => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-action-'))
+  const git = (...args: readonly string[]): string =>
+    execFileSync(
+      'git',
+      ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', ...args],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    ).trim()
+  git('init', '-q', '-b', 'main')
+  return {
+    folder,
+    git,
+    write: (file, content) => writeFileSync(join(folder, file), content),
+    commit: (message) => {
+      git('add', '-A')
+      git('commit', '-q', '--allow-empty', '-m', message)
+      return git('rev-parse', 'HEAD')
+    },
+  }
+}
+
+export interface ActionRun {
+  readonly repository: Repository
+  readonly inputs: Readonly<Record<string, string>>
+  readonly event?: { readonly name: string; readonly payload: object }
+  readonly github?: GitHubServer
+  readonly sha?: string
+}
+
+export const runAction = async ({ repository, inputs, event, github, sha = '' }: ActionRun): Promise<ActionEnded> => {
+  const scratch = mkdtempSync(join(tmpdir(), 'espalier-runner-'))
+  const file = (name: string, content = ''): string => {
+    writeFileSync(join(scratch, name), content)
+    return join(scratch, name)
+  }
+  const [output, summary] = [file('output'), file('summary')]
+  const child = spawn(process.execPath, [BUNDLE], {
+    cwd: repository.folder,
+    env: {
+      PATH: process.env.PATH,
+      HOME: scratch,
+      GITHUB_ACTIONS: 'true',
+      GITHUB_WORKSPACE: repository.folder,
+      GITHUB_REPOSITORY: 'acme/shop',
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_SHA: sha,
+      GITHUB_EVENT_NAME: event?.name ?? 'workflow_dispatch',
+      GITHUB_EVENT_PATH: file('event.json', JSON.stringify(event?.payload ?? {})),
+      GITHUB_OUTPUT: output,
+      GITHUB_STEP_SUMMARY: summary,
+      RUNNER_TEMP: scratch,
+      ...(github === undefined ? {} : { GITHUB_API_URL: github.url, GITHUB_GRAPHQL_URL: `${github.url}/graphql` }),
+      ...(github === undefined ? {} : { 'INPUT_GITHUB-TOKEN': 'gh-token-123' }),
+      ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [log, errors, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.once('close', resolve)),
+  ])
+  return {
+    code,
+    log: log + errors,
+    outputs: parseOutputs(readFileSync(output, 'utf8')),
+    summary: readFileSync(summary, 'utf8'),
+  }
+}
+
+/** As the runner reads them: `name<<delimiter`, lines, `delimiter`. The last one of a name counts. */
+const parseOutputs = (content: string): Readonly<Record<string, string>> => {
+  const outputs: Record<string, string> = {}
+  const lines = content.split('\n')
+  for (let at = 0; at < lines.length; at += 1) {
+    const [, name, delimiter] = /^([^<]+)<<(.+)$/.exec(lines[at] ?? '') ?? []
+    if (name === undefined || delimiter === undefined) continue
+    const end = lines.indexOf(delimiter, at + 1)
+    outputs[name] = lines.slice(at + 1, end).join('\n')
+    at = end
+  }
+  return outputs
+}
