@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import { COMMENT_LIMIT } from '../report/index.ts'
+import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { upsertComment } from './comment.ts'
 import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
@@ -27,9 +27,6 @@ export interface Ending {
   readonly isFailed: boolean
   readonly reason?: FailureReason
 }
-
-/** Characters that the runner takes in a summary: 1 MiB, of which some are several bytes. */
-export const SUMMARY_LIMIT = 500_000
 
 export const prefixOf = (root: string, cwd: string): string => {
   const path = relative(root, cwd).split(sep).join('/')
@@ -87,7 +84,7 @@ export const comment = async (
   job: Job,
   issue: number | undefined,
   marker: string,
-  body: (limit: number) => string,
+  body: (limit: Limit) => string,
   onlyUpdate = false,
 ): Promise<void> => {
   const { env, inputs, event, runner } = job

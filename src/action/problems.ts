@@ -1,8 +1,8 @@
 /** What is wrong with the manifests: on their lines, in the summary and in the comment. */
 import { type Diagnostic, hasErrors } from '../model/index.ts'
-import { diagnosticAnnotations, problemComment } from '../report/index.ts'
+import { diagnosticAnnotations, problemComment, SUMMARY_LIMIT } from '../report/index.ts'
 import { markerOf } from './comment.ts'
-import { comment, type Ending, frameOf, type Job, SUMMARY_LIMIT } from './job.ts'
+import { comment, type Ending, frameOf, type Job } from './job.ts'
 
 /** @param notes Markdown of our own, a sentence each. */
 export const reportProblems = async (

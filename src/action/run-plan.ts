@@ -8,11 +8,11 @@ import { encodePlanFile } from '../apply/index.ts'
 import { hasErrors, isEmptyPlan, type Origin, type Plan } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { originOf } from '../planner/index.ts'
-import { changeAnnotations, jsonPlan, planComment, terminalPlan } from '../report/index.ts'
+import { changeAnnotations, jsonPlan, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import { type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
 import { type Parted, partByBase } from './base.ts'
 import { markerOf } from './comment.ts'
-import { comment, connect, type Ending, frameOf, hasLive, type Job, SUMMARY_LIMIT } from './job.ts'
+import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
 
 const OFFLINE =

@@ -5,12 +5,15 @@ import { expect, test } from 'vitest'
 import type { Diagnostic, Origin, Outcome, Plan } from '../../src/model/index.ts'
 import { originOf } from '../../src/planner/index.ts'
 import {
+  COMMENT_LIMIT,
   changeAnnotations,
   diagnosticAnnotations,
+  type Limit,
   outcomeComment,
   type PlanView,
   planComment,
   problemComment,
+  SUMMARY_LIMIT,
 } from '../../src/report/index.ts'
 import { type DeclaredDocument, planOf, world } from '../planner/world.ts'
 
@@ -168,10 +171,10 @@ test('5,000 changes fit: all counted, the most disruptive listed, and it says wh
   )
   expect(plan.changes).toHaveLength(5_000)
   const whole = view(plan, originOf(undefined, plan))
-  for (const limit of [65_536, 1_048_576]) {
+  for (const limit of [COMMENT_LIMIT, SUMMARY_LIMIT]) {
     const text = planComment(whole, limit)
-    expect(text.length).toBeLessThanOrEqual(limit)
-    expect(text.length).toBeGreaterThan(limit / 2)
+    expect(limit.measure(text)).toBeLessThanOrEqual(limit.most)
+    expect(limit.measure(text)).toBeGreaterThan(limit.most / 2)
     expect(text).toContain('### Espalier: 2500 computes restart, 2500 are deleted.')
     expect(text).toContain('gone: connections end, the host is lost')
     expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
@@ -180,6 +183,8 @@ test('5,000 changes fit: all counted, the most disruptive listed, and it says wh
       expect(row.split(' | ')).toHaveLength(6)
   }
 })
+
+const characters = (most: number): Limit => ({ most, measure: (text) => text.length })
 
 test('detail goes in order of importance, a whole part at a time', () => {
   const everything = full()
@@ -194,7 +199,7 @@ test('detail goes in order of importance, a whole part at a time', () => {
     ].flatMap(([name = '', sign = '']) => (text.includes(sign) ? [name] : []))
   const seen: (readonly string[])[] = []
   for (let limit = Number.POSITIVE_INFINITY; seen.at(-1)?.length !== 0; ) {
-    const text = planComment(everything, limit)
+    const text = planComment(everything, characters(limit))
     expect(text.length).toBeLessThanOrEqual(limit)
     expect(text).toContain('1 compute restarts, 1 moves')
     if (parts(text).join() !== seen.at(-1)?.join()) seen.push(parts(text))
@@ -256,7 +261,7 @@ test('what became of the merge', async () => {
     'golden/pull-request-outcome.md',
   )
   expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, -1) })).toContain('### Espalier: applied, ')
-  const short = outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) }, 900)
+  const short = outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) }, characters(900))
   expect(short.length).toBeLessThanOrEqual(900)
   expect(short).toContain('No host had room')
 })

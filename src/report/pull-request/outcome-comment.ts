@@ -2,8 +2,8 @@
 import type { StepOutcome } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { stepTitle, time } from '../words.ts'
+import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import { literal } from './literal.ts'
-import { COMMENT_LIMIT } from './plan-comment.ts'
 import type { OutcomeView } from './view.ts'
 
 const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
@@ -14,17 +14,17 @@ const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
 }
 
 /** Steps that are done are dropped first, where not all fits. */
-export const outcomeComment = (view: OutcomeView, limit = COMMENT_LIMIT): string => {
+export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
   const { steps } = view.outcome
   const open = steps.filter(({ status }) => status !== 'done')
   for (const shown of [steps, open]) {
     const text = render(view, shown)
-    if (text.length <= limit) return text
+    if (fits(text, limit)) return text
   }
   let [low, high] = [0, open.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (render(view, open.slice(0, middle)).length <= limit) low = middle
+    if (fits(render(view, open.slice(0, middle)), limit)) low = middle
     else high = middle - 1
   }
   return render(view, open.slice(0, low))

@@ -4,6 +4,7 @@ import { counted, group } from '../style.ts'
 import { computeTitle, impactWords, isDisruptive, stepTitle } from '../words.ts'
 import { changeTable, worstFirst, yamlDiff } from './changes.ts'
 import { stepGraph } from './graph.ts'
+import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import { folded, literal } from './literal.ts'
 import { verdict } from './verdict.ts'
 import type { PlanView } from './view.ts'
@@ -31,24 +32,21 @@ const WHOLE: Detail = {
 }
 const DROPPED: readonly (keyof Detail)[] = ['graph', 'unmanaged', 'steps', 'driftRows', 'diff', 'quietRows']
 
-/** Characters that GitHub takes in a comment. */
-export const COMMENT_LIMIT = 65_536
-
 /**
- * @param limit most characters; beyond them detail is dropped in order of importance, never by cutting a line. Deletes
+ * @param limit beyond it detail is dropped in order of importance, never by cutting a line. Deletes
  *   and restarts are counted whatever happens, and the most disruptive changes are listed.
  */
-export const planComment = (view: PlanView, limit = COMMENT_LIMIT): string => {
+export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): string => {
   let detail = WHOLE
   for (const next of [undefined, ...DROPPED]) {
     if (next !== undefined) detail = { ...detail, [next]: false }
     const text = render(view, detail)
-    if (text.length <= limit) return text
+    if (fits(text, limit)) return text
   }
   let [low, high] = [0, view.plan.changes.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (render(view, { ...detail, loudRows: middle }).length <= limit) low = middle
+    if (fits(render(view, { ...detail, loudRows: middle }), limit)) low = middle
     else high = middle - 1
   }
   return render(view, { ...detail, loudRows: low })

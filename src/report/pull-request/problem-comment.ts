@@ -1,16 +1,16 @@
 /** In the place of a plan: what is wrong with the manifests. */
 import type { Diagnostic } from '../../model/index.ts'
 import { counted } from '../style.ts'
+import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import { literal } from './literal.ts'
-import { COMMENT_LIMIT } from './plan-comment.ts'
 import type { ProblemView } from './view.ts'
 
-export const problemComment = (view: ProblemView, limit = COMMENT_LIMIT): string => {
+export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
   const sorted = view.diagnostics.toSorted((a, b) => rank(a) - rank(b))
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (render(view, sorted, middle).length <= limit) low = middle
+    if (fits(render(view, sorted, middle), limit)) low = middle
     else high = middle - 1
   }
   return render(view, sorted, low)
