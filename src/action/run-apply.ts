@@ -4,7 +4,7 @@ import { applyPlan, whatMoved } from '../apply/index.ts'
 import { type ApplyEvent, hasErrors, isEmptyPlan, type Outcome, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import { eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
-import { keepToBudgets, look, readManifests, readPlanFile, staleError } from '../workflow/index.ts'
+import { keepToBudgets, look, onInterrupt, readManifests, readPlanFile, staleError } from '../workflow/index.ts'
 import { markerOf } from './comment.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { GitHubError, openGitHub } from './github.ts'
@@ -41,7 +41,8 @@ export const runApply = async (job: Job): Promise<Ending> => {
       runner.summary('### Espalier: nothing to apply\n\nThe live project is as the manifests say.\n')
       return { isFailed: false }
     }
-    const { stop, abort, release } = onCancel(runner.print)
+    // A cancelled workflow sends SIGINT, and SIGTERM some seconds later.
+    const { stop, abort, release } = onInterrupt(runner.print)
     try {
       const outcome = await runner.withoutCommands(() =>
         applyPlan({
@@ -80,29 +81,6 @@ const teller = (plan: Plan, print: (line: string) => void): ((event: ApplyEvent)
   return async (event) => {
     const line = eventLine(event, STYLE, steps)
     if (line !== undefined) print(line)
-  }
-}
-
-/** A cancelled workflow sends SIGINT, and SIGTERM some seconds later: first no new step, then at once. */
-const onCancel = (print: (line: string) => void) => {
-  const stop = new AbortController()
-  const abort = new AbortController()
-  const handle = (): void => {
-    print(
-      stop.signal.aborted ? 'Stopping at once.' : 'Cancelled: no new step starts, those under way are seen through.',
-    )
-    if (stop.signal.aborted) abort.abort()
-    stop.abort()
-  }
-  process.on('SIGINT', handle)
-  process.on('SIGTERM', handle)
-  return {
-    stop: stop.signal,
-    abort: abort.signal,
-    release: () => {
-      process.off('SIGINT', handle)
-      process.off('SIGTERM', handle)
-    },
   }
 }
 

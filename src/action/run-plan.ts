@@ -4,12 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
-import { encodePlanFile } from '../apply/index.ts'
 import { hasErrors, isEmptyPlan, type Origin, type Plan } from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
 import { originOf } from '../planner/index.ts'
 import { changeAnnotations, jsonPlan, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
-import { type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
+import { encodeSavedPlan, type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
 import { type Parted, partByBase } from './base.ts'
 import { markerOf } from './comment.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
@@ -74,23 +72,11 @@ export const tellOutputs = ({ runner }: Job, plan: Plan, origin: Origin, isPullR
 }
 
 /** For `apply` after the merge, and for programs. */
-const save = (
-  { env, inputs, runner, cwd }: Job,
-  plan: Plan,
-  { observed }: Look,
-  { loaded, paths }: Manifests,
-): void => {
+const save = ({ env, inputs, runner, cwd }: Job, plan: Plan, { observed }: Look, manifests: Manifests): void => {
   const folder = env.RUNNER_TEMP || tmpdir()
   const planPath = inputs.planFile === '' ? join(folder, 'espalier-plan.json') : resolve(cwd, inputs.planFile)
   const jsonPath = join(folder, 'espalier-plan-view.json')
-  const file = encodePlanFile({
-    plan,
-    observed,
-    manifestDigest: loaded.digest,
-    manifests: paths,
-    espalierVersion: VERSION,
-    createdAt: new Date().toISOString(),
-  })
+  const file = encodeSavedPlan(plan, observed, manifests)
   for (const [path, text] of [
     [planPath, file],
     [jsonPath, jsonPlan(plan)],

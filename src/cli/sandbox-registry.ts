@@ -1,6 +1,6 @@
 /** Where the sandboxes of this user say that they run, so that other commands find them and their tokens. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface RegisteredSandbox {
@@ -10,7 +10,8 @@ export interface RegisteredSandbox {
   readonly controlToken: string
 }
 
-const folder = (): string => join(tmpdir(), `espalier-sandboxes-${userInfo().username}`)
+/** By number: a container's user may have no name. */
+const folder = (): string => join(tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
 /** Readable by this user only. Returns what takes it back. */
 export const register = (sandbox: RegisteredSandbox): (() => void) => {

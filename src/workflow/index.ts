@@ -1,6 +1,7 @@
 export { manifestsAt } from './at-ref.ts'
 export { allowed, keepToBudgets } from './consents.ts'
 export { commitOf, git } from './git.ts'
+export { type Interruption, onInterrupt } from './interruption.ts'
 export { type Look, type LookOptions, look, planOfBase } from './look.ts'
 export { DEFAULT_PATHS, type ManifestOptions, type Manifests, readManifests } from './manifests.ts'
-export { readPlanFile, staleError } from './saved-plan.ts'
+export { encodeSavedPlan, readPlanFile, staleError } from './saved-plan.ts'

@@ -1,7 +1,9 @@
 /** Saved plans: applied exactly, or not at all. */
 import { readFile } from 'node:fs/promises'
-import { decodePlanFile, type PlanFile } from '../apply/index.ts'
-import { EspalierError, EXIT } from '../model/index.ts'
+import { decodePlanFile, encodePlanFile, type PlanFile } from '../apply/index.ts'
+import { EspalierError, EXIT, type Observed, type Plan } from '../model/index.ts'
+import { VERSION } from '../model/version.ts'
+import type { Manifests } from './manifests.ts'
 
 /** @throws {EspalierError} `E_PLAN_FILE` where it cannot be read or is none. */
 export const readPlanFile = async (path: string): Promise<PlanFile> => {
@@ -24,3 +26,14 @@ export const staleError = (path: string, moved: readonly string[]): EspalierErro
       exitCode: EXIT.stale,
     },
   )
+
+/** The text of a saved plan, made now. */
+export const encodeSavedPlan = (plan: Plan, observed: Observed, { loaded, paths }: Manifests): string =>
+  encodePlanFile({
+    plan,
+    observed,
+    manifestDigest: loaded.digest,
+    manifests: paths,
+    espalierVersion: VERSION,
+    createdAt: new Date().toISOString(),
+  })

@@ -251,3 +251,15 @@ test.runIf(!hasPgBouncer)('without PgBouncer a pooled connection is refused, and
   const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('PgBouncer')])
 })
+
+test('a world that is loaded starts its computes anew, on the data that is there', async () => {
+  const client = await clientOf(sandbox, 'ep-odd')
+  await client.query('CREATE TABLE before_load AS SELECT 1 AS n')
+  await settled('ep-odd')
+  sandbox.control.load(sandbox.control.dump())
+  await client.dropped
+  expect(client.endedWith).toBe('57P01')
+  const again = await clientOf(sandbox, 'ep-odd')
+  expect(await again.query('SELECT n FROM before_load')).toEqual([{ n: 1 }])
+  await again.close()
+})

@@ -80,7 +80,14 @@ test('a world is dumped, changed and loaded again: timers and operations with it
   expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.pending_state).toBe('active')
   await clock.advance(5_000)
   expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('active')
-  expect((await control('PUT', '/world', { version: 2, changes: [] })).status).toBe(400)
+  for (const wrong of [
+    { version: 2, changes: [] },
+    { version: 1, changes: [{}] },
+    { version: 1, changes: [{ put: { kind: 'branch', id: 'br-x', projectId: 'nowhere' } }] },
+  ]) {
+    expect((await control('PUT', '/world', wrong)).status).toBe(400)
+  }
+  expect((await call('GET', `${P}/endpoints/${IDLE}`)).status).toBe(200)
 })
 
 test('the requests seen are kept, and can be sent again: ids that come out new are followed', async () => {

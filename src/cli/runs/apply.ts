@@ -22,14 +22,21 @@ import {
 } from '../../model/index.ts'
 import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
-import { allowed, keepToBudgets, look, type Manifests, readPlanFile, staleError } from '../../workflow/index.ts'
+import {
+  allowed,
+  keepToBudgets,
+  look,
+  type Manifests,
+  onInterrupt,
+  readPlanFile,
+  staleError,
+} from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { progressOf } from '../progress.ts'
 import { reportProblems } from '../report-problems.ts'
-import { onInterrupt } from '../signals.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { createReadApi } from '../../api/index.ts'
-import { encodePlanFile } from '../../apply/index.ts'
 import {
   EspalierError,
   EXIT,
@@ -10,10 +9,17 @@ import {
   type Origin,
   type Plan,
 } from '../../model/index.ts'
-import { VERSION } from '../../model/version.ts'
 import { originOf } from '../../planner/index.ts'
 import { jsonPlan, markdownPlan, terminalPlan } from '../../report/index.ts'
-import { commitOf, type Look, look, type Manifests, manifestsAt, planOfBase } from '../../workflow/index.ts'
+import {
+  commitOf,
+  encodeSavedPlan,
+  type Look,
+  look,
+  type Manifests,
+  manifestsAt,
+  planOfBase,
+} from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
@@ -98,15 +104,8 @@ const render = (
   })
 }
 
-const save = async (file: string, plan: Plan, { observed }: Look, { loaded, paths }: Manifests): Promise<void> => {
-  const text = encodePlanFile({
-    plan,
-    observed,
-    manifestDigest: loaded.digest,
-    manifests: paths,
-    espalierVersion: VERSION,
-    createdAt: new Date().toISOString(),
-  })
+const save = async (file: string, plan: Plan, { observed }: Look, manifests: Manifests): Promise<void> => {
+  const text = encodeSavedPlan(plan, observed, manifests)
   await writeFile(file, text).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `The plan cannot be written to ${file} (${cause.code ?? cause.message}).`, {
       cause,

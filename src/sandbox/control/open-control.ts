@@ -2,8 +2,9 @@ import { EspalierError } from '../../model/index.ts'
 import type { Computes } from '../computes/computes.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { ComputeRecord } from '../world/records.ts'
+import { Tables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
-import { type ReachableCompute, type SandboxControl, uriOf } from './control.ts'
+import { type ReachableCompute, type SandboxControl, uriOf, type WorldDump } from './control.ts'
 import { type Recorder, replay, type Send } from './recorder.ts'
 
 export interface ControlParts {
@@ -36,17 +37,27 @@ export const openControl = ({ world, computes, faults, recorder, send }: Control
   clearFaults: () => faults.clear(),
   dump: () => ({ version: 1, changes: [...world.tables.dump()] }),
   load: (dump) => {
-    if (dump.version !== 1 || !Array.isArray(dump.changes)) {
-      throw new EspalierError('E_SANDBOX_WORLD', 'This is no world that a sandbox dumped.', {
-        hint: 'Load what GET /_sandbox/world gave.',
-      })
-    }
+    checkDump(dump)
     world.load(dump.changes)
   },
   requests: () => recorder.list(),
   clearRequests: () => recorder.clear(),
   replay: (requests) => replay(requests, send),
 })
+
+/** Tried on tables of its own first: what cannot be loaded must not take the world away. */
+const checkDump = (dump: WorldDump): void => {
+  try {
+    const tables = new Tables()
+    for (const change of dump.changes) tables.apply(change)
+    if (dump.version === 1) return
+  } catch {
+    // Told below.
+  }
+  throw new EspalierError('E_SANDBOX_WORLD', 'This is no world that a sandbox dumped.', {
+    hint: 'Load what GET /_sandbox/world gave.',
+  })
+}
 
 const reachable = async (
   compute: ComputeRecord,

@@ -110,7 +110,8 @@ export class World {
     this.#runner = this.#newRunner()
     const before = [...this.tables.projects.values()].flatMap(({ computes }) => [...computes.values()])
     this.tables.clear()
-    for (const compute of before) this.#options.onGone(compute)
+    // As if idle: no operation follows that would suspend them.
+    for (const compute of before) this.#options.onGone({ ...compute, state: 'idle' })
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
   }

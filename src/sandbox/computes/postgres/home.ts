@@ -57,7 +57,10 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     }
     checkVersion(root, binaries)
     await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
-    const as = await runAs([root, ...binaries.folders])
+    const as = await runAs(
+      root,
+      binaries.folders.filter((folder) => folder !== root),
+    )
     for (const folder of [...temporary, root]) as.own(folder)
     const sockets = keep(makeSocketFolder())
     as.own(sockets)

@@ -20,11 +20,13 @@ const ALL_MAY_ENTER = 0o001
 const asOneself: RunAs = { command: (program, args) => [program, args], ids: {}, own: () => undefined }
 
 /**
- * @param folders what the programs read, and where the data lies.
+ * @param own where the data lies; it is handed to that user.
+ * @param programs folders that the programs read.
  * @throws {EspalierError} `E_POSTGRES_ROOT` where this is root and no other user can do it.
  */
-export const runAs = async (folders: readonly string[]): Promise<RunAs> => {
+export const runAs = async (own: string, programs: readonly string[]): Promise<RunAs> => {
   if (process.getuid?.() !== 0) return asOneself
+  const folders = [dirname(resolve(own)), ...programs]
   if (folders.every(isOpenToAll)) {
     return {
       ...asOneself,
@@ -46,9 +48,9 @@ export const runAs = async (folders: readonly string[]): Promise<RunAs> => {
   return { ...asOneself, command: (program, args) => ['unshare', [...mapped, program, ...args]] }
 }
 
-/** Whether everyone may enter it and every folder above it. The last one is ours to hand over. */
+/** Whether everyone may enter it and every folder above it. */
 const isOpenToAll = (folder: string): boolean => {
-  for (let path = dirname(resolve(folder)); ; path = dirname(path)) {
+  for (let path = resolve(folder); ; path = dirname(path)) {
     if ((statSync(path).mode & ALL_MAY_ENTER) === 0) return false
     if (path === dirname(path)) return true
   }

@@ -32,7 +32,12 @@ const hasRoom = (parent: string): boolean => {
 const removeStale = (parent: string): void => {
   for (const name of readdirSync(parent)) {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1])
-    if (pid > 0 && !isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true })
+    if (!(pid > 0) || isAlive(pid)) continue
+    try {
+      rmSync(join(parent, name), { recursive: true, force: true })
+    } catch {
+      // Another user's: theirs to remove.
+    }
   }
 }
 
