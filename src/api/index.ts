@@ -10,6 +10,7 @@ export {
 } from './client.ts'
 export { systemClock } from './clock.ts'
 export { ApiError } from './errors.ts'
+export { streamOperations } from './operations-stream.ts'
 export type { CallOptions, Wait } from './requester.ts'
 export { pastOperations, snapshot } from './snapshot.ts'
 export type { Operation, Project } from './wire.ts'

@@ -31,6 +31,7 @@ export const defineCommand = <F extends Flags>(
         readonly shell: string
         readonly name: string
         readonly ref: string
+        readonly refs: readonly string[]
       },
     ) => Promise<ExitCode>
   },

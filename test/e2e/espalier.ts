@@ -17,6 +17,8 @@ export interface Running {
   readonly child: ChildProcess
   /** Resolves once stdout or stderr holds `text`. */
   says(text: string): Promise<void>
+  /** What it printed until now. */
+  readonly sofar: Omit<Ended, 'code'>
   readonly ended: Promise<Ended>
 }
 
@@ -47,6 +49,9 @@ export const start = (args: readonly string[], env: Environment = {}, cwd = ROOT
   return {
     child,
     ended,
+    get sofar() {
+      return { ...output }
+    },
     says: (text) =>
       new Promise((resolve, reject) => {
         const check = (): void => {

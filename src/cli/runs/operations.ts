@@ -1,0 +1,162 @@
+import { createReadApi, type Operation, type ReadApi, streamOperations, systemClock } from '../../api/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { consoleStatus, operationLine, operationsHead } from '../../report/index.ts'
+import { type ApiFlags, connect } from '../connect.ts'
+import { checkNumber, durationMs } from '../flags.ts'
+import { oneProject } from '../project.ts'
+import { print, styleOf } from '../terminal.ts'
+import { untilInterrupted } from '../watch.ts'
+
+interface CommonFlags extends ApiFlags {
+  readonly project?: string | undefined
+  readonly format: string
+  readonly noColor?: boolean | undefined
+}
+
+export interface ListFlags extends CommonFlags {
+  readonly branch?: string | undefined
+  readonly compute?: string | undefined
+  readonly action?: string | undefined
+  readonly status?: string | undefined
+  readonly since?: string | undefined
+  readonly limit: number
+  readonly all?: boolean | undefined
+}
+
+export interface WatchFlags extends ListFlags {
+  readonly interval: string
+}
+
+export interface GetFlags extends CommonFlags {
+  readonly ref: string
+}
+
+export interface WaitFlags extends CommonFlags {
+  readonly refs: readonly string[]
+  readonly timeout: string
+}
+
+/** Two operations are told apart by id; the newest hundred hold all that a few seconds can bring. */
+const WATCHED = 100
+const POLL_MS = 1_000
+
+export const runOperationsList = async (flags: ListFlags): Promise<ExitCode> => {
+  checkNumber('limit', flags.limit, 1)
+  return withProject(flags, async (api, project) => {
+    const printer = await printerOf(api, project, flags)
+    const isWanted = filterOf(flags, printer.branches)
+    const oldest = flags.since === undefined ? 0 : systemClock.now() - durationMs('since', flags.since)
+    let shown = 0
+    for await (const operation of streamOperations(api, project)) {
+      // Newest first, so nothing younger follows.
+      if (Date.parse(operation.createdAt) < oldest) break
+      if (!isWanted(operation)) continue
+      printer.print(operation)
+      shown += 1
+      if (flags.all !== true && shown >= flags.limit) break
+    }
+    return EXIT.ok
+  })
+}
+
+export const runOperationsWatch = async (flags: WatchFlags): Promise<ExitCode> => {
+  const everyMs = durationMs('interval', flags.interval)
+  return withProject(flags, async (api, project) => {
+    const printer = await printerOf(api, project, flags)
+    const isWanted = filterOf(flags, printer.branches)
+    const known = new Map<string, string>()
+    await untilInterrupted(everyMs, async () => {
+      const { operations } = await api.listOperations(project, { limit: WATCHED })
+      for (const operation of [...operations].reverse()) {
+        const before = known.get(operation.id)
+        const now = `${operation.status} ${operation.failuresCount}`
+        if (before !== now && isWanted(operation)) printer.print(operation)
+        known.set(operation.id, now)
+      }
+    })
+    return EXIT.ok
+  })
+}
+
+export const runOperationsGet = async (flags: GetFlags): Promise<ExitCode> =>
+  withProject(flags, async (api, project) => {
+    const printer = await printerOf(api, project, flags)
+    printer.print(await api.getOperation(project, flags.ref))
+    return EXIT.ok
+  })
+
+/** Until each has ended; 1 where one ended badly, or the time is over. */
+export const runOperationsWait = async (flags: WaitFlags): Promise<ExitCode> => {
+  const timeoutMs = durationMs('timeout', flags.timeout)
+  return withProject(flags, async (api, project) => {
+    const printer = await printerOf(api, project, flags)
+    const deadline = systemClock.now() + timeoutMs
+    let isWell = true
+    for (const id of flags.refs) {
+      const ended = await waitFor(api, project, id, deadline)
+      printer.print(ended)
+      isWell &&= ended.status === 'finished' || ended.status === 'skipped'
+    }
+    return isWell ? EXIT.ok : EXIT.error
+  })
+}
+
+const waitFor = async (api: ReadApi, project: string, id: string, deadline: number): Promise<Operation> => {
+  for (;;) {
+    const operation = await api.getOperation(project, id)
+    if (['finished', 'skipped', 'cancelled', 'error'].includes(operation.status)) return operation
+    if (systemClock.now() >= deadline) {
+      throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {
+        hint: 'It goes on by itself: wait again, with a longer --timeout.',
+      })
+    }
+    await systemClock.sleep(Math.min(POLL_MS, Math.max(1, deadline - systemClock.now())))
+  }
+}
+
+interface Printer {
+  readonly branches: ReadonlyMap<string, string>
+  print(operation: Operation): void
+}
+
+/** JSON is an object a line, so that any number can be read as they come. */
+const printerOf = async (api: ReadApi, project: string, flags: CommonFlags): Promise<Printer> => {
+  const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
+  const style = styleOf(process.stdout, flags)
+  if (flags.format === 'terminal') print(operationsHead(style))
+  return {
+    branches,
+    print: (operation) => {
+      if (flags.format === 'json') print(JSON.stringify(operation))
+      else print(operationLine(operation, branches, style))
+    },
+  }
+}
+
+/** Done here, since the API has no filters (its public OpenAPI). */
+const filterOf = (
+  { branch, compute, action, status }: ListFlags,
+  branches: ReadonlyMap<string, string>,
+): ((operation: Operation) => boolean) => {
+  const word = status?.toLowerCase()
+  return (operation) =>
+    (branch === undefined || operation.branchId === branch || branches.get(operation.branchId ?? '') === branch) &&
+    (compute === undefined || operation.endpointId === compute) &&
+    (action === undefined || operation.action === action) &&
+    (word === undefined || operation.status === word || consoleStatus(operation.status).toLowerCase() === word)
+}
+
+const withProject = async (
+  flags: CommonFlags,
+  use: (api: ReadApi, project: string) => Promise<ExitCode>,
+): Promise<ExitCode> => {
+  const project = await oneProject(flags.project)
+  const connection = await connect(flags)
+  const api = createReadApi(connection.options)
+  try {
+    return await use(api, project)
+  } finally {
+    await api.close()
+    await connection.close()
+  }
+}

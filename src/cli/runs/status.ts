@@ -1,0 +1,82 @@
+import { createReadApi, type ReadApi, snapshot } from '../../api/index.ts'
+import { EXIT, type ExitCode, hasErrors, type Observed } from '../../model/index.ts'
+import { statusOf, statusTable } from '../../report/index.ts'
+import { look } from '../../workflow/index.ts'
+import { type ApiFlags, connect } from '../connect.ts'
+import { durationMs, usageError } from '../flags.ts'
+import { readManifests } from '../manifests.ts'
+import { reportProblems } from '../report-problems.ts'
+import { print, styleOf } from '../terminal.ts'
+import { redraw, untilInterrupted } from '../watch.ts'
+
+export interface StatusFlags extends ApiFlags {
+  readonly paths: readonly string[]
+  readonly project?: readonly string[] | undefined
+  readonly format: string
+  readonly sizeTable?: string | undefined
+  readonly watch?: boolean | undefined
+  readonly interval: string
+  readonly noColor?: boolean | undefined
+}
+
+interface Seen {
+  readonly observed: Observed
+  readonly unmanaged?: ReadonlySet<string>
+}
+
+export const runStatus = async (flags: StatusFlags): Promise<ExitCode> => {
+  const everyMs = durationMs('interval', flags.interval)
+  if (flags.project !== undefined && flags.paths.length > 0) {
+    throw usageError('--project and paths cannot be given together.')
+  }
+  const see = flags.project === undefined ? await byManifests(flags) : byProjects(flags.project, flags)
+  if (see === undefined) return EXIT.error
+  const connection = await connect(flags)
+  const api = createReadApi(connection.options)
+  let code: ExitCode = EXIT.ok
+  try {
+    const show = async (): Promise<void> => {
+      const seen = await see(api)
+      if (flags.watch === true && flags.format === 'terminal') redraw()
+      code = tell(seen, flags)
+    }
+    if (flags.watch === true) await untilInterrupted(everyMs, show)
+    else await show()
+    return code
+  } finally {
+    await api.close()
+    await connection.close()
+  }
+}
+
+const byProjects =
+  (projects: readonly string[], { concurrency }: StatusFlags) =>
+  async (api: ReadApi): Promise<Seen> => ({ observed: await snapshot(api, projects, { concurrency }) })
+
+/** Of what the manifests name; who claims what is known only where they can be planned. */
+const byManifests = async (flags: StatusFlags): Promise<((api: ReadApi) => Promise<Seen>) | undefined> => {
+  const manifests = await readManifests(flags.paths, flags.sizeTable)
+  if (hasErrors(manifests.loaded.diagnostics)) {
+    reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' })
+    return undefined
+  }
+  return async (api) => {
+    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    if (!result.ok) return { observed }
+    return { observed, unmanaged: new Set(result.plan.unmanaged.map(({ compute }) => compute.id ?? '')) }
+  }
+}
+
+const tell = ({ observed, unmanaged }: Seen, flags: StatusFlags): ExitCode => {
+  const context = { takenAt: observed.takenAt, ...(unmanaged === undefined ? {} : { unmanaged }) }
+  if (flags.format === 'json') {
+    const computes = observed.projects.flatMap((project) =>
+      project.computes.map((compute) => statusOf(compute, project, context)),
+    )
+    print(JSON.stringify({ takenAt: observed.takenAt, computes, missing: observed.missing }, null, 2))
+  } else print(statusTable(observed.projects, context, styleOf(process.stdout, flags)))
+  for (const id of observed.missing) {
+    print(`Error  There is no project ${id}, or the key cannot see it.`, process.stderr)
+  }
+  return observed.missing.length > 0 ? EXIT.error : EXIT.ok
+}

@@ -1,0 +1,179 @@
+/** `status` and `operations`: the live project as the console shows it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier, ROOT, start } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+const P = '/projects/shop'
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    clock: manualClock(),
+    seed: {
+      projects: [
+        {
+          id: 'shop',
+          operations: 10_000,
+          branches: [
+            {
+              id: 'br-main',
+              name: 'main',
+              computes: [
+                { id: 'ep-main', size: { min: 1, max: 4 }, scaleToZero: 'never' },
+                { id: 'ep-reporting', type: 'read_only', name: 'reporting', size: 2, state: 'idle' },
+              ],
+            },
+            { id: 'br-off', name: 'off', computes: [{ id: 'ep-off', disabled: true }] },
+          ],
+        },
+        { id: 'bare', branches: [{ name: 'main' }] },
+      ],
+    },
+  })
+  folder = await mkdtemp(join(tmpdir(), 'espalier-look-'))
+  await writeFile(join(folder, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { main: { primary: {} } }\n')
+})
+afterAll(() => sandbox.close())
+
+const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
+const post = async (path: string) => {
+  const answer = await fetch(`${sandbox.apiUrl}${P}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.apiKey}` },
+  })
+  return (await answer.json()) as { operations: readonly { id: string }[] }
+}
+const lines = (text: string): readonly string[] => text.trimEnd().split('\n')
+
+test('status shows the computes of the manifests, and which of them are managed', async () => {
+  const { code, stdout } = await run('status')
+  expect(code).toBe(0)
+  expect(stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')).toMatchSnapshot()
+})
+
+test('status of projects without manifests, as JSON; one that is not there is an error after the others', async () => {
+  const { code, stdout, stderr } = await run('status', '--project', 'shop', '--project', 'nowhere', '--format', 'json')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project nowhere') })
+  const { computes, missing } = JSON.parse(stdout)
+  expect(missing).toEqual(['nowhere'])
+  expect(computes).toContainEqual(
+    expect.objectContaining({
+      id: 'ep-reporting',
+      branch: 'main',
+      type: 'replica',
+      name: 'reporting',
+      state: 'idle',
+      size: { min: 2, max: 2 },
+      managed: null,
+    }),
+  )
+})
+
+test('status --watch looks again until Ctrl-C, and shows what changed', async () => {
+  const running = start(['status', '--project', 'shop', '--watch', '--interval', '1s'], environmentOf(sandbox), folder)
+  await running.says('idle')
+  await post('/endpoints/ep-reporting/start')
+  await running.says('idle → active')
+  await sandbox.clock.advance(5_000)
+  running.child.kill('SIGINT')
+  expect((await running.ended).code).toBe(0)
+})
+
+test('operations list has the columns and the words of the console', async () => {
+  const { code, stdout } = await run('operations', 'list', '--limit', '3')
+  expect(code).toBe(0)
+  const [head = '', first = '', ...rest] = lines(stdout)
+  expect(head.split(/\s{2,}/)).toEqual(['OPERATION', 'BRANCH', 'COMPUTE', 'STATUS', 'DURATION', 'DATE AND TIME', 'ID'])
+  expect(first).toMatch(/^start_compute +main +ep-reporting +OK +0\.\d s +\d{4}-\d\d-\d\dT[\d:]+Z +[0-9a-f-]{36}$/)
+  expect(rest).toHaveLength(2)
+})
+
+test.each([
+  [['--action', 'apply_config', '--limit', '7'], 7, /"action":"apply_config"/],
+  [['--compute', 'ep-reporting'], 1, /"endpointId":"ep-reporting"/],
+  [['--branch', 'main', '--limit', '5'], 5, /"branchId":"br-main"/],
+  [['--branch', 'off'], 0, /never/],
+  [['--status', 'ok', '--limit', '2'], 2, /"status":"finished"/],
+  [['--status', 'running'], 0, /never/],
+])('operations list %s', async (filters, count, each) => {
+  const { code, stdout } = await run('operations', 'list', '--format', 'json', ...filters)
+  expect(code).toBe(0)
+  const found = stdout === '' ? [] : lines(stdout)
+  expect(found).toHaveLength(count)
+  for (const line of found) expect(line).toMatch(each)
+})
+
+test('all ten thousand come, each once, newest first, and a reader that leaves early is no error', async () => {
+  const { stdout } = await run('operations', 'list', '--all', '--format', 'json')
+  const all = lines(stdout).map((line): { id: string; createdAt: string } => JSON.parse(line))
+  expect(all.length).toBeGreaterThanOrEqual(10_000)
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+  const times = all.map(({ createdAt }) => createdAt)
+  expect(times).toEqual(times.toSorted().reverse())
+
+  const command = `"${process.execPath}" "${join(ROOT, 'dist/main.js')}" operations list --all | head -2`
+  const child = spawn('sh', ['-c', command], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...environmentOf(sandbox) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', (text: Buffer) => {
+    said += text.toString()
+  })
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(said).toBe('')
+})
+
+test('operations get, wait and watch follow one that runs', async () => {
+  const watching = start(
+    ['operations', 'watch', '--interval', '1s', '--compute', 'ep-main'],
+    environmentOf(sandbox),
+    folder,
+  )
+  await watching.says('OPERATION')
+  const { operations } = await post('/endpoints/ep-main/restart')
+  const [first, second] = operations.map(({ id }) => id)
+  expect((await run('operations', 'get', first ?? '')).stdout).toContain('In progress')
+  const waiting = start(['operations', 'wait', first ?? '', second ?? ''], environmentOf(sandbox), folder)
+  await watching.says('Scheduling')
+  await sandbox.clock.advance(5_000)
+  const { code, stdout } = await waiting.ended
+  expect(code).toBe(0)
+  expect(lines(stdout).filter((line) => line.includes(' OK '))).toHaveLength(2)
+  const seen = (): number => lines(watching.sofar.stdout).filter((line) => /ep-main +OK/.test(line)).length
+  await expect.poll(seen).toBeGreaterThanOrEqual(2)
+  watching.child.kill('SIGTERM')
+  expect((await watching.ended).code).toBe(0)
+})
+
+test('waiting has an end, and a bad end is told', async () => {
+  sandbox.control.addFault({ on: 'operation', action: 'suspend_compute', effect: { kind: 'hang' } })
+  const [hanging] = (await post('/endpoints/ep-main/suspend')).operations
+  const late = await run('operations', 'wait', hanging?.id ?? '', '--timeout', '1s')
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('is still running') })
+})
+
+test.each([
+  [['operations', 'get', '00000000-0000-4000-8000-000000000000'], 'operation not found'],
+  [['operations', 'list', '--project', 'nowhere'], 'project not found'],
+  [['operations', 'list', '--since', 'yesterday'], '--since yesterday is not a duration'],
+  [['operations', 'list', '--limit', '0'], '--limit takes a whole number'],
+  [['status', 'espalier.yaml', '--project', 'shop'], 'cannot be given together'],
+])('%s: what is wrong', async (args, message) => {
+  const { code, stderr } = await run(...args)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('without manifests and without --project nobody knows which', async () => {
+  const empty = await mkdtemp(join(tmpdir(), 'espalier-empty-'))
+  const { code, stderr } = await espalier(['operations', 'list'], environmentOf(sandbox), empty)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--project') })
+})
