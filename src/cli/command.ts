@@ -32,6 +32,7 @@ export const defineCommand = <F extends Flags>(
         readonly name: string
         readonly ref: string
         readonly refs: readonly string[]
+        readonly code: string | undefined
       },
     ) => Promise<ExitCode>
   },

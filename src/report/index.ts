@@ -1,4 +1,5 @@
 export { eventLine, jsonEvent } from './events.ts'
+export { EXPLANATIONS, type Explanation, explanationText } from './explanations.ts'
 export { jsonDiagnostics, jsonPlan } from './json.ts'
 export { markdownPlan } from './markdown-plan.ts'
 export { consoleStatus, type ListedOperation, operationLine, operationsHead } from './operations.ts'

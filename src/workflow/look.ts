@@ -31,6 +31,12 @@ export const planOfBase = (base: Manifests, observed: Observed): Plan | undefine
   return result.ok ? result.plan : undefined
 }
 
+/** Plans against a snapshot that was taken before; what it lacks counts as not there. */
+export const lookAt = (observed: Observed, { loaded, sizeTable }: Manifests): Look => ({
+  observed,
+  result: plan(loaded.desired, observed, sizeTable === undefined ? {} : { sizeTable }),
+})
+
 /** Reads the projects that the manifests name and plans against what they show. */
 export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, options: LookOptions): Promise<Look> => {
   const { concurrency, pinAliases } = options

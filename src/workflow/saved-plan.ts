@@ -4,6 +4,7 @@ import { decodePlanFile, encodePlanFile, type PlanFile } from '../apply/index.ts
 import { EspalierError, EXIT, type Observed, type Plan } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Manifests } from './manifests.ts'
+import { isSnapshot } from './snapshot-file.ts'
 
 /** @throws {EspalierError} `E_PLAN_FILE` where it cannot be read or is none. */
 export const readPlanFile = async (path: string): Promise<PlanFile> => {
@@ -13,7 +14,20 @@ export const readPlanFile = async (path: string): Promise<PlanFile> => {
       cause,
     })
   })
+  if (isSnapshotText(text)) {
+    throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, and no saved plan.`, {
+      hint: 'apply looks at the live project itself; to plan from a snapshot: `espalier plan --live FILE`.',
+    })
+  }
   return decodePlanFile(text, path)
+}
+
+const isSnapshotText = (text: string): boolean => {
+  try {
+    return isSnapshot(JSON.parse(text))
+  } catch {
+    return false
+  }
 }
 
 /** @param moved what is not as it was, a sentence each. */

@@ -1,11 +1,14 @@
 import type { Command } from '../command.ts'
 import { applyCommand } from './apply.ts'
 import { completionCommand } from './completion.ts'
+import { explainCommand } from './explain.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { schemaCommand } from './schema.ts'
+import { showCommand } from './show.ts'
 import { sizesCommand } from './sizes.ts'
+import { snapshotCommand } from './snapshot.ts'
 import { statusCommand } from './status.ts'
 import { validateCommand } from './validate.ts'
 
@@ -14,8 +17,11 @@ export const COMMANDS: readonly Command[] = [
   validateCommand,
   planCommand,
   applyCommand,
+  showCommand,
   statusCommand,
   operationsCommand,
+  snapshotCommand,
+  explainCommand,
   sizesCommand,
   schemaCommand,
   sandboxCommand,

@@ -22,6 +22,12 @@ export const planCommand = defineCommand({
       group: 'Output:',
       describe: 'Save the plan to FILE, for espalier apply FILE',
     },
+    live: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Control API:',
+      describe: 'Plan against a snapshot in the place of the live project: no network, no key',
+    },
     base: {
       type: 'string',
       requiresArg: true,
@@ -41,6 +47,7 @@ export const planCommand = defineCommand({
     ['$0 plan', 'The manifests here against the live projects'],
     ['$0 plan --out plan.json', 'Save it, to apply exactly that'],
     ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
+    ['$0 plan --live live.json', 'Offline, from espalier snapshot'],
     ['$0 plan --base origin/main', 'What this git branch does, and what was drift before'],
     ['$0 plan --format markdown', 'For a pull request'],
     ['$0 plan --sandbox --seed seed.yaml', 'Without an account'],

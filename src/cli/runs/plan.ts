@@ -16,9 +16,11 @@ import {
   encodeSavedPlan,
   type Look,
   look,
+  lookAt,
   type Manifests,
   manifestsAt,
   planOfBase,
+  readSnapshot,
 } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
@@ -33,6 +35,7 @@ export interface PlanFlags extends ApiFlags {
   readonly sizeTable?: string | undefined
   readonly out?: string | undefined
   readonly base?: string | undefined
+  readonly live?: string | undefined
   readonly detailedExitcode?: boolean | undefined
   readonly noEstimate?: boolean | undefined
   readonly noColor?: boolean | undefined
@@ -64,6 +67,11 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
 }
 
 const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> => {
+  if (flags.live !== undefined) {
+    const seen = lookAt(await readSnapshot(flags.live), manifests)
+    print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(seen.observed.takenAt)} old.`, process.stderr)
+    return seen
+  }
   const connection = await connect(flags)
   const api = createReadApi(connection.options)
   try {
@@ -72,6 +80,18 @@ const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> =>
     await api.close()
     await connection.close()
   }
+}
+
+/** `3 h`, in the largest unit that it fills. */
+const ageOf = (takenAt: string): string => {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(takenAt)) / 1_000))
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+  ] as const
+  const [unit, size] = units.find(([, one]) => seconds >= one) ?? ['s', 1]
+  return `${Math.floor(seconds / size)} ${unit}`
 }
 
 interface Base {

@@ -1,0 +1,22 @@
+import { defineCommand } from '../command.ts'
+
+export const showCommand = defineCommand({
+  command: 'show <ref>',
+  summary: 'Show a saved plan; no network, no key',
+  positionals: { ref: { describe: 'A file that plan --out wrote' } },
+  flags: {
+    format: {
+      type: 'string',
+      choices: ['terminal', 'json', 'markdown'],
+      default: 'terminal',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'How to show the plan',
+    },
+  },
+  examples: [['$0 show plan.json', 'What espalier apply plan.json would do']],
+  notes: `Exit codes:
+  0   shown
+  1   no saved plan`,
+  run: async (argv) => (await import('../runs/show.ts')).runShow(argv),
+})

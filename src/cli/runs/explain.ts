@@ -1,0 +1,27 @@
+import { DIAGNOSTIC_CODES } from '../../manifest/index.ts'
+import { EXIT, type ExitCode } from '../../model/index.ts'
+import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
+import { usageError } from '../flags.ts'
+import { nearest } from '../suggest.ts'
+import { print } from '../terminal.ts'
+
+const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES }))
+
+/** Without a code all are listed. */
+export const runExplain = async ({ code }: { readonly code?: string | undefined }): Promise<ExitCode> => {
+  if (code === undefined) {
+    for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`)
+    return EXIT.ok
+  }
+  const found = [code, code.toUpperCase(), code.toLowerCase()].find((spelling) => ALL.has(spelling))
+  const explanation = ALL.get(found ?? '')
+  if (found === undefined || explanation === undefined) {
+    const near = nearest(code.toUpperCase(), [...ALL.keys()])
+    throw usageError(
+      `There is no code ${code}${near === undefined ? '.' : `: did you mean ${near}?`}`,
+      'espalier explain lists all of them.',
+    )
+  }
+  print(explanationText(found, explanation))
+  return EXIT.ok
+}

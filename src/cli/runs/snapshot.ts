@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises'
+import { createReadApi, pastOperations, snapshot } from '../../api/index.ts'
+import { EspalierError, EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
+import { projectIds } from '../../planner/index.ts'
+import { encodeSnapshot } from '../../workflow/index.ts'
+import { type ApiFlags, connect } from '../connect.ts'
+import { readManifests } from '../manifests.ts'
+import { reportProblems } from '../report-problems.ts'
+import { print } from '../terminal.ts'
+
+export interface SnapshotFlags extends ApiFlags {
+  readonly paths: readonly string[]
+  readonly project?: readonly string[] | undefined
+  readonly out: string
+  readonly noColor?: boolean | undefined
+}
+
+/** With past operations, so that a plan from it has its estimate too. */
+export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
+  const projects = flags.project ?? (await projectsOf(flags))
+  if (projects === undefined) return EXIT.error
+  const connection = await connect(flags)
+  const api = createReadApi(connection.options)
+  try {
+    const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
+    const withPast = await Promise.all(
+      seen.projects.map(async (project) => ({ ...project, pastOperations: await pastOperations(api, project.id) })),
+    )
+    await writeFile(flags.out, encodeSnapshot({ ...seen, projects: withPast })).catch(
+      (cause: NodeJS.ErrnoException) => {
+        throw new EspalierError('E_OUT', `The snapshot cannot be written to ${flags.out} (${cause.code}).`, { cause })
+      },
+    )
+    print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, process.stderr)
+    for (const id of seen.missing) {
+      print(`Error  There is no project ${id}, or the key cannot see it.`, process.stderr)
+    }
+    return seen.missing.length > 0 ? EXIT.error : EXIT.ok
+  } finally {
+    await api.close()
+    await connection.close()
+  }
+}
+
+const projectsOf = async (flags: SnapshotFlags): Promise<readonly string[] | undefined> => {
+  const { loaded } = await readManifests(flags.paths)
+  if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
+  reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' })
+  return undefined
+}

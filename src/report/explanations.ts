@@ -1,0 +1,248 @@
+/** Every code outside of reading manifests: what stands behind it, what it looks like, and the way out. */
+import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../model/index.ts'
+
+export interface Explanation {
+  readonly rule: string
+  /** As it is written, or as it looks. */
+  readonly example: string
+  readonly wayOut?: string
+}
+
+/** Of what manifests ask of the live project. */
+const PLANNING: Readonly<Record<string, Explanation>> = {
+  E_PROJECT_UNKNOWN: {
+    rule: 'The project of a manifest is there, and the key sees it.',
+    example: 'project: quiet-river-12345678',
+    wayOut: 'Correct the id, or use a key of that project.',
+  },
+  E_BRANCH_UNKNOWN: {
+    rule: 'A declared branch is there: Espalier makes no branches.',
+    example: 'branches: { main: … }',
+    wayOut: 'Make the branch, correct its name, or declare a rule for branches that come and go.',
+  },
+  E_PIN_UNKNOWN: {
+    rule: 'A pin names a compute that is there.',
+    example: 'id: ep-cool-dawn-a1b2c3',
+    wayOut: 'Take the pin out, so that a compute is found or made; after a replacement, put the new id in.',
+  },
+  E_PRIMARY_TAKEN: {
+    rule: 'A branch has one primary (spec 1), so what moves there needs the place to be free.',
+    example: 'main: { primary: absent }',
+    wayOut: 'Declare the primary that is there as absent, or say where it goes.',
+  },
+  E_MOVE_CYCLE: {
+    rule: 'Primaries that swap branches need an empty branch to wait on.',
+    example: 'parkOn: spare',
+    wayOut: 'Name an empty branch with parkOn, or change one of the pins.',
+  },
+  E_PARK_ON: {
+    rule: 'parkOn names a branch without a primary.',
+    example: 'parkOn: spare',
+    wayOut: 'Name an empty branch.',
+  },
+  W_ADOPTED: {
+    rule: 'A live compute that fits is taken for a declared one, rather than made again.',
+    example: 'replicas: { reporting: … }, and one live replica without a name',
+    wayOut: 'Pin the right one by its id, to be certain.',
+  },
+  W_CONNECTIONS_SHRINK: {
+    rule: 'max_connections follows the size (spec 2.4).',
+    example: '2 CU to 1 CU: 839 to 419',
+    wayOut: 'Check that the clients need no more.',
+  },
+  W_NAME_TAKEN: {
+    rule: 'Names are labels: the service lets two computes have one.',
+    example: 'two replicas named reporting',
+    wayOut: 'Rename one of the two, or pin them.',
+  },
+  W_PIN_REPLACED: {
+    rule: 'The API cannot change the type of a compute, so a pin in the place of the other type is made anew.',
+    example: "a replica's id under primary",
+    wayOut: 'Put the new id into the manifest after the apply.',
+  },
+  W_RULE_SHADOWED: {
+    rule: 'Of several rules that match a branch the first one wins.',
+    example: 'match: "*" before match: preview/*',
+    wayOut: 'Put the narrower rule first.',
+  },
+  W_RULE_UNUSED: {
+    rule: 'A rule is for branches that are there.',
+    example: 'match: preview/*, and no branch of that name',
+    wayOut: 'None is needed where such branches come and go.',
+  },
+}
+
+/** Of the program. */
+const RUNNING: Readonly<Record<string, Explanation>> = {
+  E_ANSWER: {
+    rule: "The service's answers have the documented shape.",
+    example: 'an HTML page in the place of JSON',
+    wayOut: 'Check --base-url, and what stands in between; run the same command again.',
+  },
+  E_API: {
+    rule: 'The service accepts the call.',
+    example: 'a value that the plan of the account does not allow',
+    wayOut: 'Its own words say why.',
+  },
+  E_BASE_URL: {
+    rule: 'The API root is https, or http on this machine.',
+    example: 'https://console.neon.tech/api/v2',
+    wayOut: 'Correct --base-url or ESPALIER_BASE_URL.',
+  },
+  E_BUDGET: {
+    rule: 'Over a budget nothing at all is done.',
+    example: '--max-restarts 5',
+    wayOut: 'Raise the budget, or make the change smaller.',
+  },
+  E_COMMENT: {
+    rule: 'comment: always insists on the comment.',
+    example: 'pull-requests: write',
+    wayOut: 'Give the job that permission, or take comment: auto.',
+  },
+  E_CONSENT: {
+    rule: 'Nothing is changed without a yes.',
+    example: '--auto-approve',
+    wayOut: 'Give it where nobody can be asked.',
+  },
+  E_GIT: { rule: '--base names a commit that is here.', example: '--base origin/main', wayOut: 'Fetch it.' },
+  E_INPUT: {
+    rule: 'An input of the Action has one of its values.',
+    example: 'command: plan',
+    wayOut: 'docs/github-action.md lists them.',
+  },
+  E_JOURNAL: {
+    rule: 'The journal can be written, or nothing is done.',
+    example: '--journal apply.jsonl',
+    wayOut: 'Free the disk or name another file, then apply again: it converges.',
+  },
+  E_KEY: {
+    rule: 'A key is one line of printable characters.',
+    example: 'ESPALIER_API_KEY',
+    wayOut: 'Set it, or name a file with --api-key-file.',
+  },
+  E_NETWORK: {
+    rule: 'The service answers.',
+    example: 'a proxy that does not',
+    wayOut: 'Check the network, and run the same command again.',
+  },
+  E_NO_COMPUTE: {
+    rule: 'A reference names one compute.',
+    example: 'main, main/reporting, ep-…',
+    wayOut: 'espalier status lists them.',
+  },
+  E_NO_SANDBOX: { rule: 'A sandbox of yours runs.', example: 'espalier sandbox serve', wayOut: 'Start one.' },
+  E_OUT: { rule: 'The file can be written.', example: '--out plan.json', wayOut: 'Name another one.' },
+  E_PLAN_FILE: {
+    rule: 'A saved plan was written by plan --out, in this format.',
+    example: 'espalier plan --out plan.json',
+    wayOut: 'Plan again.',
+  },
+  E_POSTGRES: {
+    rule: 'Real computes need Postgres 15 or newer.',
+    example: '--pg-bin /usr/lib/postgresql/17/bin',
+    wayOut: 'Install it, or take --computes simulated.',
+  },
+  E_POSTGRES_ROOT: {
+    rule: 'Postgres does not run as root.',
+    example: 'nobody, or a user namespace',
+    wayOut: 'Run the sandbox as another user.',
+  },
+  E_POSTGRES_VERSION: {
+    rule: 'Data is opened by the major version that made it.',
+    example: '--pg-bin',
+    wayOut: 'Name that version, or delete the data.',
+  },
+  E_PSQL: {
+    rule: '--psql needs psql.',
+    example: 'psql "$(espalier sandbox connect main)"',
+    wayOut: 'Install it, or use another client.',
+  },
+  E_READ_BACK: {
+    rule: 'What was changed shows as asked.',
+    example: 'an attribute that was accepted and had no effect',
+    wayOut: 'Look with espalier plan, and apply again.',
+  },
+  E_SANDBOX_PORT: { rule: 'The port is free.', example: '--port 0', wayOut: 'Choose another.' },
+  E_SANDBOX_STATE: {
+    rule: 'One sandbox uses a state folder, and can write to it.',
+    example: '--state .espalier/sandbox',
+    wayOut: 'End the other one, or name another folder.',
+  },
+  E_SANDBOX_WORLD: {
+    rule: 'What is loaded was dumped by a sandbox.',
+    example: 'GET /_sandbox/world',
+    wayOut: 'Load that.',
+  },
+  E_SEED: {
+    rule: 'A seed describes a world that the API allows.',
+    example: 'examples/quickstart/seed.yaml',
+    wayOut: 'docs/sandbox.md shows what it may hold.',
+  },
+  E_SIMULATED: {
+    rule: 'SQL needs real computes.',
+    example: 'espalier sandbox serve --computes postgres',
+    wayOut: 'Serve it with those.',
+  },
+  E_SIZE_TABLE: {
+    rule: 'A size table has the form that sizes --format json prints.',
+    example: '--size-table sizes.json',
+    wayOut: 'Start from that.',
+  },
+  E_SNAPSHOT: {
+    rule: 'A snapshot was written by espalier snapshot, in this format.',
+    example: 'espalier snapshot --out live.json',
+    wayOut: 'Take it again.',
+  },
+  E_STALE: {
+    rule: 'A saved plan is applied exactly, or not at all.',
+    example: 'somebody changed a compute since',
+    wayOut: 'Plan again and review.',
+  },
+  E_TIMEOUT: {
+    rule: 'A wait has an end.',
+    example: '--timeout 10m',
+    wayOut: 'The operation goes on by itself: wait again.',
+  },
+  E_USAGE: {
+    rule: 'A command takes its own flags and arguments.',
+    example: 'espalier plan --help',
+    wayOut: 'The help lists them.',
+  },
+}
+
+const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
+  none: { example: 'scale to zero, a name, anything on an idle compute' },
+  'may-restart': { example: 'postgres.settings: some take effect at a restart only', wayOut: 'Treat it as a restart.' },
+  restart: {
+    example: 'size, autoscaling limits, preloaded libraries (spec 3.2)',
+    wayOut: 'Applications must reconnect; covered by a plain yes.',
+  },
+  disconnect: { example: 'disabled: true', wayOut: 'Needs --allow disconnect.' },
+  reconnect: {
+    example: 'a pin that moves a compute to another branch: same host, other data',
+    wayOut: 'Needs --allow move.',
+  },
+  'new-host': {
+    example: 'a pin in the place of the other type',
+    wayOut: 'Needs --allow replace; applications need the new host.',
+  },
+  gone: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
+}
+
+const ofImpact = (impact: Impact): Explanation => ({ rule: IMPACT_WORDS[impact], ...OF_IMPACT[impact] })
+
+const ofReason = (reason: Reason): Explanation => ({
+  rule: `In a plan: ${REASONS[reason]}.`,
+  example: `why: ${REASONS[reason]} (${reason})`,
+})
+
+/** By code. */
+export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  ...PLANNING,
+  ...RUNNING,
+  ...Object.fromEntries(IMPACTS.map((impact) => [impact, ofImpact(impact)])),
+  ...Object.fromEntries((Object.keys(REASONS) as Reason[]).map((reason) => [reason, ofReason(reason)])),
+}
+
+export const explanationText = (code: string, { rule, example, wayOut }: Explanation): string =>
+  `${code}\n\n  rule     ${rule}\n  example  ${example}\n${wayOut === undefined ? '' : `  way out  ${wayOut}\n`}`

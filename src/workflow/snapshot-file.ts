@@ -1,0 +1,88 @@
+/** A look at the live projects, kept: to plan offline from. */
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { EspalierError, type Observed } from '../model/index.ts'
+import { VERSION } from '../model/version.ts'
+
+const FORMAT = '1.0'
+const KIND = 'espalier-snapshot'
+
+const size = z.object({ min: z.number().positive(), max: z.number().positive() })
+const attributes = z.strictObject({
+  name: z.string().exactOptional(),
+  size: size.exactOptional(),
+  scaleToZero: z.int().exactOptional(),
+  disabled: z.boolean().exactOptional(),
+  poolerEnabled: z.boolean().exactOptional(),
+  poolerMode: z.string().exactOptional(),
+  passwordlessAccess: z.boolean().exactOptional(),
+  postgresSettings: z.record(z.string(), z.string()).exactOptional(),
+  postgresPreload: z.array(z.string()).exactOptional(),
+})
+const compute = z.strictObject({
+  id: z.string(),
+  branchId: z.string(),
+  type: z.enum(['read_write', 'read_only']),
+  host: z.string(),
+  state: z.string(),
+  pendingState: z.string().exactOptional(),
+  attributes,
+  createdAt: z.string().exactOptional(),
+  lastActive: z.string().exactOptional(),
+})
+const branch = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  isDefault: z.boolean(),
+  isProtected: z.boolean(),
+  state: z.string().exactOptional(),
+  parentId: z.string().exactOptional(),
+})
+const observed = z.strictObject({
+  takenAt: z.iso.datetime(),
+  projects: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string().exactOptional(),
+      branches: z.array(branch),
+      computes: z.array(compute),
+      pastOperations: z.array(z.strictObject({ action: z.string(), durationMs: z.number() })).exactOptional(),
+    }),
+  ),
+  missing: z.array(z.string()),
+}) satisfies z.ZodType<Observed>
+const fileShape = z.object({
+  kind: z.literal(KIND),
+  formatVersion: z.literal(FORMAT),
+  espalier: z.string(),
+  observed,
+})
+
+export const encodeSnapshot = (seen: Observed): string =>
+  `${JSON.stringify({ kind: KIND, formatVersion: FORMAT, espalier: VERSION, observed: seen }, null, 2)}\n`
+
+export const isSnapshot = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === KIND
+
+/** @throws {EspalierError} `E_SNAPSHOT` where it cannot be read or is none. */
+export const readSnapshot = async (path: string): Promise<Observed> => {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw wrong(path, cause.code ?? cause.message, cause)
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw wrong(path, 'it is not JSON', cause)
+  }
+  const parsed = fileShape.safeParse(value)
+  if (parsed.success) return parsed.data.observed
+  const issue = parsed.error.issues[0]
+  throw wrong(path, `${issue?.path.join('.') || 'it'}: ${issue?.message}`)
+}
+
+const wrong = (path: string, why: string, cause?: unknown): EspalierError =>
+  new EspalierError('E_SNAPSHOT', `${path} cannot be used as a snapshot (${why}).`, {
+    hint: 'Take one with `espalier snapshot --out FILE`.',
+    cause,
+  })

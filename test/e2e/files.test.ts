@@ -1,0 +1,108 @@
+/** `snapshot`, `plan --live`, `show` and `explain`: what can be looked at without the live project. */
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier, ROOT } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+const MANIFEST = join(ROOT, 'examples/quickstart/espalier.yaml')
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  const seed = await readFile(join(ROOT, 'examples/quickstart/seed.yaml'), 'utf8')
+  sandbox = await startSandbox({ seed: parseSeed(seed, 'seed.yaml') })
+  folder = await mkdtemp(join(tmpdir(), 'espalier-files-'))
+  await writeFile(join(folder, 'espalier.yaml'), await readFile(MANIFEST))
+})
+afterAll(() => sandbox.close())
+
+const online = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
+/** Neither a key nor an address. */
+const offline = (...args: readonly string[]) => espalier(args, {}, folder)
+
+test('a plan from a snapshot is the plan of the live project, and says how old it is', async () => {
+  expect((await online('snapshot', '--out', 'live.json')).code).toBe(0)
+  const live = await online('plan', '--format', 'json')
+  const { code, stdout, stderr } = await offline('plan', '--live', 'live.json', '--format', 'json')
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/snapshot live\.json, \d+ s old/) })
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(live.stdout))
+  expect(await readFile(join(folder, 'live.json'), 'utf8')).not.toContain(sandbox.apiKey)
+  const changed = await offline('plan', '--live', 'live.json', '--detailed-exitcode')
+  expect(changed.code).toBe(2)
+})
+
+test('a snapshot of projects without manifests; one that is not there is told', async () => {
+  const { code, stderr } = await online(
+    'snapshot',
+    '--project',
+    'quiet-river-12345678',
+    '--project',
+    'nowhere',
+    '--out',
+    'two.json',
+  )
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project nowhere') })
+  const { observed } = JSON.parse(await readFile(join(folder, 'two.json'), 'utf8'))
+  expect(observed.projects).toHaveLength(1)
+})
+
+test('apply refuses a snapshot, and show does too', async () => {
+  await online('snapshot', '--out', 'live.json')
+  for (const args of [
+    ['apply', 'live.json', '--auto-approve'],
+    ['show', 'live.json'],
+  ]) {
+    const { code, stderr } = await online(...args)
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is a snapshot, and no saved plan'),
+    })
+  }
+})
+
+test.each([
+  ['not JSON', '{', 'it is not JSON'],
+  ['something else', '{"kind":"other"}', 'kind'],
+  [
+    'an unknown field',
+    '{"kind":"espalier-snapshot","formatVersion":"1.0","espalier":"1","observed":{"takenAt":"2026-01-01T00:00:00Z","projects":[],"missing":[],"__proto__x":1}}',
+    'observed',
+  ],
+])('a snapshot that is %s is an error that says so', async (_what, content, message) => {
+  await writeFile(join(folder, 'bad.json'), content)
+  const { code, stderr } = await offline('plan', '--live', 'bad.json')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  expect(stderr).toContain('espalier snapshot --out FILE')
+  expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('show prints a saved plan as plan did, stale or not', async () => {
+  const planned = await online('plan', '--out', 'plan.json')
+  const shown = await offline('show', 'plan.json')
+  expect(shown.code).toBe(0)
+  const withoutTime = (text: string): string => text.replace(/ {2}seen at \S+/, '')
+  expect(withoutTime(shown.stdout)).toBe(withoutTime(planned.stdout))
+  expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
+  expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)
+  expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain('### Interrupts')
+  expect((await offline('show', 'espalier.yaml')).stderr).toContain('is no saved plan')
+})
+
+test.each([
+  ['E_SIZE_STEP', 'Sizes are 0.25'],
+  ['e_stale', 'applied exactly, or not at all'],
+  ['SIZE_DIFFERS', 'the size differs'],
+  ['restart', 'restarts: existing connections drop'],
+  ['gone', '--allow delete'],
+])('explain %s', async (code, words) => {
+  expect(await offline('explain', code)).toMatchObject({ code: 0, stdout: expect.stringContaining(words), stderr: '' })
+})
+
+test('explain lists all codes, and finds the nearest', async () => {
+  const { stdout } = await offline('explain')
+  expect(stdout.split('\n').length).toBeGreaterThan(90)
+  const { code, stderr } = await offline('explain', 'E_SIZE_STEPS')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean E_SIZE_STEP?') })
+})
