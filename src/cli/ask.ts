@@ -12,20 +12,17 @@ const QUESTIONS: Readonly<Record<Consent, string>> = {
   delete: 'delete computes: their hosts are lost',
 }
 
+/** A typed `yes`; anything else, the end of input and Ctrl-C are a no. */
+export const askYes = async (question: string): Promise<boolean> => (await asking((ask) => ask(question))) ?? false
+
 /**
  * A typed `yes`, then one for each class of consent that the plan needs and `policy` lacks; a class that is refused is
  * left out, and its steps do not run.
  *
  * @returns what may run, or `undefined` where the answer was no, or there was none (end of input, Ctrl-C).
  */
-export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<ConsentPolicy | undefined> => {
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const gone = new AbortController()
-  lines.once('close', () => gone.abort())
-  lines.once('SIGINT', () => lines.close())
-  const ask = async (question: string): Promise<boolean> =>
-    (await lines.question(question, { signal: gone.signal })).trim().toLowerCase() === 'yes'
-  try {
+export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<ConsentPolicy | undefined> =>
+  asking(async (ask) => {
     if (!(await ask('\nApply this plan? Only `yes` is taken for a yes: '))) return undefined
     const allow = new Set(policy.allow)
     const judgements = judgeConsent(plan, policy)
@@ -35,6 +32,20 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<Con
       if (await ask(`${steps} of its steps ${QUESTIONS[consent]}. Allow it? (yes/no) `)) allow.add(consent)
     }
     return { allow }
+  })
+
+/** `undefined` where nobody answered any more. */
+const asking = async <T>(
+  conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>,
+): Promise<T | undefined> => {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const gone = new AbortController()
+  lines.once('close', () => gone.abort())
+  lines.once('SIGINT', () => lines.close())
+  try {
+    return await conversation(
+      async (question) => (await lines.question(question, { signal: gone.signal })).trim().toLowerCase() === 'yes',
+    )
   } catch (error) {
     if (!gone.signal.aborted) throw error
     print('', process.stderr)

@@ -105,6 +105,21 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Give it where nobody can be asked.',
   },
   E_GIT: { rule: '--base names a commit that is here.', example: '--base origin/main', wayOut: 'Fetch it.' },
+  E_DISABLED: {
+    rule: 'A disabled compute does not start.',
+    example: 'disabled: false',
+    wayOut: 'Enable it in its manifest and apply.',
+  },
+  E_IDLE: {
+    rule: 'Only an active compute can be restarted (spec 4.7).',
+    example: 'espalier compute start staging',
+    wayOut: 'Wake it: it starts anew as well.',
+  },
+  E_OPERATION: {
+    rule: 'What the control plane begins it ends well.',
+    example: 'apply_config ended as error',
+    wayOut: 'Its own words say why; espalier plan shows where the compute stands.',
+  },
   E_INPUT: {
     rule: 'An input of the Action has one of its values.',
     example: 'command: plan',

@@ -15,6 +15,8 @@ test.each([
   ['operations wait --help'],
   ['operations watch --help'],
   ['snapshot --help'],
+  ['compute --help'],
+  ['compute restart --help'],
   ['explain --help'],
   ['sizes --help'],
   ['schema --help'],

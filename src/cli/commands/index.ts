@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 import { applyCommand } from './apply.ts'
 import { completionCommand } from './completion.ts'
+import { computeCommand } from './compute.ts'
 import { explainCommand } from './explain.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   showCommand,
   statusCommand,
   operationsCommand,
+  computeCommand,
   snapshotCommand,
   explainCommand,
   sizesCommand,

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import type { ReachableCompute } from '../../sandbox/index.ts'
+import { chooseCompute } from '../compute-ref.ts'
 import { usageError } from '../flags.ts'
 import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
-import { nearest } from '../suggest.ts'
 import { print } from '../terminal.ts'
 
 export interface ConnectFlags {
@@ -61,29 +61,11 @@ const computesOf = async ({ controlUrl, controlToken }: RegisteredSandbox): Prom
   return computes
 }
 
-/** By id, `branch` (its primary) or `branch/replica`, as in every other command. */
-const choose = (computes: readonly ReachableCompute[], { ref, project }: ConnectFlags): ReachableCompute => {
-  const candidates = computes.filter(({ projectId }) => project === undefined || projectId === project)
-  const found = candidates.filter((compute) => namesOf(compute).includes(ref))
-  const [only] = found
-  if (only === undefined) {
-    const known = candidates.flatMap(namesOf)
-    const near = nearest(ref, known)
-    throw new EspalierError('E_NO_COMPUTE', `The sandbox has no compute ${ref}.`, {
-      hint: near === undefined ? `Known are ${known.slice(0, 10).join(', ') || 'none'}.` : `Did you mean ${near}?`,
-    })
-  }
-  if (found.length > 1) {
-    const projects = found.map(({ projectId, id }) => `${id} in ${projectId}`).join(', ')
-    throw usageError(`${ref} may be any of these: ${projects}.`, 'Name its id, or the project with --project.')
-  }
-  return only
-}
-
-const namesOf = ({ id, branchName, branchId, type, name }: ReachableCompute): readonly string[] => {
-  if (type === 'read_write') return [id, branchName, branchId]
-  return name === undefined ? [id] : [id, `${branchName}/${name}`, `${branchId}/${name}`]
-}
+const choose = (computes: readonly ReachableCompute[], { ref, project }: ConnectFlags): ReachableCompute =>
+  chooseCompute(
+    ref,
+    computes.filter(({ projectId }) => project === undefined || projectId === project),
+  )
 
 const runPsql = async (uri: string): Promise<ExitCode> => {
   const ignore = (): void => undefined

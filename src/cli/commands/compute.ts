@@ -1,0 +1,61 @@
+import type { Command } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
+import type { ComputeCommand } from '../runs/compute.ts'
+
+const FLAGS = {
+  project: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Project id (default: the only project of the manifests here)',
+  },
+  'auto-approve': { type: 'boolean', alias: 'yes', describe: 'Do not ask' },
+  'operation-timeout': {
+    type: 'string',
+    requiresArg: true,
+    default: '10m',
+    describe: 'How long to wait for its operations',
+  },
+  'lock-timeout': {
+    type: 'string',
+    requiresArg: true,
+    default: '10m',
+    describe: 'How long to wait for a locked project',
+  },
+  ...API_FLAGS,
+} as const
+
+const SUMMARIES: Readonly<Record<ComputeCommand, string>> = {
+  start: 'Wake idle computes',
+  suspend: 'Suspend computes: existing connections end, the next one wakes them',
+  restart: 'Restart active computes: existing connections drop',
+  delete: 'Delete computes: their hosts are lost for good',
+}
+
+const subcommand = (name: ComputeCommand): Command =>
+  defineCommand({
+    command: `${name} <refs..>`,
+    summary: SUMMARIES[name],
+    positionals: {
+      refs: { describe: 'Computes: an id, BRANCH for its primary, or BRANCH/REPLICA', array: true },
+    },
+    flags: FLAGS,
+    examples: [[`$0 compute ${name} staging`, 'The primary of staging']],
+    notes: `Says what it does to whom, asks, and waits.
+
+Exit codes:
+  0   done, or nothing was to be done
+  1   wrong input, declined, or it failed
+
+${API_ENVIRONMENT}`,
+    run: async (argv) => (await import('../runs/compute.ts')).runCompute(name, argv),
+  })
+
+export const computeCommand: Command = {
+  command: 'compute',
+  summary: 'Start, suspend, restart or delete single computes',
+  flags: {},
+  subcommands: (['start', 'suspend', 'restart', 'delete'] as const).map(subcommand),
+  examples: [['$0 compute start staging', 'Wake the primary of staging']],
+  notes: 'What a manifest declares comes back with the next apply: to change it for good, change the manifest.',
+}

@@ -1,0 +1,36 @@
+/** How people name a compute: its id, `branch` for its primary, `branch/replica`. */
+import { EspalierError } from '../model/index.ts'
+import { usageError } from './flags.ts'
+import { nearest } from './suggest.ts'
+
+export interface NamedCompute {
+  readonly id: string
+  readonly projectId: string
+  readonly branchId: string
+  readonly branchName: string
+  readonly type: 'read_write' | 'read_only'
+  readonly name?: string
+}
+
+/** @throws {EspalierError} `E_NO_COMPUTE` where none has that name, `E_USAGE` where several have. */
+export const chooseCompute = <T extends NamedCompute>(ref: string, computes: readonly T[]): T => {
+  const found = computes.filter((compute) => namesOf(compute).includes(ref))
+  const [only] = found
+  if (only === undefined) {
+    const known = computes.flatMap(namesOf)
+    const near = nearest(ref, known)
+    throw new EspalierError('E_NO_COMPUTE', `There is no compute ${ref}.`, {
+      hint: near === undefined ? `Known are ${known.slice(0, 10).join(', ') || 'none'}.` : `Did you mean ${near}?`,
+    })
+  }
+  if (found.length > 1) {
+    const projects = found.map(({ projectId, id }) => `${id} in ${projectId}`).join(', ')
+    throw usageError(`${ref} may be any of these: ${projects}.`, 'Name its id, or the project with --project.')
+  }
+  return only
+}
+
+const namesOf = ({ id, branchName, branchId, type, name }: NamedCompute): readonly string[] => {
+  if (type === 'read_write') return [id, branchName, branchId]
+  return name === undefined ? [id] : [id, `${branchName}/${name}`, `${branchId}/${name}`]
+}

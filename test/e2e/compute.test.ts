@@ -1,0 +1,97 @@
+/** `compute start|suspend|restart|delete`: said, asked, waited for. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    timeScale: 100,
+    seed: {
+      projects: [
+        {
+          id: 'shop',
+          branches: [
+            {
+              name: 'main',
+              computes: [
+                { id: 'ep-main', scaleToZero: 'never' },
+                { id: 'ep-r', type: 'read_only', name: 'reporting', scaleToZero: 'never' },
+              ],
+            },
+            { name: 'sleepy', computes: [{ id: 'ep-sleepy', state: 'idle', scaleToZero: 'never' }] },
+            { name: 'off', computes: [{ id: 'ep-off', disabled: true }] },
+            { name: 'guarded', protected: true, computes: [{ id: 'ep-guarded', scaleToZero: 'never' }] },
+          ],
+        },
+      ],
+    },
+  })
+})
+afterAll(() => sandbox.close())
+
+const run = (...args: readonly string[]) => espalier(['compute', ...args, '--project', 'shop'], environmentOf(sandbox))
+const stateOf = async (id: string) => (await sandbox.control.computes()).find((compute) => compute.id === id)?.state
+
+test('start wakes, and says that nobody is interrupted; again there is nothing to do', async () => {
+  const { code, stdout } = await run('start', 'sleepy')
+  expect(code).toBe(0)
+  expect(stdout.split('\n')[0]).toBe('start primary on sleepy (ep-sleepy)  no one is interrupted')
+  expect(stdout).toContain('start_compute  finished')
+  expect(await stateOf('ep-sleepy')).toBe('active')
+  expect((await run('start', 'sleepy')).stdout).toBe('start primary on sleepy (ep-sleepy)  it is active already\n')
+})
+
+test('nothing is interrupted without a yes', async () => {
+  for (const command of ['suspend', 'restart', 'delete']) {
+    const { code, stdout, stderr } = await run(command, 'main')
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
+    expect(stdout).toMatch(/existing connections|host is lost/)
+  }
+  expect(await stateOf('ep-main')).toBe('active')
+})
+
+test('restart and suspend wait for their operations, several computes one after the other', async () => {
+  const connection = await sandbox.control.connect('ep-r')
+  const restarted = await run('restart', 'main', 'main/reporting', '--yes')
+  expect(restarted.code, restarted.stderr).toBe(0)
+  expect(restarted.stdout.match(/^done {2}restart/gm)).toHaveLength(2)
+  expect(sandbox.control.connections().find(({ id }) => id === connection.id)).toHaveProperty('closedAt')
+  expect((await run('suspend', 'ep-r', '--yes')).code).toBe(0)
+  expect(await stateOf('ep-r')).toBe('idle')
+  expect((await run('suspend', 'ep-r', '--yes')).stdout).toContain('it is idle already')
+})
+
+test('an idle compute is not restarted, and the command that wakes it is named', async () => {
+  await run('suspend', 'main/reporting', '--yes')
+  const { code, stderr } = await run('restart', 'main/reporting', '--yes')
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('espalier compute start main/reporting'),
+  })
+})
+
+test('delete deletes; a protected branch keeps its computes', async () => {
+  expect((await run('delete', 'sleepy', '--yes')).code).toBe(0)
+  expect(await stateOf('ep-sleepy')).toBeUndefined()
+  const { code, stderr } = await run('delete', 'guarded', '--yes')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('protected branch') })
+  expect(await stateOf('ep-guarded')).toBe('active')
+})
+
+test.each([
+  [['start', 'off'], 'is disabled, and does not start'],
+  [['start', 'mian'], 'Did you mean main?'],
+  [['start', 'main/nothing'], 'There is no compute main/nothing'],
+])('%s: what is wrong', async (args, message) => {
+  const { code, stderr } = await run(...args)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('an operation that fails is told in the words of the service', async () => {
+  sandbox.control.addFault({ on: 'operation', effect: { kind: 'error', message: 'no host had room' } })
+  const { code, stderr } = await run('restart', 'guarded', '--yes')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
+})
