@@ -1,3 +1,4 @@
+export { jsonDrift, terminalDrift } from './drift.ts'
 export { eventLine, jsonEvent } from './events.ts'
 export { EXPLANATIONS, type Explanation, explanationText } from './explanations.ts'
 export { jsonDiagnostics, jsonPlan } from './json.ts'

@@ -8,6 +8,7 @@ test.each([
   ['plan --help'],
   ['apply --help'],
   ['show --help'],
+  ['drift --help'],
   ['status --help'],
   ['operations --help'],
   ['operations list --help'],

@@ -1,4 +1,4 @@
-/** `plan --base REF`: what the manifests changed since a commit, and what was drift before. */
+/** `plan --base REF` and `drift --since REF`: what the manifests changed since a commit, and what the live project did. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -98,4 +98,25 @@ test.each([
   const { code, stderr } = await plan(`--base=${ref}`)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+const drift = (...args: readonly string[]) => espalier(['drift', ...args], environmentOf(sandbox), folder)
+
+test('drift tells for each difference who moved, and ends with 2', async () => {
+  // main: only the manifest; a and b: only the live compute; c: both.
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 4 }))
+  const { code, stdout } = await drift()
+  expect(code).toBe(2)
+  expect(stdout.replace(/seen at \S+/, 'seen at TIME')).toMatchSnapshot()
+  const { drifted, differences } = JSON.parse((await drift('--format', 'json')).stdout)
+  expect(drifted).toBe(3)
+  expect(
+    differences.map(({ branch, mover }: { branch: { name: string }; mover: string }) => `${branch.name}: ${mover}`),
+  ).toEqual(['a: live', 'b: live', 'c: both', 'main: manifest'])
+})
+
+test('what only the manifest changed is no drift', async () => {
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4 }))
+  expect(await drift()).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift since HEAD.') })
+  expect((await drift('--since', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
 })

@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { applyCommand } from './apply.ts'
 import { completionCommand } from './completion.ts'
 import { computeCommand } from './compute.ts'
+import { driftCommand } from './drift.ts'
 import { explainCommand } from './explain.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   planCommand,
   applyCommand,
   showCommand,
+  driftCommand,
   statusCommand,
   operationsCommand,
   computeCommand,

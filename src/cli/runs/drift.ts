@@ -1,0 +1,50 @@
+import { createReadApi } from '../../api/index.ts'
+import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
+import { whoMoved } from '../../planner/index.ts'
+import { jsonDrift, terminalDrift } from '../../report/index.ts'
+import { look, manifestsAt, planOfBase } from '../../workflow/index.ts'
+import { type ApiFlags, connect } from '../connect.ts'
+import { usageError } from '../flags.ts'
+import { readManifests } from '../manifests.ts'
+import { reportProblems } from '../report-problems.ts'
+import { STDIN } from '../stdin.ts'
+import { print, styleOf } from '../terminal.ts'
+
+export interface DriftFlags extends ApiFlags {
+  readonly paths: readonly string[]
+  readonly since: string
+  readonly format: string
+  readonly sizeTable?: string | undefined
+  readonly noColor?: boolean | undefined
+}
+
+export const runDrift = async (flags: DriftFlags): Promise<ExitCode> => {
+  if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, and - reads stdin.')
+  const manifests = await readManifests(flags.paths, flags.sizeTable)
+  const base = await manifestsAt(flags.since, manifests)
+  for (const { loaded, paths } of [manifests, base]) {
+    if (paths.length === 0 || !hasErrors(loaded.diagnostics)) continue
+    reportProblems(loaded.diagnostics, loaded, flags)
+    return EXIT.error
+  }
+  const connection = await connect(flags)
+  const api = createReadApi(connection.options)
+  try {
+    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    if (!result.ok) {
+      reportProblems(result.diagnostics, manifests.loaded, flags)
+      return EXIT.error
+    }
+    const differences = whoMoved(planOfBase(base, observed), result.plan)
+    const context = { ref: flags.since, takenAt: observed.takenAt }
+    print(
+      flags.format === 'json'
+        ? jsonDrift(differences, context)
+        : terminalDrift(differences, context, styleOf(process.stdout, flags)),
+    )
+    return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok
+  } finally {
+    await api.close()
+    await connection.close()
+  }
+}

@@ -1,0 +1,19 @@
+/** Differences between the manifests and the live project, and who moved since they agreed. */
+import type { AttributeChange, Change } from './plan.ts'
+
+export const MOVERS = ['manifest', 'live', 'both'] as const
+
+export type Mover = (typeof MOVERS)[number]
+
+export const MOVER_WORDS: Readonly<Record<Mover, string>> = {
+  manifest: 'the manifest changed',
+  live: 'the live compute changed',
+  both: 'both changed',
+}
+
+export interface Difference {
+  readonly change: Change
+  /** Absent where the compute as a whole differs: it is to be made, moved, replaced or deleted. */
+  readonly attribute?: AttributeChange
+  readonly mover: Mover
+}
