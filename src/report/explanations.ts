@@ -120,6 +120,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'apply_config ended as error',
     wayOut: 'Its own words say why; espalier plan shows where the compute stands.',
   },
+  E_IMPORT: {
+    rule: 'What is imported plans empty, or is not written.',
+    example: 'espalier import --project quiet-river-12345678',
+    wayOut: 'Import fewer branches with --branch, or with --pin.',
+  },
   E_INPUT: {
     rule: 'An input of the Action has one of its values.',
     example: 'command: plan',

@@ -106,3 +106,28 @@ test('explain lists all codes, and finds the nearest', async () => {
   const { code, stderr } = await offline('explain', 'E_SIZE_STEPS')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean E_SIZE_STEP?') })
 })
+
+test('import writes a manifest whose plan is empty, and never over a file that is there', async () => {
+  const imported = await online('import', '--project', 'quiet-river-12345678', '--out', 'imported.yaml')
+  expect(imported.code, imported.stderr).toBe(0)
+  expect(imported.stderr).toContain('the plan of this manifest is empty')
+  const planned = await online('plan', 'imported.yaml', '--detailed-exitcode')
+  expect({ code: planned.code, stdout: planned.stdout }).toMatchObject({ code: 0 })
+  const text = await readFile(join(folder, 'imported.yaml'), 'utf8')
+  expect(text).toMatch(/^# yaml-language-server/)
+  const again = await online('import', '--project', 'quiet-river-12345678', '--out', 'imported.yaml')
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('it is there already') })
+  expect(await readFile(join(folder, 'imported.yaml'), 'utf8')).toBe(text)
+  expect((await online('import', '--project', 'quiet-river-12345678', '--branch', 'main', '--pin')).stdout).toContain(
+    'id: ep-cool-dawn-a1b2c3d4',
+  )
+})
+
+test.each([
+  [['--project', 'nowhere'], 'There is no project nowhere'],
+  [['--project', 'quiet-river-12345678', '--branch', 'nothing-*'], 'There is no compute to import'],
+  [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is no glob'],
+])('import %s: what is wrong', async (args, message) => {
+  const { code, stdout, stderr } = await online('import', ...args)
+  expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
+})

@@ -7,6 +7,7 @@ test.each([
   ['validate --help'],
   ['plan --help'],
   ['apply --help'],
+  ['import --help'],
   ['show --help'],
   ['drift --help'],
   ['status --help'],

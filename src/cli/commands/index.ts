@@ -4,6 +4,7 @@ import { completionCommand } from './completion.ts'
 import { computeCommand } from './compute.ts'
 import { driftCommand } from './drift.ts'
 import { explainCommand } from './explain.ts'
+import { importCommand } from './import.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
 import { sandboxCommand } from './sandbox.ts'
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   validateCommand,
   planCommand,
   applyCommand,
+  importCommand,
   showCommand,
   driftCommand,
   statusCommand,

@@ -1,0 +1,176 @@
+/** A live project as a manifest that a person would have written. */
+import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
+import { globMatches, type ObservedBranch, type ObservedCompute, type ObservedProject } from '../../model/index.ts'
+import { type Written, writtenOf } from './attributes.ts'
+
+export interface ExportOptions {
+  /** A glob over branch names; without it all branches. */
+  readonly branches?: string
+  /** Pins every compute by its id. */
+  readonly pin: boolean
+  /** Where the schema is, from the file on. */
+  readonly schema: string
+}
+
+export interface Exported {
+  readonly text: string
+  /** What a manifest cannot hold, a sentence each. */
+  readonly leftOut: readonly string[]
+  readonly computes: number
+}
+
+interface Shape {
+  readonly branch: ObservedBranch
+  readonly primary?: Written
+  readonly replicas: ReadonlyMap<string, Written>
+}
+
+/** As many branches must be alike before a rule is worth it. */
+const ALIKE = 3
+/** Of a map that is written on one line. */
+const SHORT = 4
+
+export const exportProject = (project: ObservedProject, options: ExportOptions): Exported => {
+  const leftOut: string[] = []
+  const chosen = project.branches.filter(
+    ({ name }) => options.branches === undefined || globMatches(options.branches, name),
+  )
+  const shapes = chosen.map((branch) => shapeOf(branch, project.computes, options.pin, leftOut))
+  const declared = shapes.filter(({ primary, replicas }) => primary !== undefined || replicas.size > 0)
+  const defaults = takeDefaults(declared)
+  const { rules, listed } = takeRules(declared, project)
+  const bare = shapes.length - declared.length
+  if (bare > 0) leftOut.push(`${bare} ${bare === 1 ? 'branch has' : 'branches have'} no compute to declare`)
+
+  const root: Written = new Map<string, unknown>([
+    ['version', 1],
+    ['project', project.id],
+  ])
+  if (defaults.size > 0) root.set('defaults', defaults)
+  if (listed.length > 0) root.set('branches', new Map(listed.map((shape) => [refOf(shape.branch), bodyOf(shape)])))
+  if (rules.length > 0) root.set('rules', rules)
+  return { text: render(root, options.schema, leftOut), leftOut, computes: count(declared) }
+}
+
+const count = (shapes: readonly Shape[]): number =>
+  shapes.reduce((sum, { primary, replicas }) => sum + replicas.size + (primary === undefined ? 0 : 1), 0)
+
+/** A name that reads as an id would be taken for one. */
+const refOf = ({ id, name }: ObservedBranch): string => (name.startsWith('br-') ? id : name)
+
+const bodyOf = ({ primary, replicas }: Shape): Written => {
+  const body: Written = new Map()
+  if (primary !== undefined) body.set('primary', primary)
+  if (replicas.size > 0) body.set('replicas', new Map(replicas))
+  return body
+}
+
+const shapeOf = (
+  branch: ObservedBranch,
+  computes: readonly ObservedCompute[],
+  pin: boolean,
+  leftOut: string[],
+): Shape => {
+  const own = computes.filter(({ branchId }) => branchId === branch.id)
+  const replicas = new Map<string, Written>()
+  let primary: Written | undefined
+  for (const compute of own) {
+    const { name } = compute.attributes
+    const isNamesake = own.some(
+      (other) => other !== compute && other.type === compute.type && other.attributes.name === name,
+    )
+    const written = new Map([
+      ...(pin || isNamesake ? [['id', compute.id] as const] : []),
+      ...writtenOf(compute.attributes),
+    ])
+    if (compute.type === 'read_write') {
+      // A name stands once on a branch in a manifest; the replica needs it more.
+      const isTaken = own.some((other) => other.type === 'read_only' && other.attributes.name === name)
+      primary = name === undefined || isTaken ? written : new Map<string, unknown>([...written, ['name', name]])
+    } else if (name === undefined) {
+      leftOut.push(`replica ${compute.id} on ${branch.name} has no name, and a declared replica has one`)
+    } else if (replicas.has(name)) {
+      leftOut.push(`replica ${compute.id} on ${branch.name} is named ${name} like another one there`)
+    } else replicas.set(name, written)
+  }
+  return { branch, replicas, ...(primary === undefined ? {} : { primary }) }
+}
+
+/** What most computes have is said once; it is taken out of theirs. Only where each of them says it at all. */
+const takeDefaults = (shapes: readonly Shape[]): Written => {
+  const all = shapes.flatMap(({ primary, replicas }) => [
+    ...(primary === undefined ? [] : [primary]),
+    ...replicas.values(),
+  ])
+  const defaults: Written = new Map()
+  for (const key of ['size', 'scaleToZero']) {
+    if (all.length < 2 || all.some((written) => !written.has(key))) continue
+    const counts = new Map<string, Written[]>()
+    for (const written of all) {
+      const value = JSON.stringify(plain(written.get(key)))
+      counts.set(value, [...(counts.get(value) ?? []), written])
+    }
+    const [most = []] = [...counts.values()].sort((a, b) => b.length - a.length)
+    // A large compute's time and a small one's do not mix: a default must fit whatever size it meets.
+    if (most.length < 2 || (key === 'size' && counts.size > 1 && most.length <= all.length / 2)) continue
+    defaults.set(key, most[0]?.get(key))
+    for (const written of most) written.delete(key)
+  }
+  return defaults
+}
+
+/** Branches that share a prefix and a shape, where no other branch of that prefix would be caught. */
+const takeRules = (
+  shapes: readonly Shape[],
+  project: ObservedProject,
+): { readonly rules: readonly Written[]; readonly listed: readonly Shape[] } => {
+  const groups = new Map<string, Shape[]>()
+  for (const shape of shapes) {
+    const prefix = /^([\w.-]+\/)+(?=[^/]+$)/.exec(shape.branch.name)?.[0]
+    const isPlain = shape.replicas.size === 0 && shape.primary?.has('id') === false && !shape.primary.has('name')
+    if (prefix !== undefined && isPlain) groups.set(prefix, [...(groups.get(prefix) ?? []), shape])
+  }
+  const rules: Written[] = []
+  const covered = new Set<Shape>()
+  for (const [prefix, alike] of groups) {
+    const match = `${prefix}*`
+    const caught = project.branches.filter(({ name }) => globMatches(match, name)).length
+    const bodies = new Set(alike.map(({ primary }) => JSON.stringify(plain(primary))))
+    if (alike.length < ALIKE || bodies.size > 1 || caught !== alike.length) continue
+    rules.push(
+      new Map<string, unknown>([
+        ['match', match],
+        ['primary', alike[0]?.primary],
+      ]),
+    )
+    for (const shape of alike) covered.add(shape)
+  }
+  return { rules, listed: shapes.filter((shape) => !covered.has(shape)) }
+}
+
+/** Maps as objects, to compare. */
+const plain = (value: unknown): unknown =>
+  value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value
+
+const render = (root: Written, schema: string, leftOut: readonly string[]): string => {
+  const document = new Document(root)
+  visit(document, {
+    Collection: (_key, node, path) => {
+      if (path.length > 2 && isShort(node)) node.flow = true
+    },
+  })
+  document.commentBefore = ` yaml-language-server: $schema=${schema}`
+  const left = leftOut.map((line) => `#   ${line.replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`)
+  const tail = left.length === 0 ? '' : `\n# Left out, and so left alone:\n${left.join('')}`
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true }) + tail
+}
+
+/** Of a map, few values, and none of them a map of its own but a size; of a list, few plain values. */
+const isShort = (node: Node): boolean => {
+  if (!isCollection(node) || node.items.length > SHORT) return false
+  if (!isMap(node)) return node.items.every((item) => isScalar(item))
+  return node.items.every(
+    ({ key, value }) =>
+      (!isCollection(value) || String(key) === 'size') && String(key) !== 'primary' && String(key) !== 'match',
+  )
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { exportProject, parseManifests } from '../../src/manifest/index.ts'
+import { isEmptyPlan, type Observed } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { liveWorld } from '../planner/arbitraries.ts'
+import { world } from '../planner/world.ts'
+
+const SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
+const exported = (observed: Observed, more: { branches?: string; pin?: boolean } = {}) => {
+  const [project] = observed.projects
+  if (project === undefined) throw new Error('no project')
+  return exportProject(project, { pin: false, schema: SCHEMA, ...more })
+}
+
+/** Its problems, or what it would still change. */
+const planOf = (text: string, observed: Observed): readonly string[] => {
+  const loaded = parseManifests([{ path: 'import.yaml', text }])
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) return errors.map(({ message }) => message)
+  const result = plan(loaded.desired, observed)
+  if (!result.ok) return result.diagnostics.map(({ message }) => message)
+  return isEmptyPlan(result.plan) ? [] : result.plan.changes.map(({ id, reasons }) => `${id} ${reasons}`)
+}
+
+test('whatever is live, its import plans empty', () => {
+  fc.assert(
+    fc.property(liveWorld, fc.boolean(), (branches, pin) => {
+      const observed = world(branches)
+      const { text, computes } = exported(observed, { pin })
+      if (computes > 0) expect(planOf(text, observed), text).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('names that mean something to YAML are names', () => {
+  const names = [
+    'yes',
+    '1.5',
+    '- a',
+    'a: b',
+    '#x',
+    '',
+    '*',
+    '&a',
+    '!tag',
+    "it's",
+    '"',
+    'br-looks-like-an-id',
+    'null',
+    '~',
+  ]
+  const odd = fc.oneof(
+    fc.constantFrom(...names.filter((name) => name !== '')),
+    fc.string({ minLength: 1, maxLength: 20 }),
+  )
+  fc.assert(
+    fc.property(fc.uniqueArray(odd, { minLength: 1, maxLength: 5 }), (branches) => {
+      const observed = world(
+        Object.fromEntries(branches.map((name, index) => [name, { primary: { id: `ep-${index}` } }])),
+      )
+      // Ids of the small world are made of names; here each needs one of its own.
+      const [project] = observed.projects
+      if (project === undefined) return
+      const own = project.branches.map((branch, index) => ({ ...branch, id: `br-own-${index}` }))
+      const computes = project.computes.map((compute, index) => ({ ...compute, branchId: `br-own-${index}` }))
+      const fixed = { ...observed, projects: [{ ...project, branches: own, computes }] }
+      expect(planOf(exported(fixed).text, fixed)).toEqual([])
+    }),
+  )
+})
+
+test('200 branches and 400 computes: imported, planned empty, with the previews as one rule', () => {
+  const previews = Array.from({ length: 150 }, (_, index) => [
+    `preview/${index}`,
+    { primary: { id: `ep-p${index}`, size: 0.25 } },
+  ])
+  const teams = Array.from({ length: 50 }, (_, index) => [
+    `team-${index}`,
+    {
+      primary: { id: `ep-t${index}`, size: 2 },
+      replicas: Array.from({ length: 4 }, (_unused, at) => ({ id: `ep-t${index}-${at}`, name: `r${at}`, size: 1 })),
+    },
+  ])
+  const observed = world(Object.fromEntries([...teams, ...previews]))
+  const { text, computes } = exported(observed)
+  expect(computes).toBe(400)
+  expect(planOf(text, observed)).toEqual([])
+  expect(text).toContain('match: preview/*')
+  expect(text).not.toContain('preview/7')
+})
+
+test('a manifest that a person would have written', async () => {
+  const observed = world({
+    main: {
+      primary: { id: 'ep-main', size: { min: 1, max: 4 }, scaleToZero: -1, settings: { work_mem: '64MB' } },
+      replicas: [
+        { id: 'ep-reporting', name: 'reporting', size: 2, scaleToZero: 300 },
+        { id: 'ep-nameless', size: 2 },
+      ],
+    },
+    staging: { primary: { id: 'ep-staging', size: 0.25, scaleToZero: 300, disabled: true } },
+    'preview/1': { primary: { id: 'ep-1', size: 0.25, scaleToZero: 300 } },
+    'preview/2': { primary: { id: 'ep-2', size: 0.25, scaleToZero: 300 } },
+    'preview/3': { primary: { id: 'ep-3', size: 0.25, scaleToZero: 300 } },
+    bare: {},
+  })
+  const { text, leftOut } = exported(observed)
+  expect(planOf(text, observed)).toEqual([])
+  expect(leftOut).toHaveLength(2)
+  await expect(text).toMatchFileSnapshot('golden/import.yaml')
+  expect(exported(observed, { branches: 'preview/*' }).text).not.toContain('staging')
+  expect(exported(observed, { pin: true }).text).toContain('id: ep-1')
+})
