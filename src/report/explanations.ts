@@ -104,6 +104,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: '--auto-approve',
     wayOut: 'Give it where nobody can be asked.',
   },
+  E_FAULTS: {
+    rule: 'A file of faults is a list of what is to go wrong.',
+    example: '- { on: request, effect: { kind: lock } }',
+    wayOut: 'docs/sandbox.md shows what a fault may be.',
+  },
   E_GIT: { rule: '--base names a commit that is here.', example: '--base origin/main', wayOut: 'Fetch it.' },
   E_DISABLED: {
     rule: 'A disabled compute does not start.',

@@ -1,7 +1,7 @@
 /** `espalier sandbox serve` and `connect` as processes, with real computes. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -157,4 +157,46 @@ test('the demo of real computes keeps to its plan and leaves nothing behind', as
   expect(code, said).toBe(0)
   expect(said.match(/^✓ .*$/gm)).toHaveLength(5)
   expect(said).toMatch(/first row after \d+ ms/)
+})
+
+test('faults come from a file; a wrong one is an error that says where', async () => {
+  const file = join(state, 'faults.yaml')
+  await writeFile(
+    file,
+    '- { on: request, path: /projects/*, effect: { kind: status, status: 503, message: out of order }, times: 0 }\n',
+  )
+  const running = start([
+    ...[
+      'sandbox',
+      'serve',
+      '--port',
+      '0',
+      '--computes',
+      'simulated',
+      '--seed',
+      SEED,
+      '--faults',
+      file,
+      '--key',
+      'key-12345',
+    ],
+  ])
+  onTestFinished(() => void running.child.kill('SIGTERM'))
+  await running.says('Computes  ')
+  const url = /API {2}(\S+)/.exec(running.sofar.stdout)?.[1] ?? ''
+  const answer = await fetch(`${url}/projects/quiet-river-12345678`, { headers: { authorization: 'Bearer key-12345' } })
+  expect([answer.status, await answer.json()]).toMatchObject([503, { message: 'out of order' }])
+
+  await writeFile(file, '- { on: request, effect: { kind: earthquake } }\n')
+  const { code, stderr } = await espalier([
+    'sandbox',
+    'serve',
+    '--port',
+    '0',
+    '--computes',
+    'simulated',
+    '--faults',
+    file,
+  ])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('docs/sandbox.md') })
 })

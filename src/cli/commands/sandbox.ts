@@ -14,6 +14,7 @@ const serveCommand = defineCommand({
       requiresArg: true,
       describe: 'The key it accepts (default: one made at the start; it opens this sandbox only)',
     },
+    faults: { type: 'string', requiresArg: true, describe: 'A file of faults: what is to go wrong' },
     'rate-limits': {
       type: 'boolean',
       describe: 'Refuse with 429 what is over 700 requests a minute, or 40 a second on a route',

@@ -1,5 +1,5 @@
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
-import { readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
+import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import { seedLeftOut } from '../connect.ts'
 import { checkNumber } from '../flags.ts'
 import { register } from '../sandbox-registry.ts'
@@ -12,6 +12,7 @@ export interface ServeFlags {
   readonly timeScale?: number | undefined
   readonly key?: string | undefined
   readonly rateLimits?: boolean | undefined
+  readonly faults?: string | undefined
   readonly computes: string
   readonly pgBin?: string | undefined
   readonly pgPort: number
@@ -24,6 +25,7 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   checkNumber('time-scale', flags.timeScale, 0.001, false)
   checkNumber('pg-port', flags.pgPort, 0)
   checkNumber('temp-disk-scale', flags.tempDiskScale, 0, false)
+  const faults = flags.faults === undefined ? [] : await readFaults(flags.faults)
   // The first two lines say where it listens; what is logged before that waits.
   const early: string[] = []
   let log = (line: string): void => void early.push(line)
@@ -36,6 +38,7 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
     ...(flags.key === undefined ? {} : { apiKey: flags.key }),
     log: (line) => log(line),
   })
+  for (const fault of faults) sandbox.control.addFault(fault)
   print(`API  ${sandbox.apiUrl}`)
   print(`Key  ${sandbox.apiKey}`)
   print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`)
