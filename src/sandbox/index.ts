@@ -2,6 +2,7 @@ export { type ManualClock, manualClock, type SandboxClock } from './clock/clock.
 export type { ConnectionInfo } from './computes/computes.ts'
 export { howToInstall } from './computes/postgres/binaries.ts'
 export type { ReachableCompute, SandboxControl, WorldDump } from './control/control.ts'
+export { worldOf } from './control/observed-world.ts'
 export type { FaultOrder } from './faults/fault.ts'
 export { readFaults } from './faults/read-faults.ts'
 export type { ComputesChoice } from './open-world.ts'

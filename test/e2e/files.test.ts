@@ -131,3 +131,27 @@ test.each([
   const { code, stdout, stderr } = await online('import', ...args)
   expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
 })
+
+test('a rehearsal carries the plan out on a sandbox of its own, and touches nothing live', async () => {
+  const before = sandbox.control.dump()
+  const { code, stdout, stderr } = await online('plan', '--rehearse', '--format', 'json')
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain(
+    'Rehearsed  4 steps done on a sandbox, with a lock, a slow and a failed operation on the way; the next plan is empty.',
+  )
+  expect(JSON.parse(stdout).changes).toHaveLength(4)
+  expect(sandbox.control.dump()).toEqual(before)
+  // From a snapshot it needs neither network nor key.
+  await online('snapshot', '--out', 'live.json')
+  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('the next plan is empty')
+})
+
+test('a plan with a step that is refused cannot be rehearsed to its end, and that is told', async () => {
+  const file = join(folder, 'refused.yaml')
+  await writeFile(
+    file,
+    'version: 1\nproject: quiet-river-12345678\nbranches: { main: { protect: true, primary: absent } }\n',
+  )
+  const { code, stderr } = await online('plan', file, '--rehearse')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing live was touched') })
+})

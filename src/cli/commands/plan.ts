@@ -34,6 +34,11 @@ export const planCommand = defineCommand({
       group: 'Output:',
       describe: 'Part what the manifests changed since this git ref from drift that was already there',
     },
+    rehearse: {
+      type: 'boolean',
+      group: 'Output:',
+      describe: 'Also carry the plan out on a sandbox that shows the same project, and misbehaves',
+    },
     'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 where there are changes' },
     'no-estimate': {
       type: 'boolean',
@@ -49,6 +54,7 @@ export const planCommand = defineCommand({
     ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
     ['$0 plan --live live.json', 'Offline, from espalier snapshot'],
     ['$0 plan --base origin/main', 'What this git branch does, and what was drift before'],
+    ['$0 plan --rehearse', 'And prove that it can be done'],
     ['$0 plan --format markdown', 'For a pull request'],
     ['$0 plan --sandbox --seed seed.yaml', 'Without an account'],
   ],

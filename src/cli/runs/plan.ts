@@ -10,7 +10,7 @@ import {
   type Plan,
 } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
-import { jsonPlan, markdownPlan, terminalPlan } from '../../report/index.ts'
+import { jsonPlan, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   commitOf,
   encodeSavedPlan,
@@ -36,6 +36,7 @@ export interface PlanFlags extends ApiFlags {
   readonly out?: string | undefined
   readonly base?: string | undefined
   readonly live?: string | undefined
+  readonly rehearse?: boolean | undefined
   readonly detailedExitcode?: boolean | undefined
   readonly noEstimate?: boolean | undefined
   readonly noColor?: boolean | undefined
@@ -63,6 +64,7 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
     base === undefined ? undefined : { ...base, origin: originOf(planOfBase(base.manifests, seen.observed), plan) }
   print(render(plan, seen, flags, origin))
   if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
+  if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags))) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
 
@@ -80,6 +82,33 @@ const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> =>
     await api.close()
     await connection.close()
   }
+}
+
+/** Told on stderr: stdout holds the plan alone. */
+const isRehearsed = async (
+  plan: Plan,
+  { observed }: Look,
+  manifests: Manifests,
+  flags: PlanFlags,
+): Promise<boolean> => {
+  if (isEmptyPlan(plan)) return true
+  // Loaded only where it is asked for: it brings the whole sandbox.
+  const { rehearse } = await import('../rehearse.ts')
+  const { outcome, isGood } = await rehearse(plan, observed, manifests)
+  if (isGood) {
+    const steps = `${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`
+    print(
+      `Rehearsed  ${steps} done on a sandbox, with a lock, a slow and a failed operation on the way; the next plan is empty.`,
+      process.stderr,
+    )
+    return true
+  }
+  print(terminalOutcome(plan, outcome, styleOf(process.stderr, flags)), process.stderr)
+  print(
+    'Rehearsed  The plan could not be carried out on the sandbox as it is. Nothing live was touched.',
+    process.stderr,
+  )
+  return false
 }
 
 /** `3 h`, in the largest unit that it fills. */
