@@ -35,7 +35,11 @@ export interface SandboxControl {
   readonly computesDescription: string
   computes(): Promise<readonly ReachableCompute[]>
   connections(): readonly ConnectionInfo[]
-  /** A connection that the sandbox holds. @throws {ConnectionRefusal} as any client would see it. */
+  /**
+   * A connection that the sandbox holds.
+   *
+   * @throws {ConnectionRefusal} as any client would see it.
+   */
   connect(computeId: string): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
   faults(): readonly WaitingFault[]

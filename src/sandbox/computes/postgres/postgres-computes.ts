@@ -18,9 +18,9 @@ import { Queues } from '../queues.ts'
 import { DATABASE, DataFolders, ROLE } from './data.ts'
 import { type Home, type HomeOptions, openHome } from './home.ts'
 import { findPgBouncer, type Pooler, startPooler } from './pooler.ts'
-import { type PostgresServer, startServer } from './server.ts'
+import { serveCompute, writeConfiguration } from './serve-compute.ts'
+import type { PostgresServer } from './server.ts'
 import { SUPERVISOR, withSession } from './session.ts'
-import { availableLibraries, configurationOf, SOCKET_PORT } from './settings.ts'
 import { TempDisks } from './temp-disk.ts'
 
 export interface PostgresOptions extends HomeOptions {
@@ -35,10 +35,6 @@ interface Running {
   readonly spec: ComputeSpec
 }
 
-/** A standby that is told this can no longer follow its primary: it needs a new copy. */
-const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
-/** Postgres' own words where data was made under a larger setting (its documentation, 26.4.3). */
-const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
 const NOT_RUNNING = '57P03'
 const POOLER_MISSING = '08004'
 
@@ -138,7 +134,7 @@ class PostgresComputes implements Computes {
     return this.#work.run(spec.id, async () => {
       const running = this.#running.get(spec.id)
       if (running === undefined) return
-      this.#configure(spec, {})
+      writeConfiguration(spec, this.#home, this.#options.log)
       running.server.reload()
       this.#running.set(spec.id, { ...running, spec })
     })
@@ -275,68 +271,24 @@ class PostgresComputes implements Computes {
     return this.#serve(spec, folder)
   }
 
-  async #serve(
-    spec: ComputeSpec,
-    data: string,
-    atLeast: Readonly<Record<string, string>> = {},
-  ): Promise<PostgresServer> {
-    let tooLow: Readonly<Record<string, string>> = {}
-    const home = this.#home
-    const socketFolder = this.#socketFolderOf(spec)
-    try {
-      const server = await startServer({
-        ...home,
-        data,
-        configuration: this.#configure(spec, atLeast),
-        socketFolder,
-        onLine: (line) => {
-          if (!line.includes(' LOG: ')) this.#options.log(`postgres  ${spec.id}  ${line}`)
-          const [, name, value] = TOO_LOW.exec(line) ?? []
-          if (name !== undefined && value !== undefined) tooLow = { ...tooLow, [name]: value }
-          if (LOST_TRACK.test(line)) this.#copyAgain(spec)
-        },
-      })
-      this.#disks.watch(data, spec.tempDiskBytes, server.ended)
-      return server
-    } catch (error) {
-      const known = Object.keys(tooLow).every((name) => name in atLeast)
-      if (known) throw error
-      return this.#serve(spec, data, { ...atLeast, ...tooLow })
-    }
-  }
-
-  /** Of a primary: by its branch, so that replicas find whichever compute is the primary. */
-  #socketFolderOf({ type, branchId, id }: ComputeSpec): string {
-    return this.#home.socketFolder(type === 'read_write' ? branchId : id)
-  }
-
-  /** Writes its configuration; returns the file. */
-  #configure(spec: ComputeSpec, atLeast: Readonly<Record<string, string>>): string {
-    const { there, missing } = availableLibraries(spec.libraries, this.#home.binaries.postgres)
-    for (const name of missing) this.#options.log(`postgres  ${spec.id}  left out, not installed here: library ${name}`)
-    const primary = [
-      `host=${this.#home.socketFolder(spec.branchId)}`,
-      `port=${SOCKET_PORT} user=${SUPERVISOR} password=${this.#home.password}`,
-    ].join(' ')
-    const text = configurationOf(
-      { ...spec, libraries: there },
-      {
-        socketFolder: this.#socketFolderOf(spec),
-        atLeast,
-        ...(spec.type === 'read_write' ? {} : { primary }),
-      },
-      this.#home.hbaFile,
-    )
-    return this.#home.keepConfiguration(spec.id, text)
+  async #serve(spec: ComputeSpec, data: string): Promise<PostgresServer> {
+    const server = await serveCompute(spec, data, {
+      home: this.#home,
+      log: this.#options.log,
+      onLostTrack: () => this.#copyAgain(spec),
+    })
+    this.#disks.watch(data, spec.tempDiskBytes, server.ended)
+    return server
   }
 
   #copyAgain(spec: ComputeSpec): void {
     if (this.#running.get(spec.id)?.spec.branchId !== spec.branchId) return
-    void this.#work.run(spec.id, async () => {
+    const copied = this.#work.run(spec.id, async () => {
       await this.#halt(spec.id)
       this.#data.remove(this.#data.replica(spec.id))
       await this.#launch(spec)
     })
+    this.#logFailure(spec.id, copied)
   }
 
   async #halt(id: string): Promise<void> {
@@ -359,7 +311,12 @@ class PostgresComputes implements Computes {
     if (this.#closing || running?.server !== server) return
     this.#running.delete(id)
     this.#options.log(`postgres  ${id}  ended by itself; started again`)
-    void this.start(running.spec).catch((error: unknown) => {
+    this.#logFailure(id, this.start(running.spec))
+  }
+
+  /** Of what nobody waits for. */
+  #logFailure(id: string, work: Promise<void>): void {
+    void work.catch((error: unknown) => {
       this.#options.log(`postgres  ${id}  ${error instanceof Error ? error.message : String(error)}`)
     })
   }

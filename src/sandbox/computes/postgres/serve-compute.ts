@@ -1,0 +1,82 @@
+/** From what a compute must be to a server that runs: its configuration, its start, and what it says of its data. */
+import type { ComputeSpec } from '../computes.ts'
+import type { Home } from './home.ts'
+import { type PostgresServer, startServer } from './server.ts'
+import { SUPERVISOR } from './session.ts'
+import { availableLibraries, configurationOf, SOCKET_PORT } from './settings.ts'
+
+export interface ServeOptions {
+  readonly home: Home
+  readonly log: (line: string) => void
+  /** A standby can no longer follow its primary: it needs a new copy. */
+  readonly onLostTrack: () => void
+}
+
+/** Settings that data insists on, since it was made under them. */
+type AtLeast = Readonly<Record<string, string>>
+
+const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
+/** Postgres' own words where data was made under a larger setting (its documentation, 26.4.3). */
+const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
+
+/**
+ * Starts a server on a data folder; where the data insists on larger settings, with those.
+ *
+ * @throws {Error} in Postgres' words, where it does not start.
+ */
+export const serveCompute = async (
+  spec: ComputeSpec,
+  data: string,
+  options: ServeOptions,
+  atLeast: AtLeast = {},
+): Promise<PostgresServer> => {
+  const { home, log, onLostTrack } = options
+  let tooLow: AtLeast = {}
+  try {
+    return await startServer({
+      ...home,
+      data,
+      configuration: writeConfiguration(spec, home, log, atLeast),
+      socketFolder: socketFolderOf(spec, home),
+      onLine: (line) => {
+        if (!line.includes(' LOG: ')) log(`postgres  ${spec.id}  ${line}`)
+        const [, name, value] = TOO_LOW.exec(line) ?? []
+        if (name !== undefined && value !== undefined) tooLow = { ...tooLow, [name]: value }
+        if (LOST_TRACK.test(line)) onLostTrack()
+      },
+    })
+  } catch (error) {
+    const isKnown = Object.keys(tooLow).every((name) => name in atLeast)
+    if (isKnown) throw error
+    return serveCompute(spec, data, options, { ...atLeast, ...tooLow })
+  }
+}
+
+/** Returns the file. */
+export const writeConfiguration = (
+  spec: ComputeSpec,
+  home: Home,
+  log: (line: string) => void,
+  atLeast: AtLeast = {},
+): string => {
+  const { there, missing } = availableLibraries(spec.libraries, home.binaries.postgres)
+  for (const name of missing) log(`postgres  ${spec.id}  left out, not installed here: library ${name}`)
+  const primary = [
+    `host=${home.socketFolder(spec.branchId)}`,
+    `port=${SOCKET_PORT} user=${SUPERVISOR} password=${home.password}`,
+  ].join(' ')
+  const text = configurationOf(
+    { ...spec, libraries: there },
+    {
+      socketFolder: socketFolderOf(spec, home),
+      atLeast,
+      ...(spec.type === 'read_write' ? {} : { primary }),
+    },
+    home.hbaFile,
+  )
+  return home.keepConfiguration(spec.id, text)
+}
+
+/** Of a primary: by its branch, so that replicas find whichever compute is the primary. */
+const socketFolderOf = ({ type, branchId, id }: ComputeSpec, home: Home): string =>
+  home.socketFolder(type === 'read_write' ? branchId : id)
