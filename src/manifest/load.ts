@@ -7,6 +7,12 @@ import { MAX_FILE_BYTES } from './files/limits.ts'
 import { type FindFile, parseWith } from './parse.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 
+/** A manifest's text, and where it lies. */
+export interface LocatedFile extends ManifestFile {
+  /** Absolute. */
+  readonly file: string
+}
+
 /**
  * Reads manifests: files, folders (walked for .yaml and .yml; hidden folders and node_modules left out) and globs.
  *
@@ -14,16 +20,25 @@ import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
  */
 export const loadManifests = async (paths: readonly string[], options: LoadOptions = {}): Promise<LoadedManifests> => {
   const cwd = options.cwd ?? process.cwd()
+  const { texts, diagnostics } = await readFiles(paths, cwd)
+  return parseWith(texts, options.sizeTable ?? SIZE_TABLE, sharedFiles(cwd), diagnostics)
+}
+
+/** The texts that `paths` mean (as {@link loadManifests} finds them), and why any cannot be had. */
+export const readFiles = async (
+  paths: readonly string[],
+  cwd: string,
+): Promise<{ readonly texts: readonly LocatedFile[]; readonly diagnostics: readonly Diagnostic[] }> => {
   const { files, diagnostics } = await findFiles(paths, cwd)
   const found: Diagnostic[] = [...diagnostics]
-  const texts: ManifestFile[] = []
+  const texts: LocatedFile[] = []
   for (const file of files) {
     const shown = shownPath(file, cwd)
     const text = (await leavesTree(file, cwd)) ? outside(shown) : readText(file, shown)
-    if (typeof text === 'string') texts.push({ path: shown, text })
+    if (typeof text === 'string') texts.push({ file, path: shown, text })
     else found.push(text)
   }
-  return parseWith(texts, options.sizeTable ?? SIZE_TABLE, sharedFiles(cwd), found)
+  return { texts, diagnostics: found }
 }
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')

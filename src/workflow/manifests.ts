@@ -30,9 +30,17 @@ export const readManifests = async (
 ): Promise<Manifests> => {
   const sizeTable = sizeTablePath === undefined ? undefined : await readSizeTable(sizeTablePath)
   const options = sizeTable === undefined ? {} : { sizeTable }
-  const paths = given.length > 0 ? given : [await defaultPath(cwd)]
+  const paths = await pathsOf(given, cwd)
   return { loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }
 }
+
+/**
+ * What was named, or the first of {@link DEFAULT_PATHS} that is there.
+ *
+ * @throws {EspalierError} where nothing was named and nothing is there.
+ */
+export const pathsOf = async (given: readonly string[], cwd: string): Promise<readonly string[]> =>
+  given.length > 0 ? given : [await defaultPath(cwd)]
 
 const defaultPath = async (cwd: string): Promise<string> => {
   for (const path of DEFAULT_PATHS) {

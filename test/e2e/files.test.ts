@@ -107,7 +107,7 @@ test('explain lists all codes, and finds the nearest', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean E_SIZE_STEP?') })
 })
 
-test('import writes a manifest whose plan is empty, and never over a file that is there', async () => {
+test('import writes a manifest whose plan is empty', async () => {
   const imported = await online('import', '--project', 'quiet-river-12345678', '--out', 'imported.yaml')
   expect(imported.code, imported.stderr).toBe(0)
   expect(imported.stderr).toContain('the plan of this manifest is empty')
@@ -115,12 +115,86 @@ test('import writes a manifest whose plan is empty, and never over a file that i
   expect({ code: planned.code, stdout: planned.stdout }).toMatchObject({ code: 0 })
   const text = await readFile(join(folder, 'imported.yaml'), 'utf8')
   expect(text).toMatch(/^# yaml-language-server/)
-  const again = await online('import', '--project', 'quiet-river-12345678', '--out', 'imported.yaml')
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('it is there already') })
-  expect(await readFile(join(folder, 'imported.yaml'), 'utf8')).toBe(text)
+  expect((await espalier(['fmt', '--check', 'imported.yaml'], {}, folder)).code).toBe(0)
   expect((await online('import', '--project', 'quiet-river-12345678', '--branch', 'main', '--pin')).stdout).toContain(
     'id: ep-cool-dawn-a1b2c3d4',
   )
+})
+
+const OWN = `# The web shop.
+version: 1
+project: quiet-river-12345678
+branches:
+  # Ask in #databases first.
+  main: { primary: { size: 8 } }  # too big?
+`
+
+test('import into a file adds what is live and updates what differs; every other byte stays', async () => {
+  await writeFile(join(folder, 'own.yaml'), OWN)
+  const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'own.yaml')
+  expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('1 value updated') })
+  const text = await readFile(join(folder, 'own.yaml'), 'utf8')
+  expect(text.startsWith(OWN.replace('size: 8', 'size: 1'))).toBe(true)
+  expect((await online('plan', 'own.yaml', '--detailed-exitcode')).code).toBe(0)
+  const again = await online('import', '--project', 'quiet-river-12345678', '--out', 'own.yaml')
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('0 computes added, 0 values updated') })
+  expect(await readFile(join(folder, 'own.yaml'), 'utf8')).toBe(text)
+})
+
+test('import into a file that speaks of another project gives this one a document of its own', async () => {
+  const other = 'version: 1\nproject: late-sun-87654321\nbranches: { main: {} }'
+  await writeFile(join(folder, 'fleet.yaml'), other)
+  const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'fleet.yaml')
+  expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('in a document of its own') })
+  const text = await readFile(join(folder, 'fleet.yaml'), 'utf8')
+  expect(text.startsWith(`${other}\n---\n`)).toBe(true)
+})
+
+test('import into a file that declares what is not live says where, and writes nothing', async () => {
+  const ahead = `${OWN}  staging: { primary: absent }\n`
+  await writeFile(join(folder, 'ahead.yaml'), ahead)
+  const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'ahead.yaml')
+  expect(into).toMatchObject({ code: 1, stdout: '' })
+  expect(into.stderr).toContain('ahead.yaml:7')
+  expect(into.stderr).toContain('it is declared absent and is live')
+  expect(await readFile(join(folder, 'ahead.yaml'), 'utf8')).toBe(ahead)
+})
+
+const UNTIDY = `version: 1
+branches:
+  main:
+    primary: { scaleToZero: 300s, size: 1.0 }
+# Of the shop.
+project: quiet-river-12345678
+`
+const TIDY = `version: 1
+# Of the shop.
+project: quiet-river-12345678
+branches:
+  main:
+    primary: { size: 1, scaleToZero: 5m }
+`
+
+test('fmt: --check writes nothing and ends with 2, --diff shows, without them it is done once', async () => {
+  const path = join(folder, 'untidy.yaml')
+  await writeFile(path, UNTIDY)
+  const checked = await offline('fmt', '--check', '--diff', 'untidy.yaml')
+  expect(checked).toMatchObject({ code: 2, stderr: expect.stringContaining('run `espalier fmt`') })
+  expect(checked.stdout).toContain('+    primary: { size: 1, scaleToZero: 5m }')
+  expect(await readFile(path, 'utf8')).toBe(UNTIDY)
+  expect(await offline('fmt', 'untidy.yaml')).toMatchObject({ code: 0, stdout: 'untidy.yaml\n' })
+  expect(await readFile(path, 'utf8')).toBe(TIDY)
+  const again = await offline('fmt', 'untidy.yaml')
+  expect(again).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('Nothing to format in 1 file.') })
+})
+
+test('fmt leaves a file alone that it cannot read, says where, and formats the others', async () => {
+  await writeFile(join(folder, 'broken.yaml'), 'version: [1\n')
+  await writeFile(join(folder, 'other.yaml'), UNTIDY)
+  const { code, stdout, stderr } = await offline('fmt', 'broken.yaml', 'other.yaml')
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'other.yaml\n' })
+  expect(stderr).toContain('broken.yaml:')
+  expect(await readFile(join(folder, 'broken.yaml'), 'utf8')).toBe('version: [1\n')
 })
 
 test.each([

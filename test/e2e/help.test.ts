@@ -8,6 +8,7 @@ test.each([
   ['plan --help'],
   ['apply --help'],
   ['import --help'],
+  ['fmt --help'],
   ['show --help'],
   ['drift --help'],
   ['status --help'],

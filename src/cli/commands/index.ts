@@ -4,6 +4,7 @@ import { completionCommand } from './completion.ts'
 import { computeCommand } from './compute.ts'
 import { driftCommand } from './drift.ts'
 import { explainCommand } from './explain.ts'
+import { fmtCommand } from './fmt.ts'
 import { importCommand } from './import.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   planCommand,
   applyCommand,
   importCommand,
+  fmtCommand,
   showCommand,
   driftCommand,
   statusCommand,

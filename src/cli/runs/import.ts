@@ -1,18 +1,20 @@
-import { writeFile } from 'node:fs/promises'
 import { createReadApi, snapshot } from '../../api/index.ts'
-import { exportProject, parseManifests } from '../../manifest/index.ts'
+import { type ExportOptions, exportProject, parseManifests } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, globProblem, hasErrors, isEmptyPlan } from '../../model/index.ts'
 import { plan } from '../../planner/index.ts'
 import { plainText } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { print } from '../terminal.ts'
+import { replaceFile } from '../write-file.ts'
+import { importInto } from './import-into.ts'
 
 export interface ImportFlags extends ApiFlags {
   readonly project: string
   readonly branch?: string | undefined
   readonly pin?: boolean | undefined
   readonly out?: string | undefined
+  readonly noColor?: boolean | undefined
 }
 
 const SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
@@ -31,20 +33,16 @@ export const runImport = async (flags: ImportFlags): Promise<ExitCode> => {
         hint: 'Check the id and the key.',
       })
     }
-    const { text, leftOut, computes } = exportProject(project, {
-      ...(flags.branch === undefined ? {} : { branches: flags.branch }),
-      pin: flags.pin === true,
-      schema: SCHEMA,
-    })
-    if (computes === 0) {
-      throw new EspalierError('E_IMPORT', 'There is no compute to import.', {
-        hint: flags.branch === undefined ? 'The project has none that a manifest can declare.' : 'Widen --branch.',
-      })
-    }
+    const options = exportOptions(flags)
+    const { out, noColor } = flags
+    const merged = out === undefined ? undefined : await importInto({ out, noColor }, project, observed, options)
+    if (merged !== undefined) return merged
+    const { text, leftOut, computes } = exportProject(project, options)
+    if (computes === 0) throw nothing(flags)
     check(text, observed)
-    if (flags.out === undefined) print(text)
-    else await write(flags.out, text)
-    for (const line of leftOut) print(`Left out  ${plainText(line)}`, process.stderr)
+    if (out === undefined) print(text)
+    else await replaceFile(out, text, 'The manifest')
+    tellLeftOut(leftOut)
     print(`${computes} computes imported; the plan of this manifest is empty.`, process.stderr)
     return EXIT.ok
   } finally {
@@ -64,13 +62,17 @@ const check = (text: string, observed: Parameters<typeof plan>[1]): void => {
   })
 }
 
-/** Never over a file that is there: what a person wrote in it would be lost. */
-const write = async (file: string, text: string): Promise<void> => {
-  await writeFile(file, text, { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'EEXIST' ? 'it is there already' : (cause.code ?? cause.message)
-    throw new EspalierError('E_OUT', `The manifest cannot be written to ${file} (${why}).`, {
-      hint: 'Name a new file, and take from it what you need.',
-      cause,
-    })
+const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
+  ...(branch === undefined ? {} : { branches: branch }),
+  pin: pin === true,
+  schema: SCHEMA,
+})
+
+const nothing = ({ branch }: ImportFlags): EspalierError =>
+  new EspalierError('E_IMPORT', 'There is no compute to import.', {
+    hint: branch === undefined ? 'The project has none that a manifest can declare.' : 'Widen --branch.',
   })
+
+const tellLeftOut = (leftOut: readonly string[]): void => {
+  for (const line of leftOut) print(`Left out  ${plainText(line)}`, process.stderr)
 }

@@ -53,3 +53,19 @@ const timeOf = (seconds: number): string => {
   if (seconds === SCALE_TO_ZERO_NEVER) return 'never'
   return seconds === SCALE_TO_ZERO_DEFAULT ? 'default' : formatDuration(seconds)
 }
+
+/** One attribute by its path in a manifest; `undefined` where the live compute lacks it, or a manifest cannot say it. */
+export const writtenAt = (path: string, attributes: ComputeAttributes): unknown => {
+  const { name, disabled = false, poolerEnabled, poolerMode, passwordlessAccess, postgresPreload } = attributes
+  const setting = /^postgres\.settings\.(.+)$/s.exec(path)?.[1]
+  if (setting !== undefined) return attributes.postgresSettings?.[setting]
+  const own: Readonly<Record<string, unknown>> = {
+    name,
+    disabled,
+    'pooler.enabled': poolerEnabled,
+    'pooler.mode': poolerMode,
+    passwordlessAccess,
+    'postgres.preload': postgresPreload === undefined ? undefined : [...postgresPreload],
+  }
+  return path in own ? own[path] : writtenOf(attributes).get(path)
+}

@@ -1,7 +1,8 @@
 /** A live project as a manifest that a person would have written. */
-import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
+import { Document } from 'yaml'
 import { globMatches, type ObservedBranch, type ObservedCompute, type ObservedProject } from '../../model/index.ts'
 import { type Written, writtenOf } from './attributes.ts'
+import { compactBelow, STYLE } from './style.ts'
 
 export interface ExportOptions {
   /** A glob over branch names; without it all branches. */
@@ -19,7 +20,8 @@ export interface Exported {
   readonly computes: number
 }
 
-interface Shape {
+/** A branch's computes in the words of a manifest. */
+export interface BranchShape {
   readonly branch: ObservedBranch
   readonly primary?: Written
   readonly replicas: ReadonlyMap<string, Written>
@@ -27,15 +29,15 @@ interface Shape {
 
 /** As many branches must be alike before a rule is worth it. */
 const ALIKE = 3
-/** Of a map that is written on one line. */
-const SHORT = 4
 
 export const exportProject = (project: ObservedProject, options: ExportOptions): Exported => {
   const leftOut: string[] = []
   const chosen = project.branches.filter(
     ({ name }) => options.branches === undefined || globMatches(options.branches, name),
   )
-  const shapes = chosen.map((branch) => shapeOf(branch, project.computes, options.pin, leftOut))
+  const shapes = chosen.map((branch) =>
+    shapeOf(branch, project.computes, { pin: options.pin, taken: new Set() }, leftOut),
+  )
   const declared = shapes.filter(({ primary, replicas }) => primary !== undefined || replicas.size > 0)
   const defaults = takeDefaults(declared)
   const { rules, listed } = takeRules(declared, project)
@@ -52,25 +54,29 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   return { text: render(root, options.schema, leftOut), leftOut, computes: count(declared) }
 }
 
-const count = (shapes: readonly Shape[]): number =>
+const count = (shapes: readonly BranchShape[]): number =>
   shapes.reduce((sum, { primary, replicas }) => sum + replicas.size + (primary === undefined ? 0 : 1), 0)
 
 /** A name that reads as an id would be taken for one. */
-const refOf = ({ id, name }: ObservedBranch): string => (name.startsWith('br-') ? id : name)
+export const refOf = ({ id, name }: ObservedBranch): string => (name.startsWith('br-') ? id : name)
 
-const bodyOf = ({ primary, replicas }: Shape): Written => {
+export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
   const body: Written = new Map()
   if (primary !== undefined) body.set('primary', primary)
   if (replicas.size > 0) body.set('replicas', new Map(replicas))
   return body
 }
 
-const shapeOf = (
+/**
+ * What a manifest cannot hold is said in `leftOut`.
+ * @param how.taken replicas' keys that stand for other computes already.
+ */
+export const shapeOf = (
   branch: ObservedBranch,
   computes: readonly ObservedCompute[],
-  pin: boolean,
+  { pin, taken }: { readonly pin: boolean; readonly taken: ReadonlySet<string> },
   leftOut: string[],
-): Shape => {
+): BranchShape => {
   const own = computes.filter(({ branchId }) => branchId === branch.id)
   const replicas = new Map<string, Written>()
   let primary: Written | undefined
@@ -79,17 +85,19 @@ const shapeOf = (
     const isNamesake = own.some(
       (other) => other !== compute && other.type === compute.type && other.attributes.name === name,
     )
-    const written = new Map([
-      ...(pin || isNamesake ? [['id', compute.id] as const] : []),
-      ...writtenOf(compute.attributes),
-    ])
+    const id = pin || isNamesake ? [['id', compute.id] as const] : []
+    const written: Written = new Map([...id, ...writtenOf(compute.attributes)])
     if (compute.type === 'read_write') {
       // A name stands once on a branch in a manifest; the replica needs it more.
-      const isTaken = own.some((other) => other.type === 'read_only' && other.attributes.name === name)
-      primary = name === undefined || isTaken ? written : new Map<string, unknown>([...written, ['name', name]])
+      const isTaken =
+        taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
+      primary =
+        name === undefined || isTaken
+          ? written
+          : new Map<string, unknown>([...id, ['name', name], ...writtenOf(compute.attributes)])
     } else if (name === undefined) {
       leftOut.push(`replica ${compute.id} on ${branch.name} has no name, and a declared replica has one`)
-    } else if (replicas.has(name)) {
+    } else if (replicas.has(name) || taken.has(name)) {
       leftOut.push(`replica ${compute.id} on ${branch.name} is named ${name} like another one there`)
     } else replicas.set(name, written)
   }
@@ -97,7 +105,7 @@ const shapeOf = (
 }
 
 /** What most computes have is said once; it is taken out of theirs. Only where each of them says it at all. */
-const takeDefaults = (shapes: readonly Shape[]): Written => {
+const takeDefaults = (shapes: readonly BranchShape[]): Written => {
   const all = shapes.flatMap(({ primary, replicas }) => [
     ...(primary === undefined ? [] : [primary]),
     ...replicas.values(),
@@ -121,17 +129,17 @@ const takeDefaults = (shapes: readonly Shape[]): Written => {
 
 /** Branches that share a prefix and a shape, where no other branch of that prefix would be caught. */
 const takeRules = (
-  shapes: readonly Shape[],
+  shapes: readonly BranchShape[],
   project: ObservedProject,
-): { readonly rules: readonly Written[]; readonly listed: readonly Shape[] } => {
-  const groups = new Map<string, Shape[]>()
+): { readonly rules: readonly Written[]; readonly listed: readonly BranchShape[] } => {
+  const groups = new Map<string, BranchShape[]>()
   for (const shape of shapes) {
     const prefix = /^([\w.-]+\/)+(?=[^/]+$)/.exec(shape.branch.name)?.[0]
     const isPlain = shape.replicas.size === 0 && shape.primary?.has('id') === false && !shape.primary.has('name')
     if (prefix !== undefined && isPlain) groups.set(prefix, [...(groups.get(prefix) ?? []), shape])
   }
   const rules: Written[] = []
-  const covered = new Set<Shape>()
+  const covered = new Set<BranchShape>()
   for (const [prefix, alike] of groups) {
     const match = `${prefix}*`
     const caught = project.branches.filter(({ name }) => globMatches(match, name)).length
@@ -154,23 +162,9 @@ const plain = (value: unknown): unknown =>
 
 const render = (root: Written, schema: string, leftOut: readonly string[]): string => {
   const document = new Document(root)
-  visit(document, {
-    Collection: (_key, node, path) => {
-      if (path.length > 2 && isShort(node)) node.flow = true
-    },
-  })
+  compactBelow(document, 2)
   document.commentBefore = ` yaml-language-server: $schema=${schema}`
   const left = leftOut.map((line) => `#   ${line.replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`)
   const tail = left.length === 0 ? '' : `\n# Left out, and so left alone:\n${left.join('')}`
-  return document.toString({ lineWidth: 0, flowCollectionPadding: true }) + tail
-}
-
-/** Of a map, few values, and none of them a map of its own but a size; of a list, few plain values. */
-const isShort = (node: Node): boolean => {
-  if (!isCollection(node) || node.items.length > SHORT) return false
-  if (!isMap(node)) return node.items.every((item) => isScalar(item))
-  return node.items.every(
-    ({ key, value }) =>
-      (!isCollection(value) || String(key) === 'size') && String(key) !== 'primary' && String(key) !== 'match',
-  )
+  return document.toString(STYLE) + tail
 }

@@ -1,0 +1,214 @@
+/** What of a live project a person's manifest does not say yet, or says otherwise: put in. */
+import {
+  type Change,
+  type ComputeAttributes,
+  type Desired,
+  globMatches,
+  isAbsence,
+  type ObservedBranch,
+  type ObservedCompute,
+  type ObservedProject,
+  type Plan,
+  type Source,
+} from '../../model/index.ts'
+import { parseManifests } from '../parse.ts'
+import type { ManifestFile } from '../types.ts'
+import { type Written, writtenAt } from './attributes.ts'
+import { bodyOf, refOf, shapeOf } from './export-project.ts'
+import { MergeBlocked, mergeIntoManifest } from './merge.ts'
+
+export interface AdoptOptions {
+  readonly branches?: string
+  readonly pin: boolean
+}
+
+export interface Adopted {
+  readonly text: string
+  readonly added: number
+  readonly updated: number
+  readonly leftOut: readonly string[]
+}
+
+/** A difference that text alone cannot settle: what it is, and where the manifest says it. */
+export interface AdoptConflict {
+  readonly message: string
+  readonly source?: Source
+}
+
+/**
+ * @param plan of this file's documents of the project, against what is live.
+ * @param shared what the file extends.
+ * @returns the file's new text, or what stands in the way.
+ */
+export const adoptInto = (
+  file: ManifestFile,
+  shared: readonly ManifestFile[],
+  project: ObservedProject,
+  plan: Plan,
+  options: AdoptOptions,
+): Adopted | { readonly conflicts: readonly AdoptConflict[] } => {
+  const { desired } = parseManifests([file, ...shared])
+  const adopting = new Adopting(project, plan, desired, options)
+  if (adopting.conflicts.length > 0) return { conflicts: adopting.conflicts }
+  try {
+    // First with empty bodies: what the defaults give then need not be said again.
+    const bare = mergeIntoManifest(
+      file.text,
+      project.id,
+      adopting.values(() => false),
+    )
+    const given = givenBy(parseManifests([{ ...file, text: bare }, ...shared]).desired, project.id)
+    const isNews: IsNews = (ref, replica, key, value) => !same(given(ref, replica, key), value)
+    const text = mergeIntoManifest(file.text, project.id, adopting.values(isNews))
+    return { text, added: adopting.added, updated: adopting.updated, leftOut: adopting.leftOut }
+  } catch (error) {
+    if (!(error instanceof MergeBlocked)) throw error
+    const message = `\`${error.path.join('.')}\` cannot be added: an alias, or a comment inside braces, is in its place.`
+    return { conflicts: [{ message }] }
+  }
+}
+
+/** Whether a compute's own body must say an attribute: by reference of its branch, and the replica's key or ''. */
+type IsNews = (ref: string, replica: string, key: string, value: unknown) => boolean
+
+const givenBy = (desired: Desired, project: string): ((ref: string, replica: string, path: string) => unknown) => {
+  const computes = new Map<string, ComputeAttributes>()
+  for (const document of desired.documents) {
+    if (document.project !== project) continue
+    for (const { ref, primary, replicas } of document.branches) {
+      if (primary !== undefined && !isAbsence(primary)) computes.set(`${ref}\0`, primary.attributes)
+      for (const { key = '', attributes } of replicas) computes.set(`${ref}\0${key}`, attributes)
+    }
+  }
+  return (ref, replica, path) => {
+    const attributes = computes.get(`${ref}\0${replica}`)
+    return attributes === undefined ? undefined : writtenAt(path, attributes)
+  }
+}
+
+class Adopting {
+  readonly conflicts: AdoptConflict[] = []
+  readonly leftOut: string[] = []
+  added = 0
+  updated = 0
+  readonly #project: ObservedProject
+  /** The branches that the manifest lists, by reference, with their replicas' keys. */
+  readonly #listed: ReadonlyMap<string, ReadonlySet<string>>
+  /** Values for declared computes, by reference of the branch. */
+  readonly #changed = new Map<string, Written>()
+  /** Declarations that are new, by reference of the branch: bodies as they would be without defaults. */
+  readonly #new = new Map<string, Written>()
+
+  constructor(project: ObservedProject, plan: Plan, desired: Desired, { branches, pin }: AdoptOptions) {
+    this.#project = project
+    const documents = desired.documents.filter((one) => one.project === project.id)
+    this.#listed = new Map(
+      documents.flatMap(({ branches: listed }) =>
+        listed.map(({ ref, replicas }) => [ref, new Set(replicas.flatMap(({ key }) => key ?? []))] as const),
+      ),
+    )
+    const isChosen = ({ name }: { readonly name: string }): boolean =>
+      branches === undefined || globMatches(branches, name)
+    for (const branch of project.branches.filter(isChosen)) {
+      const changes = plan.changes.filter((change) => change.branch.id === branch.id)
+      const loose = new Set([
+        ...plan.unmanaged.filter((one) => one.branch.id === branch.id).map(({ compute }) => compute.id),
+        ...changes.filter(isPrune).map(({ compute }) => compute.id),
+      ])
+      const differing = changes.filter((change) => !isPrune(change))
+      for (const change of differing.filter(({ kind }) => kind !== 'update')) this.#refuse(change)
+      const updates = differing.filter(({ kind }) => kind === 'update')
+      if (loose.size === 0 && updates.length === 0) continue
+      const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
+      if (ref === undefined) {
+        // A rule speaks for it, if anything does; listing the branch takes all of it out of the rule's hands.
+        this.#declare(branch, refOf(branch), () => true, pin)
+        continue
+      }
+      this.#declare(branch, ref, ({ id }) => loose.has(id), pin)
+      for (const update of updates) this.#update(ref, update)
+    }
+  }
+
+  values(isNews: IsNews): Written {
+    const branches: Written = new Map()
+    for (const [ref, body] of this.#new) branches.set(ref, newsOf(ref, body, isNews))
+    for (const [ref, body] of this.#changed) {
+      branches.set(ref, laid((branches.get(ref) as Written | undefined) ?? new Map(), body))
+    }
+    return branches.size === 0 ? new Map() : new Map([['branches', branches]])
+  }
+
+  #declare(branch: ObservedBranch, ref: string, isWanted: (compute: ObservedCompute) => boolean, pin: boolean): void {
+    const wanted = this.#project.computes.filter((compute) => compute.branchId === branch.id && isWanted(compute))
+    if (wanted.length === 0) return
+    const shape = shapeOf(branch, wanted, { pin, taken: this.#listed.get(ref) ?? new Set() }, this.leftOut)
+    this.added += shape.replicas.size + (shape.primary === undefined ? 0 : 1)
+    if (shape.primary !== undefined || shape.replicas.size > 0) this.#new.set(ref, bodyOf(shape))
+  }
+
+  #update(ref: string, change: Change): void {
+    const live = this.#project.computes.find(({ id }) => id === change.compute.id)
+    const isReplica = change.compute.type === 'read_only'
+    // A replica's key is its name; the plan names it by the key.
+    const place = isReplica ? ['replicas', change.compute.name ?? ''] : ['primary']
+    for (const { path, source } of change.attributes) {
+      const value = live === undefined ? undefined : writtenAt(path, live.attributes)
+      if (value === undefined || (isReplica && path === 'name')) {
+        this.#conflict(`\`${path}\` differs, and what is live cannot be written in its place`, change, source)
+        continue
+      }
+      const setting = /^(postgres)\.(settings)\.(.+)$/s.exec(path)?.slice(1)
+      const keys = [...place, ...(setting ?? path.split('.'))]
+      const body = keys.reduceRight<unknown>((inner, key) => new Map([[key, inner]]), value) as Written
+      this.#changed.set(ref, laid(this.#changed.get(ref) ?? new Map(), body))
+      this.updated += 1
+    }
+  }
+
+  #refuse(change: Change): void {
+    const what = {
+      create: 'it is declared and not live',
+      move: 'it is pinned here and lives on another branch',
+      replace: 'it is pinned and has the other type',
+      delete: 'it is declared absent and is live',
+      update: '',
+    }[change.kind]
+    this.#conflict(what, change, change.source)
+  }
+
+  #conflict(what: string, { branch, compute }: Change, source: Source | undefined): void {
+    const name = compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`
+    this.conflicts.push({ message: `${branch.name}, ${name}: ${what}.`, ...(source === undefined ? {} : { source }) })
+  }
+}
+
+const isPrune = ({ reasons }: Change): boolean => reasons[0] === 'PRUNED'
+
+/** `above` over `below`, map by map. */
+const laid = (below: Written, above: Written): Written => {
+  const result: Written = new Map(below)
+  for (const [key, value] of above) {
+    const under = result.get(key)
+    result.set(key, under instanceof Map && value instanceof Map ? laid(under, value) : value)
+  }
+  return result
+}
+
+/** Only what defaults do not give; who the compute is stays in any case. */
+const newsOf = (ref: string, body: Written, isNews: IsNews): Written => {
+  const compute = (replica: string, own: Written): Written =>
+    new Map([...own].filter(([key, value]) => key === 'id' || key === 'name' || isNews(ref, replica, key, value)))
+  return new Map(
+    [...body].map(([key, value]) =>
+      key === 'primary'
+        ? [key, compute('', value as Written)]
+        : [key, new Map([...(value as Written)].map(([name, own]) => [name, compute(name, own as Written)]))],
+    ),
+  )
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(plain(a)) === JSON.stringify(plain(b))
+
+const plain = (value: unknown): unknown =>
+  value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value

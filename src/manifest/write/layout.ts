@@ -1,0 +1,106 @@
+/** Which stretch of the text belongs to which entry of a map: its comments go where it goes. */
+import { isCollection, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
+
+/** A map as it was parsed: keys and values are nodes. */
+export type ParsedMap = YAMLMap<Node, Node | null>
+
+export interface Chunk {
+  readonly key: string
+  readonly pair: Pair<Node, Node | null>
+  /** From its first comment, or its key, to the end of its last line; without indentation before and newline after. */
+  readonly start: number
+  readonly end: number
+}
+
+export const keyOf = (key: Node): string => (isScalar(key) ? String(key.source ?? key.value) : '')
+
+export const valueAt = (map: ParsedMap, key: string): Node | null | undefined =>
+  map.items.find((pair) => keyOf(pair.key) === key)?.value
+
+export const startOf = (node: Node): number => node.range?.[0] ?? 0
+
+/** Column of the map's keys, from 0. */
+export const indentOf = (text: string, map: ParsedMap): number => {
+  const first = map.items[0]
+  return first === undefined ? 0 : startOf(first.key) - lineStart(text, startOf(first.key))
+}
+
+/** @returns `undefined` where entries cannot be told apart as lines: `? key`, or several on one line. */
+export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): readonly Chunk[] | undefined => {
+  const indent = indentOf(text, map)
+  const chunks: Chunk[] = []
+  for (const [index, pair] of map.items.entries()) {
+    const key = startOf(pair.key)
+    const line = lineStart(text, key)
+    const before = text.slice(line, key)
+    if (key - line !== indent || (index > 0 && before.trim() !== '')) return undefined
+    const isAlone = before.trim() === ''
+    // Comments above a document's first key are about the document, and an editor looks for its line there.
+    const hasOwnComments = isAlone && !(isRoot && index === 0)
+    const start = hasOwnComments ? commentsAbove(text, line, indent, chunks.at(-1)?.end ?? 0) + indent : key
+    chunks.push({ key: keyOf(pair.key), pair, start, end: endOfBlock(text, pair, indent) })
+  }
+  return chunks
+}
+
+/** @returns `undefined` where a comment stands inside: whose it is cannot be told. */
+export const flowChunks = (text: string, map: ParsedMap): readonly Chunk[] | undefined => {
+  const [start, end] = map.range ?? [0, 0]
+  if (text.slice(start, end).includes('#')) return undefined
+  return map.items.map((pair) => ({
+    key: keyOf(pair.key),
+    pair,
+    start: startOf(pair.key),
+    end: pair.value?.range?.[1] ?? pair.key.range?.[1] ?? 0,
+  }))
+}
+
+/** Where the last thing of a node ends that is not a comment. */
+export const contentEnd = (node: Node): number => {
+  if (isCollection(node) && node.flow !== true) {
+    const last = node.items.at(-1) as Pair<Node, Node | null> | Node | undefined
+    if (last !== undefined) {
+      if (!isMap(node)) return contentEnd(last as Node)
+      const { key, value } = last as Pair<Node, Node | null>
+      return value === null ? (key.range?.[1] ?? 0) : contentEnd(value)
+    }
+  }
+  return node.range?.[1] ?? 0
+}
+
+const endOfBlock = (text: string, { key, value }: Pair<Node, Node | null>, indent: number): number => {
+  const content = value === null ? (key.range?.[1] ?? 0) : contentEnd(value)
+  // A block scalar ends after its newline.
+  let end = endOfLine(text, text[content - 1] === '\n' ? content - 1 : content)
+  // Comments further in than the keys go on about this entry.
+  for (let line = text.indexOf('\n', end) + 1; line > 0; line = text.indexOf('\n', end) + 1) {
+    if (!(commentIndent(text, line) > indent)) break
+    end = endOfLine(text, line)
+  }
+  return end
+}
+
+const commentsAbove = (text: string, line: number, indent: number, stop: number): number => {
+  let first = line
+  while (first > stop) {
+    const above = lineStart(text, first - 1)
+    if (above < stop || commentIndent(text, above) !== indent) break
+    first = above
+  }
+  return first
+}
+
+/** Column of the comment that a line is, or NaN where it is none. */
+const commentIndent = (text: string, line: number): number => {
+  let at = line
+  while (text[at] === ' ') at += 1
+  return text[at] === '#' ? at - line : Number.NaN
+}
+
+const lineStart = (text: string, offset: number): number => text.lastIndexOf('\n', offset - 1) + 1
+
+const endOfLine = (text: string, offset: number): number => {
+  const newline = text.indexOf('\n', offset)
+  const end = newline < 0 ? text.length : newline
+  return end > 0 && text[end - 1] === '\r' ? end - 1 : end
+}

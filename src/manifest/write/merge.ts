@@ -1,0 +1,164 @@
+/** Values put into a manifest that a person keeps: every byte stays that is not in the way. */
+import { Document, isAlias, isCollection, isMap, isScalar, LineCounter, type Node } from 'yaml'
+import { readDocuments } from '../yaml/documents.ts'
+import type { Written } from './attributes.ts'
+import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
+import { blockChunks, contentEnd, flowChunks, indentOf, keyOf, type ParsedMap, startOf, valueAt } from './layout.ts'
+import { compactBelow, STYLE } from './style.ts'
+import { applyEdits, type TextEdit } from './text-edits.ts'
+
+/** The keys that have no place in the text: an alias or a layout that cannot be added to stands in the way. */
+export class MergeBlocked extends Error {
+  readonly path: readonly string[]
+
+  constructor(path: readonly string[]) {
+    super(path.join('.'))
+    this.path = path
+  }
+}
+
+/**
+ * Lays `values` over the document of a project: a key that is there gets the new value, one that is not is added where
+ * it belongs. Where a project has several documents, each branch goes to the one that lists it, and else to the first.
+ *
+ * @throws {MergeBlocked}
+ */
+export const mergeIntoManifest = (text: string, project: string, values: Written): string => {
+  const roots = rootsOf(text, project)
+  const [first] = roots
+  if (first === undefined) throw new MergeBlocked(['project'])
+  const shares = new Map(roots.map((root) => [root, new Map<string, unknown>()]))
+  for (const [key, value] of values) {
+    for (const [name, one] of key === 'branches' ? (value as Written) : [['', value] as const]) {
+      const home = roots.find((root) => key === 'branches' && lists(root, name)) ?? first
+      const share = shares.get(home) as Written
+      if (key !== 'branches') share.set(key, one)
+      else share.set(key, new Map([...((share.get(key) as Written | undefined) ?? []), [name, one]]))
+    }
+  }
+  return applyEdits(
+    text,
+    [...shares].flatMap(([root, share]) => new Merging(text).into(root, share, DOCUMENT, [])),
+  )
+}
+
+const lists = (root: ParsedMap, branch: string): boolean => {
+  const branches = valueAt(root, 'branches')
+  return isMap(branches) && valueAt(branches as ParsedMap, branch) !== undefined
+}
+
+const rootsOf = (text: string, project: string): readonly ParsedMap[] => {
+  const roots: ParsedMap[] = []
+  for (const { document, problems } of readDocuments(text, new LineCounter())) {
+    const root = document?.contents
+    if (problems.length > 0 || !isMap(root)) continue
+    const id = valueAt(root as ParsedMap, 'project')
+    if (isScalar(id) && id.value === project) roots.push(root as ParsedMap)
+  }
+  return roots
+}
+
+class Merging {
+  readonly #text: string
+  readonly #newline: string
+
+  constructor(text: string) {
+    this.#text = text
+    this.#newline = text.includes('\r\n') ? '\r\n' : '\n'
+  }
+
+  into(map: ParsedMap, values: Written, shape: Shape, path: readonly string[]): readonly TextEdit[] {
+    const edits: TextEdit[] = []
+    const added: (readonly [string, unknown])[] = []
+    for (const [key, value] of values) {
+      const pair = map.items.find((one) => keyOf(one.key) === key)
+      const at = [...path, key]
+      if (pair === undefined) added.push([key, value])
+      else if (isMap(pair.value) && value instanceof Map) {
+        const below = shape.each ?? shape.values?.[key] ?? { order: [] }
+        edits.push(...this.into(pair.value as ParsedMap, value, below, at))
+      } else edits.push(this.#replaced(map, pair.key, pair.value, value, at))
+    }
+    if (added.length === 0) return edits
+    const sorted = added.toSorted(([a], [b]) => rankOf(shape, a) - rankOf(shape, b))
+    return [
+      ...edits,
+      ...(map.flow === true ? this.#addFlow(map, sorted, shape, path) : this.#addBlock(map, sorted, shape, path)),
+    ]
+  }
+
+  #replaced(map: ParsedMap, key: Node, before: Node | null, value: unknown, path: readonly string[]): TextEdit {
+    if (before === null || isAlias(before) || before.anchor !== undefined) throw new MergeBlocked(path)
+    const end = contentEnd(before)
+    const keyEnd = key.range?.[1] ?? 0
+    // What is replaced may have stood on lines of its own below the key.
+    const isBelow = map.flow !== true && this.#text.slice(keyEnd, startOf(before)).includes('\n')
+    return isBelow
+      ? { start: keyEnd, end, text: `: ${inFlow(value)}` }
+      : { start: startOf(before), end, text: inFlow(value) }
+  }
+
+  #addBlock(
+    map: ParsedMap,
+    added: readonly (readonly [string, unknown])[],
+    shape: Shape,
+    path: readonly string[],
+  ): readonly TextEdit[] {
+    const chunks = blockChunks(this.#text, map, path.length === 0)
+    const [first] = chunks ?? []
+    if (chunks === undefined || first === undefined) throw new MergeBlocked(path)
+    const indent = ' '.repeat(indentOf(this.#text, map))
+    return added.map(([key, value]) => {
+      const lines = inBlock(key, value, this.#stepOf(map), path.length === 0).split('\n')
+      const block = lines.map((line, index) => (index === 0 || line === '' ? line : indent + line)).join(this.#newline)
+      const before = chunks.findLast((chunk) => rankOf(shape, chunk.key) <= rankOf(shape, key))
+      return before === undefined
+        ? { start: first.start, end: first.start, text: `${block}${this.#newline}${indent}` }
+        : { start: before.end, end: before.end, text: `${this.#newline}${indent}${block}` }
+    })
+  }
+
+  #addFlow(
+    map: ParsedMap,
+    added: readonly (readonly [string, unknown])[],
+    shape: Shape,
+    path: readonly string[],
+  ): readonly TextEdit[] {
+    if (map.items.length === 0) return [{ start: startOf(map), end: contentEnd(map), text: inFlow(new Map(added)) }]
+    const chunks = flowChunks(this.#text, map)
+    const [first] = chunks ?? []
+    if (chunks === undefined || first === undefined) throw new MergeBlocked(path)
+    return added.map(([key, value]) => {
+      const entry = inFlow(new Map([[key, value]]))
+        .slice(1, -1)
+        .trim()
+      const before = chunks.findLast((chunk) => rankOf(shape, chunk.key) <= rankOf(shape, key))
+      return before === undefined
+        ? { start: first.start, end: first.start, text: `${entry}, ` }
+        : { start: before.end, end: before.end, text: `, ${entry}` }
+    })
+  }
+
+  /** How far one level is set in, as this map does it. */
+  #stepOf(map: ParsedMap): number {
+    for (const { value } of map.items) {
+      if (!isMap(value) || value.flow === true || value.items.length === 0) continue
+      const step = indentOf(this.#text, value as ParsedMap) - indentOf(this.#text, map)
+      if (step > 0) return step
+    }
+    return 2
+  }
+}
+
+const inFlow = (value: unknown): string => {
+  const document = new Document(value)
+  if (isCollection(document.contents)) document.contents.flow = true
+  return document.toString(STYLE).trimEnd()
+}
+
+const inBlock = (key: string, value: unknown, indent: number, isRoot: boolean): string => {
+  const document = new Document(new Map([[key, value]]))
+  // Below the root even a short map is read better on lines of its own, as in a new manifest.
+  compactBelow(document, isRoot ? 2 : 1)
+  return document.toString({ ...STYLE, indent }).trimEnd()
+}

@@ -1,0 +1,200 @@
+import { diffLines } from 'diff'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { adoptInto, exportProject, parseManifests } from '../../src/manifest/index.ts'
+import { isEmptyPlan, type Observed } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { liveWorld } from '../planner/arbitraries.ts'
+import { PROJECT, world } from '../planner/world.ts'
+
+const planOf = (text: string, observed: Observed) => {
+  const loaded = parseManifests([{ path: 'espalier.yaml', text }])
+  expect(loaded.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+  const result = plan(loaded.desired, observed)
+  if (!result.ok) throw new Error(result.diagnostics.map(({ message }) => message).join('\n'))
+  return result.plan
+}
+
+const adopt = (text: string, observed: Observed, more: { branches?: string; pin?: boolean } = {}) => {
+  const [project] = observed.projects
+  if (project === undefined) throw new Error('no project')
+  const file = { path: 'espalier.yaml', text }
+  return adoptInto(file, [], project, planOf(text, observed), { pin: false, ...more })
+}
+
+const textOf = (adopted: ReturnType<typeof adopt>): string => {
+  if ('conflicts' in adopted) throw new Error(adopted.conflicts.map(({ message }) => message).join('\n'))
+  return adopted.text
+}
+
+/** Lines that went and came, as a reviewer sees them. */
+const changes = (before: string, after: string): string =>
+  diffLines(before, after)
+    .filter(({ added, removed }) => added || removed)
+    .map(({ added, value }) => value.replace(/^/gm, added ? '+' : '-').replace(/[+-]$/, ''))
+    .join('')
+
+const WRITTEN = `# yaml-language-server: $schema=schemas/manifest.schema.json
+# The web shop. Ask in #databases before you touch main.
+
+version: 1
+project: ${PROJECT}   # quiet-river
+
+defaults: {scaleToZero: 5m}
+
+branches:
+
+    # Everything hangs on it.
+    main:
+        primary:
+            size: 1   # was 2 before March
+        replicas:
+            reporting: { size: 2 }
+
+    staging: { primary: { size: 1 } }
+    bare:
+        protect: true
+
+rules:
+    - match: preview/*   # they come and go
+      primary: {size: 0.25}
+`
+
+const LIVE = {
+  main: {
+    primary: { size: 4, scaleToZero: 300 },
+    replicas: [
+      { name: 'reporting', size: 2, scaleToZero: 300 },
+      { name: 'search', size: 1, scaleToZero: 600 },
+    ],
+  },
+  staging: { primary: { size: { min: 1, max: 4 }, scaleToZero: 300, settings: { work_mem: '64MB' } } },
+  bare: { primary: { size: 1, scaleToZero: 300 } },
+  'preview/1': { primary: { size: 0.25, scaleToZero: 300 } },
+  'preview/2': { primary: { size: 2, scaleToZero: 300 } },
+  new: { primary: { size: 0.5, scaleToZero: 300 }, replicas: [{ size: 1 }] },
+}
+
+describe('adoptInto', () => {
+  it('adds what is missing and updates what differs, and leaves every other byte', () => {
+    const observed = world(LIVE)
+    const adopted = adopt(WRITTEN, observed)
+    const text = textOf(adopted)
+    expect(isEmptyPlan(planOf(text, observed))).toBe(true)
+    expect(changes(WRITTEN, text)).toMatchInlineSnapshot(`
+      "-            size: 1   # was 2 before March
+      +            size: 4   # was 2 before March
+      +            search: { size: 1, scaleToZero: 10m }
+      -    staging: { primary: { size: 1 } }
+      +    staging: { primary: { size: { min: 1, max: 4 } } }
+      +        primary: { size: 1 }
+      +    preview/2:
+      +        primary: { size: 2 }
+      +    new:
+      +        primary: { size: 0.5 }
+      "
+    `)
+    expect(adopted).toMatchObject({ leftOut: [expect.stringContaining('has no name')] })
+  })
+
+  it('finds nothing to do the second time', () => {
+    const observed = world(LIVE)
+    const once = textOf(adopt(WRITTEN, observed))
+    expect(adopt(once, observed)).toMatchObject({ text: once, added: 0, updated: 0 })
+  })
+
+  it('keeps Windows line ends', () => {
+    const text = textOf(adopt(WRITTEN.replaceAll('\n', '\r\n'), world(LIVE)))
+    expect(text.replaceAll('\r\n', '')).not.toContain('\n')
+  })
+
+  it('adopts only the branches that are asked for', () => {
+    const text = textOf(adopt(WRITTEN, world(LIVE), { branches: 'ne?' }))
+    expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { size: 0.5 }\n')
+  })
+
+  it('pins what it adds where it is asked to', () => {
+    const text = textOf(adopt(WRITTEN, world(LIVE), { branches: 'ne?', pin: true }))
+    expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { id: ep-br-new, size: 0.5 }\n')
+  })
+
+  it('gives what prune would delete a declaration', () => {
+    const pruning = `${WRITTEN}prune: true\n`
+    const text = textOf(adopt(pruning, world(LIVE), { branches: 'main' }))
+    expect(text).toContain('search')
+  })
+
+  it.each([
+    ['a declared compute that is not live', { ...LIVE, main: { primary: { size: 1 } } }, WRITTEN, 'not live'],
+    [
+      'a setting that is not live',
+      LIVE,
+      WRITTEN.replace('size: 1   #', 'postgres: { settings: { a: b } } #'),
+      'settings.a',
+    ],
+    [
+      'one declared absent',
+      LIVE,
+      WRITTEN.replace('staging: { primary: { size: 1 } }', 'staging: { primary: absent }'),
+      'absent',
+    ],
+    [
+      'an alias in its place',
+      LIVE,
+      WRITTEN.replace('branches:', 'x: 1\nbranches:')
+        .replace('x: 1\n', '')
+        .replace('staging: { primary: { size: 1 } }', 'staging: &s { primary: { size: 1 } }\n    other: *s'),
+      'alias',
+    ],
+  ])('changes nothing for %s, and says why', (_what, live, text, why) => {
+    const adopted = adopt(text, world({ ...live, other: { primary: { size: 8, scaleToZero: 300 } } }))
+    expect(adopted).toMatchObject({
+      conflicts: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining(why) })]),
+    })
+  })
+
+  it('whatever was live and whatever is, the merged manifest plans empty or nothing is written', () => {
+    let merged = 0
+    fc.assert(
+      fc.property(liveWorld, liveWorld, fc.boolean(), (before, more, pin) => {
+        const was = world(before)
+        const [project] = was.projects
+        if (project === undefined) return
+        const { text, computes } = exportProject(project, { pin: false, schema: 'x' })
+        if (computes === 0) return
+        // What was there is there still, as it was or otherwise; what was not is added.
+        const now = world({
+          ...more,
+          ...Object.fromEntries(Object.entries(before).map(([name, branch]) => [name, laid(branch, more[name])])),
+        })
+        const result = plan(parseManifests([{ path: 'espalier.yaml', text }]).desired, now)
+        if (!result.ok) return
+        const adopted = adopt(text, now, { pin })
+        if ('conflicts' in adopted) return
+        merged += 1
+        expect(
+          planOf(adopted.text, now).changes.map(({ id, reasons }) => `${id} ${reasons}`),
+          adopted.text,
+        ).toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+    expect(merged).toBeGreaterThan(100)
+  })
+})
+
+type Branch = Parameters<typeof world>[0][string]
+
+const laid = (below: Branch, above: Branch | undefined): Branch => ({
+  ...below,
+  ...(above?.primary === undefined || below.primary !== undefined ? {} : { primary: above.primary }),
+  ...(below.primary === undefined || above?.primary === undefined
+    ? {}
+    : {
+        primary: {
+          ...below.primary,
+          ...(above.primary.size === undefined ? {} : { size: above.primary.size }),
+          scaleToZero: -1,
+        },
+      }),
+})
