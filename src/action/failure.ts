@@ -1,6 +1,6 @@
 /** Why a step did not do what it was to do, in a word that a workflow can decide by. */
 import { ApiError } from '../api/index.ts'
-import { EspalierError, isAllDone, type Outcome } from '../model/index.ts'
+import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 
 export type FailureReason =
   | 'validation-failed'
@@ -34,7 +34,7 @@ export const reasonOfError = (error: unknown): FailureReason | undefined => {
 
 /** A cause that a person must remove comes before how far it got. `undefined`: all is done. */
 export const reasonOfOutcome = (outcome: Outcome): FailureReason | undefined => {
-  if (isAllDone(outcome)) return outcome.converged === false ? 'not-converged' : undefined
+  if (isAllDone(outcome) || isScheduled(outcome)) return outcome.converged === false ? 'not-converged' : undefined
   const reasons = new Set(outcome.steps.map(({ reason }) => reason))
   for (const cause of ['auth', 'rate-limited', 'project-busy', 'operation-timeout'] as const) {
     if (reasons.has(cause)) return cause

@@ -17,6 +17,7 @@ export interface Inputs {
   readonly comment: (typeof COMMENTS)[number]
   readonly failOn: readonly (typeof FAIL_ON)[number][]
   readonly allow: ReadonlySet<Consent>
+  readonly now: boolean
   readonly planFile: string
   readonly workingDirectory: string
   readonly sandbox: string
@@ -37,6 +38,7 @@ export const readInputs = (env: Environment): Inputs => ({
   comment: oneOf('comment', COMMENTS, text(env, 'comment') || 'auto'),
   failOn: (text(env, 'fail-on') || 'error').split(',').map((word) => oneOf('fail-on', FAIL_ON, word.trim())),
   allow: allowed([text(env, 'allow')], 'allow'),
+  now: oneOf('now', ['true', 'false'], text(env, 'now') || 'false') === 'true',
   planFile: text(env, 'plan-file'),
   workingDirectory: text(env, 'working-directory') || '.',
   sandbox: text(env, 'sandbox'),

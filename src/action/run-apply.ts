@@ -50,6 +50,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
           observed,
           api,
           consent: { allow: inputs.allow },
+          ignoreWindows: inputs.now,
           clock: systemClock,
           concurrency: CONCURRENCY,
           operationTimeoutMs: OPERATION_TIMEOUT_MS,
@@ -89,6 +90,13 @@ const tell = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => 
   const view = { ...frameOf(job, marker), whole: 'the job summary', plan, outcome }
   job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
   await comment(job, await pullRequestOf(job), marker, (limit) => outcomeComment(view, limit))
+  const scheduled = outcome.steps.filter(({ status }) => status === 'scheduled')
+  job.runner.output('scheduled', scheduled.length)
+  const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()
+  if (scheduled.length > 0) {
+    const when = first === undefined ? '' : ` The first one opens at ${first}.`
+    job.runner.notice(`Not done yet: ${scheduled.length} of the steps wait for their restart window.${when}`)
+  }
   const reason = reasonOfOutcome(outcome)
   return reason === undefined ? { isFailed: outcome.interrupted } : { isFailed: true, reason }
 }

@@ -5,7 +5,6 @@ import {
   type ApplyEvent,
   type Clock,
   EspalierError,
-  isEmptyPlan,
   type Observed,
   type Outcome,
   type Plan,
@@ -15,6 +14,7 @@ import {
 } from '../model/index.ts'
 import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
 import { type Happening, runStep, type StepContext } from './run-step.ts'
+import { OPEN, openingsOf, scheduledStep } from './scheduled.ts'
 
 export interface ApplyOptions {
   readonly plan: Plan
@@ -23,6 +23,8 @@ export interface ApplyOptions {
   readonly clock: Clock
   /** What the plan was made against: tells a compute that a lost create made from those that were there. */
   readonly observed?: Observed
+  /** Runs steps outside of their restart windows too, and records it. */
+  readonly ignoreWindows?: boolean
   /** Projects worked on at once. Default 8. */
   readonly concurrency?: number
   /** How long one step's operations are waited for, in milliseconds. Default ten minutes. */
@@ -57,13 +59,16 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const halted = (): boolean =>
     options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
 
+  const openings = openingsOf(clock)
   const queues = groupByProject(plan.steps)
   let next = 0
   const worker = async (): Promise<void> => {
     for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
       for (const step of queue) {
         const held = halted() ? interrupted(step, recorder.broken) : heldBack(step, judgements, outcomes)
-        const outcome = held ?? (await perform(step, context, recorder))
+        const opening = held === undefined ? openings(step) : OPEN
+        const scheduled = opening.isOpen || options.ignoreWindows === true ? undefined : scheduledStep(step, opening)
+        const outcome = held ?? scheduled ?? (await perform(step, !opening.isOpen, context, recorder))
         outcomes.set(step.id, outcome)
         await recorder.record({ type: 'step-end', outcome })
       }
@@ -75,18 +80,31 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true
   const aliases = successors(plan, outcomes)
   const convergence = isInterrupted ? {} : await converge(steps, aliases, options.replan)
+  const overridden = recorder.overridden
   const outcome: Outcome = {
     steps,
     interrupted: isInterrupted,
     ...convergence,
-    notes: [...pinNotes(plan, outcomes, aliases), ...(recorder.broken === undefined ? [] : [recorder.broken])],
+    notes: [
+      ...pinNotes(plan, outcomes, aliases),
+      ...(overridden === 0
+        ? []
+        : [`--now: ${overridden} step${overridden === 1 ? '' : 's'} ran outside of the restart window.`]),
+      ...(recorder.broken === undefined ? [] : [recorder.broken]),
+    ],
   }
   await recorder.record({ type: 'outcome', outcome })
   return outcome
 }
 
-const perform = async (step: Step, context: StepContext, recorder: Recorder): Promise<StepOutcome> => {
+const perform = async (
+  step: Step,
+  isOverridden: boolean,
+  context: StepContext,
+  recorder: Recorder,
+): Promise<StepOutcome> => {
   try {
+    if (isOverridden) await recorder.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
     await recorder.emit({ type: 'step-start', step })
     return await runStep(step, context)
   } catch (error) {
@@ -112,7 +130,12 @@ const heldBack = (
       ...(judgement.message === undefined ? {} : { message: judgement.message }),
     }
   }
-  const missing = step.after.find((id) => outcomes.get(id)?.status !== 'done')
+  const undone = step.after.filter((id) => outcomes.get(id)?.status !== 'done')
+  const missing = undone.find((id) => outcomes.get(id)?.status !== 'scheduled')
+  const [awaited] = undone
+  if (missing === undefined && awaited !== undefined) {
+    return { ...none, status: 'scheduled', reason: 'outside-window', message: `It follows ${awaited}, which waits.` }
+  }
   if (missing === undefined) return undefined
   return {
     ...none,
@@ -181,7 +204,8 @@ const converge = async (
   if (replan === undefined || !touched || steps.some(({ reason }) => reason === 'auth')) return {}
   try {
     const result = await replan(aliases)
-    return { converged: result.ok && isEmptyPlan(result.plan) }
+    const scheduled = new Set(steps.filter(({ status }) => status === 'scheduled').map(({ step }) => step))
+    return { converged: result.ok && result.plan.steps.every(({ id }) => scheduled.has(id)) }
   } catch (error) {
     // The outcome must be told even where the project can no longer be read.
     if (error instanceof EspalierError) return { converged: false }
@@ -195,6 +219,8 @@ class Recorder {
   readonly #onEvent: ApplyOptions['onEvent']
   /** What went wrong with recording, in words. */
   broken: string | undefined
+  /** Steps that ran outside of their windows. */
+  overridden = 0
 
   constructor(clock: Clock, onEvent: ApplyOptions['onEvent']) {
     this.#clock = clock
@@ -203,6 +229,7 @@ class Recorder {
 
   /** @throws whatever recording threw, so that the call it announces is not made. */
   async emit(event: Happening): Promise<void> {
+    if (event.type === 'window-overridden') this.overridden += 1
     try {
       await this.#onEvent?.({ time: new Date(this.#clock.now()).toISOString(), ...event } as ApplyEvent)
     } catch (error) {

@@ -1,7 +1,9 @@
-import { EXIT, type ExitCode, isAllDone, type Outcome } from '../model/index.ts'
+import { EXIT, type ExitCode, isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 
-/** 0 everything done and the project is as asked; 130 interrupted; 3 anything less. */
+/** 0 everything done and the project is as asked; 5 as far as restart windows let it; 130 interrupted; 3 anything less. */
 export const exitCodeOf = (outcome: Outcome): ExitCode => {
   if (outcome.interrupted) return EXIT.interrupted
-  return isAllDone(outcome) && outcome.converged !== false ? EXIT.ok : EXIT.partial
+  if (outcome.converged === false) return EXIT.partial
+  if (isScheduled(outcome)) return EXIT.scheduled
+  return isAllDone(outcome) ? EXIT.ok : EXIT.partial
 }

@@ -109,12 +109,13 @@ const stepsOf = ({ changes, steps }: Plan): string =>
       from?.id ?? null,
       attributes.map(({ path, before, after }) => [path, before ?? null, after]),
     ]),
-    steps.map(({ id, request, impact, consents, refused, after }) => [
+    steps.map(({ id, request, impact, consents, refused, windows, after }) => [
       id,
       request,
       impact,
       consents,
       refused ?? null,
+      windows ?? null,
       after,
     ]),
   ])

@@ -3,11 +3,14 @@ import { z } from 'zod'
 import {
   type ApplyEvent,
   CONSENTS,
+  FAILURE_REASONS,
   IMPACTS,
   PLAN_FORMAT_VERSION,
   type Plan,
   REASONS,
   type Reason,
+  STEP_STATUSES,
+  WEEKDAYS,
 } from '../model/index.ts'
 
 const source = z.object({
@@ -28,6 +31,13 @@ const total = z.object({
   maxCu: z.number(),
   ramGb: z.number(),
   maxConnections: z.number(),
+})
+
+const window = z.object({
+  days: z.array(z.enum(WEEKDAYS)).min(1),
+  from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/),
+  to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/),
+  timezone: z.string().regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/),
 })
 
 const compute = z.object({
@@ -60,6 +70,7 @@ const change = z.object({
   unlessIdle: impact.exactOptional(),
   reasons: z.array(reason),
   refused: z.string().exactOptional(),
+  windows: z.array(window).exactOptional(),
   before: capacity.exactOptional(),
   after: capacity.exactOptional(),
   source: source.exactOptional(),
@@ -102,6 +113,7 @@ const step = z.object({
   unlessIdle: impact.exactOptional(),
   consents: z.array(z.enum(CONSENTS)),
   refused: z.string().exactOptional(),
+  windows: z.array(window).exactOptional(),
   reason,
   rule: z.string(),
   source: source.exactOptional(),
@@ -144,37 +156,25 @@ export const planShape = z.object({
   warnings: z.array(diagnostic),
 }) satisfies z.ZodType<Plan>
 
+const time = z.iso.datetime()
+
 const operation = z.object({ id: z.string(), action: z.string(), status: z.string(), failuresCount: count })
 
 const stepOutcome = z.object({
   step: z.string(),
-  status: z.enum(['done', 'failed', 'skipped', 'not-allowed']),
-  reason: z
-    .enum([
-      'apply-failed',
-      'operation-failed',
-      'operation-timeout',
-      'not-effective',
-      'project-busy',
-      'rate-limited',
-      'auth',
-      'depends-on-failed',
-      'not-consented',
-      'protected',
-      'interrupted',
-    ])
-    .exactOptional(),
+  status: z.enum(STEP_STATUSES),
+  reason: z.enum(FAILURE_REASONS).exactOptional(),
   message: z.string().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
+  opensAt: time.exactOptional(),
   durationMs: z.number(),
 })
-
-const time = z.iso.datetime()
 
 export const eventShape = z.discriminatedUnion('type', [
   z.object({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
   z.object({ time, type: z.literal('plan'), plan: planShape }),
+  z.object({ time, type: z.literal('window-overridden'), step: z.string(), windows: z.array(window) }),
   z.object({ time, type: z.literal('step-start'), step }),
   z.object({ time, type: z.literal('call'), step: z.string(), method: z.string(), path: z.string(), attempt: count }),
   z.object({

@@ -36,6 +36,7 @@ export const rehearse = async (plan: Plan, observed: Observed, manifests: Manife
       observed,
       api,
       consent: { allow: new Set(CONSENTS) },
+      ignoreWindows: true,
       clock,
       concurrency: CONCURRENCY,
       operationTimeoutMs: OPERATION_TIMEOUT_MS,

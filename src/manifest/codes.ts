@@ -34,6 +34,12 @@ export const DIAGNOSTIC_CODES = {
   E_DURATION: { rule: 'A duration has units: 90s, 5m, 1h30m, 7d.', example: 'scaleToZero: 5m' },
   E_DURATION_UNIT: { rule: 'A duration names its unit.', example: 'scaleToZero: 300s' },
   E_DURATION_RANGE: { rule: 'Scale to zero takes from 1m to 7d.', example: 'scaleToZero: 1m' },
+  E_TIME: { rule: 'A time of day has two digits each for hour and minute.', example: 'from: "02:00"' },
+  E_TIMEZONE: { rule: 'A time zone is an IANA name.', example: 'timezone: Europe/Berlin' },
+  E_WINDOW_EMPTY: {
+    rule: 'A restart window is open at some time.',
+    example: 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: Europe/Berlin }',
+  },
   E_PIN: { rule: 'A pin is the id of a compute.', example: 'id: ep-cool-dawn-a1b2c3' },
   E_NAME: { rule: 'A name has 1 to 64 characters and no control characters.', example: 'reporting:' },
   E_NAME_TAKEN: { rule: 'A name stands once on a branch.', example: 'Rename one of the two.' },

@@ -1,6 +1,7 @@
 /** What manifests ask for, with defaults and profiles merged in, sizes and durations normalised, sources kept. */
 import type { ComputeAttributes } from './attributes.ts'
 import type { Source } from './diagnostic.ts'
+import type { RestartWindow } from './restart-window.ts'
 
 /** One manifest document. Several documents may speak of one project. */
 export interface DesiredDocument {
@@ -13,6 +14,8 @@ export interface DesiredDocument {
   readonly prune: boolean
   /** An empty branch (name or id) on which a swap of primaries may park one. */
   readonly parkOn?: BranchReference
+  /** For what has no window of its own; `'always'`: none. */
+  readonly restartWindow?: RestartWindow | 'always'
 }
 
 export interface BranchReference {
@@ -54,6 +57,8 @@ export interface DesiredCompute {
   /** A pin: this very compute (`ep-…`), wherever it lives now. */
   readonly id?: string
   readonly attributes: ComputeAttributes
+  /** When it may be interrupted, defaults and profiles merged in; absent or `'always'`: at any time. */
+  readonly restartWindow?: RestartWindow | 'always'
   readonly source: Source
   /** Where each managed attribute was written (a default's own place where it came from there), by manifest path. */
   readonly sources: Readonly<Record<string, Source>>

@@ -7,6 +7,7 @@ export const EXIT = {
   changes: 2,
   partial: 3,
   stale: 4,
+  scheduled: 5,
   interrupted: 130,
 } as const
 

@@ -1,21 +1,29 @@
 /** What became of a plan that was applied, and the events told along the way. */
 import type { Plan, Step } from './plan.ts'
+import type { RestartWindow } from './restart-window.ts'
 
-export type StepStatus = 'done' | 'failed' | 'skipped' | 'not-allowed'
+/** `scheduled`: it waits for its restart window, and runs when one applies again in it. */
+export const STEP_STATUSES = ['done', 'failed', 'skipped', 'not-allowed', 'scheduled'] as const
 
-/** Why a run, or a step, did not end well. */
-export type FailureReason =
-  | 'apply-failed'
-  | 'operation-failed'
-  | 'operation-timeout'
-  | 'not-effective'
-  | 'project-busy'
-  | 'rate-limited'
-  | 'auth'
-  | 'depends-on-failed'
-  | 'not-consented'
-  | 'protected'
-  | 'interrupted'
+export type StepStatus = (typeof STEP_STATUSES)[number]
+
+/** Why a step did not end well. */
+export const FAILURE_REASONS = [
+  'apply-failed',
+  'operation-failed',
+  'operation-timeout',
+  'not-effective',
+  'project-busy',
+  'rate-limited',
+  'auth',
+  'depends-on-failed',
+  'not-consented',
+  'protected',
+  'outside-window',
+  'interrupted',
+] as const
+
+export type FailureReason = (typeof FAILURE_REASONS)[number]
 
 export interface OperationProgress {
   readonly id: string
@@ -34,6 +42,8 @@ export interface StepOutcome {
   readonly operations: readonly OperationProgress[]
   /** The compute that the step made or changed. */
   readonly computeId?: string
+  /** When a scheduled step may run, ISO 8601; absent where its windows never meet. */
+  readonly opensAt?: string
   readonly durationMs: number
 }
 
@@ -51,6 +61,8 @@ export interface Outcome {
 export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'version'; readonly espalier: string; readonly format: string }
   | { readonly type: 'plan'; readonly plan: Plan }
+  /** `--now`: the step that starts next is outside of its windows. */
+  | { readonly type: 'window-overridden'; readonly step: string; readonly windows: readonly RestartWindow[] }
   | { readonly type: 'step-start'; readonly step: Step }
   | {
       readonly type: 'call'
@@ -71,5 +83,10 @@ export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'interrupt'; readonly message: string }
   | { readonly type: 'outcome'; readonly outcome: Outcome }
 )
+
+/** Whether nothing is left but to wait for restart windows. */
+export const isScheduled = ({ steps }: Outcome): boolean =>
+  steps.some(({ status }) => status === 'scheduled') &&
+  steps.every(({ status }) => status === 'done' || status === 'scheduled')
 
 export const isAllDone = (outcome: Outcome): boolean => outcome.steps.every(({ status }) => status === 'done')

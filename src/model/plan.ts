@@ -4,6 +4,7 @@ import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
 import type { Reason } from './reason.ts'
+import type { RestartWindow } from './restart-window.ts'
 import type { Size } from './size.ts'
 
 /** Major grows when a reader of the older form would misread the newer one. */
@@ -66,6 +67,8 @@ export interface Change {
   readonly reasons: readonly Reason[]
   /** Why it must not run whatever the flags: a sentence. */
   readonly refused?: string
+  /** Those of its steps. */
+  readonly windows?: readonly RestartWindow[]
   readonly before?: Capacity
   readonly after?: Capacity
   /** The declaration; absent for a prune. */
@@ -97,6 +100,8 @@ export interface Step {
   /** What a plain yes does not cover. */
   readonly consents: readonly Consent[]
   readonly refused?: string
+  /** It interrupts, and waits until all of these are open; absent: it may run at any time. */
+  readonly windows?: readonly RestartWindow[]
   readonly reason: Reason
   /** The rule behind the impact: a section of the spec or a public page. */
   readonly rule: string

@@ -24,6 +24,7 @@ import { compare } from './sort.ts'
 import { livePlanned } from './steps.ts'
 import { estimate } from './summary.ts'
 import { bindTogether } from './together.ts'
+import { keepToWindows } from './windows.ts'
 
 export interface ProjectPlan {
   readonly changes: readonly Change[]
@@ -67,7 +68,8 @@ export const planProject = (
   }
 
   const places = placesOf(found.flatMap((draft) => draft.steps))
-  const drafts = bindTogether(found, places)
+  const windowed = keepToWindows(bindTogether(found, places), places, project, resolved.branches, options.guard)
+  const { drafts } = windowed
   const parking = parkingPlaces(project, resolved, matched, protection)
   const ordered = order(
     drafts.flatMap((draft) => draft.steps),
@@ -95,6 +97,7 @@ export const planProject = (
       ...checkMerged(matched, leaving, table),
       ...parking.diagnostics,
       ...ordered.diagnostics,
+      ...windowed.diagnostics,
       ...drafts.flatMap(remarks),
     ],
   }

@@ -7,6 +7,7 @@ import {
   globMatcher,
   type ObservedBranch,
   type ObservedProject,
+  type RestartWindow,
   type Source,
 } from '../model/index.ts'
 import { nearest, problem, warning } from './diagnostics.ts'
@@ -17,6 +18,8 @@ export interface ResolvedBranch {
   readonly branch: ObservedBranch
   readonly shape: DesiredShape
   readonly prune: boolean
+  /** Of the document: for what nothing declares. */
+  readonly restartWindow?: RestartWindow | 'always'
   readonly source: Source
 }
 
@@ -62,7 +65,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
         )
         continue
       }
-      resolved.set(branch.id, { branch, shape: declared, prune: document.prune, source: declared.source })
+      resolved.set(branch.id, { branch, shape: declared, ...ofDocument(document), source: declared.source })
     }
   }
   applyRules(project, documents, resolved, diagnostics)
@@ -77,6 +80,11 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     diagnostics,
   }
 }
+
+const ofDocument = ({ prune, restartWindow }: DesiredDocument) => ({
+  prune,
+  ...(restartWindow === undefined ? {} : { restartWindow }),
+})
 
 /** A branch that is declared by itself is never matched; of several rules the first one counts. */
 const applyRules = (
@@ -93,7 +101,7 @@ const applyRules = (
       const matching = free.filter(({ name }) => isMatch(name) && !exceptions.some((isException) => isException(name)))
       const unclaimed = matching.filter(({ id }) => !resolved.has(id))
       for (const branch of unclaimed) {
-        resolved.set(branch.id, { branch, shape: rule, prune: document.prune, source: rule.source })
+        resolved.set(branch.id, { branch, shape: rule, ...ofDocument(document), source: rule.source })
       }
       if (unclaimed.length > 0) continue
       diagnostics.push(

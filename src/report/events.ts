@@ -1,5 +1,5 @@
 /** Events as they come: a plain line each, or an object a line. */
-import type { ApplyEvent, Step } from '../model/index.ts'
+import { type ApplyEvent, formatWindow, type Step } from '../model/index.ts'
 import { plainJson, plainValue } from './plain-text.ts'
 import { paintOf, type Style } from './style.ts'
 import { statusMark } from './terminal-outcome.ts'
@@ -16,6 +16,8 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
   const event = plainValue(raw)
   const paint = paintOf(style)
   switch (event.type) {
+    case 'window-overridden':
+      return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
     case 'step-start': {
       const warning = isDisruptive(event.step.impact) ? paint.red(`  ! ${impactWords(event.step)}`) : ''
       return `${paint.bold('start')}  ${stepTitle(event.step, new Map())}${warning}`

@@ -1,5 +1,5 @@
 /** Every code outside of reading manifests: what stands behind it, what it looks like, and the way out. */
-import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../model/index.ts'
+import { type FailureReason, IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../model/index.ts'
 
 export interface Explanation {
   readonly rule: string
@@ -54,6 +54,11 @@ const PLANNING: Readonly<Record<string, Explanation>> = {
     rule: 'Names are labels: the service lets two computes have one.',
     example: 'two replicas named reporting',
     wayOut: 'Rename one of the two, or pin them.',
+  },
+  W_WINDOW_CHANGED: {
+    rule: 'A restart window of the git base holds until the change of it is merged.',
+    example: 'restartWindow: always, in a pull request',
+    wayOut: 'Check that the new window is meant.',
   },
   W_PIN_REPLACED: {
     rule: 'The API cannot change the type of a compute, so a pin in the place of the other type is made anew.',
@@ -254,6 +259,71 @@ const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
   gone: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
 }
 
+/** Of a step that was not done. */
+const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
+  'apply-failed': {
+    rule: 'The control API takes the call.',
+    example: '422: a limit of the account',
+    wayOut: 'The message is the API’s own: remove the cause and apply again.',
+  },
+  'operation-failed': {
+    rule: 'The operations of a step finish.',
+    example: 'apply_config ended as failed, cancelled or skipped',
+    wayOut: 'Look with espalier operations list, and apply again.',
+  },
+  'operation-timeout': {
+    rule: 'The operations of a step finish in time.',
+    example: '--operation-timeout 10m',
+    wayOut: 'They go on by themselves: wait with espalier operations wait, then apply again.',
+  },
+  'not-effective': {
+    rule: 'What was asked for shows when it is read back.',
+    example: 'a size that the account’s plan does not include, accepted and ignored',
+    wayOut: 'Check what the plan of the account allows.',
+  },
+  'project-busy': {
+    rule: 'A project runs the operations of one call at a time (423).',
+    example: 'somebody else’s operation that does not end',
+    wayOut:
+      'Look with espalier operations list --status running, and apply again, perhaps with a longer --lock-timeout.',
+  },
+  'rate-limited': {
+    rule: 'The API takes so many requests a minute (429).',
+    example: 'several programs with one account',
+    wayOut: 'Apply again later, or with a lower --concurrency.',
+  },
+  auth: {
+    rule: 'The key may do what a step does (401, 403).',
+    example: 'a key that was revoked, or one that reads only',
+    wayOut: 'Take another key and apply again.',
+  },
+  'depends-on-failed': {
+    rule: 'A step runs once those before it are done.',
+    example: 'a primary whose place was not freed',
+    wayOut: 'Remove what kept the earlier step, and apply again.',
+  },
+  'not-consented': {
+    rule: 'A plain yes covers the harmless and restarts, and nothing else.',
+    example: '--allow delete,move',
+    wayOut: 'Allow it, if that is what you want.',
+  },
+  protected: {
+    rule: 'Nothing on a protected branch is deleted, moved or replaced.',
+    example: 'protect: true',
+    wayOut: 'Take the protection out first, in a change of its own.',
+  },
+  'outside-window': {
+    rule: 'A step that interrupts waits for its restart window.',
+    example: 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: Europe/Berlin }',
+    wayOut: 'Apply again in the window, or with --now.',
+  },
+  interrupted: {
+    rule: 'An interrupted run starts no new step.',
+    example: 'Ctrl-C, SIGTERM, a journal on a full disk',
+    wayOut: 'Apply again: it plans anew and does what is left.',
+  },
+}
+
 const ofImpact = (impact: Impact): Explanation => ({ rule: IMPACT_WORDS[impact], ...OF_IMPACT[impact] })
 
 const ofReason = (reason: Reason): Explanation => ({
@@ -265,6 +335,7 @@ const ofReason = (reason: Reason): Explanation => ({
 export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   ...PLANNING,
   ...RUNNING,
+  ...OF_FAILURE,
   ...Object.fromEntries(IMPACTS.map((impact) => [impact, ofImpact(impact)])),
   ...Object.fromEntries((Object.keys(REASONS) as Reason[]).map((reason) => [reason, ofReason(reason)])),
 }

@@ -11,6 +11,7 @@ import {
   planLine,
   SYMBOLS,
   stepTitle,
+  windowWords,
 } from './words.ts'
 
 export interface MarkdownContext {
@@ -64,8 +65,8 @@ const table = (changes: readonly Change[]): string =>
         `${escapeMarkdown(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${escapeMarkdown(change.compute.id)}`}`,
         whatChanges(change),
         `${isDisruptive(change.impact) ? '**' : ''}${escapeMarkdown(impactWords(change))}${isDisruptive(change.impact) ? '**' : ''}${
-          change.refused === undefined ? '' : `<br>refused: ${escapeMarkdown(change.refused)}`
-        }`,
+          change.windows === undefined ? '' : `<br>${escapeMarkdown(windowWords(change.windows))}`
+        }${change.refused === undefined ? '' : `<br>refused: ${escapeMarkdown(change.refused)}`}`,
       ]
       return `| ${cells.join(' | ')} |`
     }),

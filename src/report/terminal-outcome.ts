@@ -1,5 +1,13 @@
 /** What became of a run, for the terminal. */
-import type { Outcome, Plan, Step, StepOutcome, StepStatus } from '../model/index.ts'
+import {
+  isScheduled,
+  type Outcome,
+  type Plan,
+  STEP_STATUSES,
+  type Step,
+  type StepOutcome,
+  type StepStatus,
+} from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, type Paint, paintOf, type Style, wrap } from './style.ts'
 import { stepTitle, time } from './words.ts'
@@ -9,6 +17,7 @@ export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
   failed: 'failed',
   skipped: 'skipped',
   'not-allowed': 'not allowed',
+  scheduled: 'scheduled',
 }
 
 /** Steps that are not done, each with its reason, then what to do; the last line says whether all is done. */
@@ -35,9 +44,16 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
 const whyOf = ({ reason, message }: StepOutcome): string =>
   [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
 
+const markOf = (paint: Paint): Readonly<Record<StepStatus, (text: string) => string>> => ({
+  done: paint.green,
+  failed: paint.red,
+  skipped: paint.yellow,
+  'not-allowed': paint.yellow,
+  scheduled: paint.cyan,
+})
+
 export const statusMark = (status: StepStatus, paint: Paint): string => {
-  const color = { done: paint.green, failed: paint.red, skipped: paint.yellow, 'not-allowed': paint.yellow }[status]
-  return color(STATUS_WORDS[status])
+  return markOf(paint)[status](STATUS_WORDS[status])
 }
 
 const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step>): readonly string[] => {
@@ -51,7 +67,8 @@ const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step
       ? [`Next: run \`espalier apply --allow ${[...missing].join(',')}\` if that is what you want.`]
       : []),
     ...(outcome.interrupted ? ['Next: run `espalier apply` again. What is done stays done.'] : []),
-    ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done')
+    ...scheduledNext(outcome),
+    ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done' || status === 'scheduled')
       ? ['The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.']
       : []),
     ...(plan.steps.length > 0 && !outcome.interrupted && outcome.steps.some(({ status }) => status === 'failed')
@@ -60,16 +77,25 @@ const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step
   ]
 }
 
+const scheduledNext = ({ steps }: Outcome): readonly string[] => {
+  if (!steps.some(({ status }) => status === 'scheduled')) return []
+  const [first] = steps.flatMap(({ opensAt }) => opensAt ?? []).sort()
+  const when = first === undefined ? '' : ` from ${first} on`
+  return [`Next: run \`espalier apply\` again in the restart window${when}, or with --now to interrupt at once.`]
+}
+
 const closing = (outcome: Outcome, paint: Paint): string => {
   const count = (status: StepStatus): number =>
     outcome.steps.filter((step: StepOutcome) => step.status === status).length
   const total = outcome.steps.reduce((sum, { durationMs }) => sum + durationMs, 0)
   const whole = count('done') === outcome.steps.length && outcome.converged !== false && !outcome.interrupted
-  const counts = (['done', 'failed', 'skipped', 'not-allowed'] as const)
-    .filter((status) => status === 'done' || count(status) > 0)
+  const counts = STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0)
     .map((status) => `${count(status)} ${STATUS_WORDS[status]}`)
     .join(', ')
   const spent = `${counted(outcome.steps.length, 'step')} took ${time(total)} in sum`
+  if (isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
+    return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}. ${spent}.`
+  }
   return whole
     ? `${paint.bold(paint.green('Apply complete'))}: ${counts}. ${spent}.`
     : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}. ${spent}.`

@@ -23,6 +23,7 @@ import {
   SYMBOLS,
   stepTitle,
   time,
+  windowWords,
 } from './words.ts'
 
 /** Longer lists of what is left alone say nothing more. */
@@ -40,8 +41,8 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   const paint = paintOf(style)
   const sections = [
     ...(extra.since === undefined
-      ? changeSections(plan.changes, style, paint)
-      : originSections(plainValue(extra.since), style, paint)),
+      ? changeSections(plan.changes, style, paint, extra.takenAt)
+      : originSections(plainValue(extra.since), style, paint, extra.takenAt)),
     stepsSection(plan, style, paint),
     unmanagedSection(plan.unmanaged, style, paint),
     warningsSection(plan, style, paint),
@@ -55,9 +56,10 @@ const originSections = (
   { ref, origin }: NonNullable<PlanContext['since']>,
   style: Style,
   paint: Paint,
+  takenAt: string | undefined,
 ): readonly string[] => {
   const part = (title: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint)]
+    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, takenAt)]
   const { introduced, drift, settled } = origin
   return [
     ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
@@ -67,7 +69,12 @@ const originSections = (
   ]
 }
 
-const changeSections = (changes: readonly Change[], style: Style, paint: Paint): readonly string[] => {
+const changeSections = (
+  changes: readonly Change[],
+  style: Style,
+  paint: Paint,
+  takenAt: string | undefined,
+): readonly string[] => {
   const sections: string[] = []
   let project = ''
   let branch = ''
@@ -90,13 +97,13 @@ const changeSections = (changes: readonly Change[], style: Style, paint: Paint):
       }
       lines.push(paint.bold(`Branch ${change.branch.name}`) + paint.dim(`  ${branch}`))
     }
-    lines.push(...changeLines(change, style, paint))
+    lines.push(...changeLines(change, style, paint, takenAt))
   }
   flush()
   return sections
 }
 
-const changeLines = (change: Change, style: Style, paint: Paint): readonly string[] => {
+const changeLines = (change: Change, style: Style, paint: Paint, takenAt: string | undefined): readonly string[] => {
   const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
     change.kind
   ]
@@ -110,6 +117,9 @@ const changeLines = (change: Change, style: Style, paint: Paint): readonly strin
     wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
     ...change.attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
     wrap(impactText(change, paint), style, '      ', '        '),
+    ...(change.windows === undefined
+      ? []
+      : [wrap(paint.cyan(windowWords(change.windows, takenAt)), style, '      ', '        ')]),
     ...(first === undefined
       ? []
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
@@ -163,6 +173,7 @@ const stepText = (
     `${stepTitle(step, changes)}${parked}`,
     impact,
     waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
+    step.windows === undefined ? '' : paint.cyan('  in its window'),
     step.refused === undefined ? '' : paint.red('  refused'),
   ].join('')
 }

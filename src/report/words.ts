@@ -2,13 +2,16 @@
 import {
   type Change,
   type ChangeKind,
+  formatWindow,
   IMPACT_WORDS,
   type Impact,
   type PlannedCompute,
   type PlanSummary,
+  type RestartWindow,
   type Source,
   type Step,
 } from '../model/index.ts'
+import { openingOf } from '../windows/index.ts'
 import { plainText } from './plain-text.ts'
 import { counted } from './style.ts'
 
@@ -39,6 +42,19 @@ export const impactWords = ({
   return impact === 'none'
     ? `idle: no one is connected (${otherwise} if it is active by then)`
     : `${IMPACT_WORDS[impact]} (${otherwise} as well if it is active by then)`
+}
+
+/** When it may interrupt; `at` (ISO 8601) tells also whether that is so then. Empty without windows. */
+export const windowWords = (windows: readonly RestartWindow[] | undefined, at?: string): string => {
+  if (windows === undefined || windows.length === 0) return ''
+  const words = windows.map(formatWindow).join(' and ')
+  const which = windows.length === 1 ? 'its restart window' : 'the restart windows'
+  if (at === undefined) return `only in ${which}: ${words}`
+  const { isOpen, opensLocally } = openingOf(windows, Date.parse(at))
+  if (isOpen) return `in ${which}, open now: ${words}`
+  return opensLocally === undefined
+    ? `waits for ${which}, never open at once: ${words}`
+    : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 
 /** Whether the eye should fall on it first. */

@@ -1,6 +1,7 @@
 /** The bundle, run as the runner runs it, against the sandbox and a GitHub on loopback. */
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
+import { WEEKDAYS } from '../../src/model/index.ts'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { type GitHubServer, openGitHubServer } from './github-server.ts'
 import { type ActionRun, makeRepository, type Repository, runAction } from './run-action.ts'
@@ -357,6 +358,25 @@ test('a step that fails half way: partially applied, each step told', async () =
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: applied in part, 3 of 4 steps done')
   expect(body).toContain('❌ failed')
+})
+
+test('steps wait for their restart window: the job succeeds and says so; with now they do not', async () => {
+  const { repository, run, event, github } = await withHead()
+  // Neither today nor a day next to it, wherever the tests run and however long they take.
+  const day = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
+  const window = `restartWindow: { days: [${day}], from: "02:00", to: "04:00", timezone: UTC }\n`
+  repository.write('espalier.yaml', `${manifest({ main: 4, a: 2, b: 2, c: 2 })}${window}`)
+  repository.commit('window')
+  const waiting = await run({ command: 'apply' }, { event })
+  expect(waiting.code, waiting.log).toBe(0)
+  expect(waiting.outputs).toMatchObject({ scheduled: '4' })
+  expect(waiting.log).toMatch(/^::notice::Not done yet: 4 of the steps wait for their restart window\. The first/m)
+  const body = github.comments[0]?.body ?? ''
+  expect(body).toContain('### Espalier: applied as far as restart windows let it, 0 of 4 steps done')
+  expect(body).toContain('🕑 scheduled')
+  const now = await run({ command: 'apply', now: 'true' }, { event })
+  expect(now.outputs).toMatchObject({ scheduled: '0' })
+  expect(github.comments.at(-1)?.body).toContain('ran outside of the restart window')
 })
 
 test('drift on a schedule: fail-on changes', async () => {

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { type ApplyOptions, applyPlan, exitCodeOf } from '../../src/apply/index.ts'
-import type { ApplyEvent, Change, Consent, Outcome, Plan, Step, StepRequest } from '../../src/model/index.ts'
+import type {
+  ApplyEvent,
+  Change,
+  Consent,
+  Outcome,
+  Plan,
+  RestartWindow,
+  Step,
+  StepRequest,
+  Weekday,
+} from '../../src/model/index.ts'
 import { PLAN_FORMAT_VERSION } from '../../src/model/index.ts'
 import { compute, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
 
@@ -469,4 +479,115 @@ test('afterwards the plan is made again, with the successors of what was replace
   expect(outcome.converged).toBe(false)
   expect(outcome.notes[0]).toContain('espalier.yaml:7 to `id: ep-made-0`')
   expect(exitCodeOf(outcome)).toBe(3)
+})
+
+describe('restart windows', () => {
+  // The clock starts on Thursday, 1 January 2026, 00:00 UTC.
+  const on = (days: readonly Weekday[], from = '00:00', to = '24:00'): RestartWindow => ({
+    days,
+    from,
+    to,
+    timezone: 'UTC',
+  })
+  const FRIDAY = on(['fri'])
+  const harmless = { impact: 'none', consents: [] } as const
+
+  test('harmless steps go now, one that interrupts is scheduled, and what follows it as well', async () => {
+    const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
+    const plan = planWith(
+      step('harmless', harmless),
+      step('restart', { windows: [FRIDAY] }),
+      step('after', { ...harmless, after: ['restart'] }),
+    )
+    const outcome = await apply({
+      plan,
+      api,
+      replan: async () => ({ ok: true, plan: planWith(step('restart'), step('after')) }),
+    })
+    expect(statuses(outcome)).toEqual([
+      ['done', undefined],
+      ['scheduled', 'outside-window'],
+      ['scheduled', 'outside-window'],
+    ])
+    expect(outcome.steps[1]).toMatchObject({
+      opensAt: '2026-01-02T00:00:00.000Z',
+      message: 'It waits for its restart window, Fri 00:00–24:00 UTC, which opens on Fri 2026-01-02 00:00.',
+    })
+    expect(api.sent).toHaveLength(1)
+    expect(outcome.converged).toBe(true)
+    expect(exitCodeOf(outcome)).toBe(5)
+  })
+
+  test('more left to do than what is scheduled is not converged', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    const plan = planWith(step('harmless', harmless), step('restart', { windows: [FRIDAY] }))
+    const outcome = await apply({
+      plan,
+      api,
+      replan: async () => ({ ok: true, plan: planWith(step('restart'), step('new')) }),
+    })
+    expect(outcome.converged).toBe(false)
+    expect(exitCodeOf(outcome)).toBe(3)
+  })
+
+  test('in its window a step runs, and windows are looked at when its turn comes', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      statuses: ['running', 'running', 'running', 'running', 'finished'],
+    })
+    // The first step takes some seconds, and the second one's window closes meanwhile.
+    const clock = fakeClock()
+    await clock.sleep(59_000)
+    const plan = planWith(
+      step('a', { windows: [on(['thu'])] }),
+      step('b', { windows: [on(['thu'], '00:00', '00:01')] }),
+    )
+    expect(statuses(await apply({ plan, api, clock }))).toEqual([
+      ['done', undefined],
+      ['scheduled', 'outside-window'],
+    ])
+  })
+
+  test('all of its windows must be open; those that never are at once are told', async () => {
+    const plan = planWith(step('a', { windows: [on(['thu']), FRIDAY] }))
+    const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) })
+    expect(outcome.steps[0]).toMatchObject({
+      status: 'scheduled',
+      message: expect.stringContaining('never open at once'),
+    })
+    expect(outcome.steps[0]).not.toHaveProperty('opensAt')
+  })
+
+  test('overriding runs it, and is recorded before it does', async () => {
+    const events: ApplyEvent[] = []
+    const outcome = await apply({
+      plan: planWith(step('in', { windows: [on(['thu'])] }), step('out', { windows: [FRIDAY] })),
+      api: fakeApi({ computes: [compute('ep-1')] }),
+      ignoreWindows: true,
+      onEvent: (event) => void events.push(event),
+    })
+    expect(statuses(outcome)).toEqual([
+      ['done', undefined],
+      ['done', undefined],
+    ])
+    const told = events.filter(({ type }) => type === 'window-overridden' || type === 'step-start')
+    expect(
+      told.map((event) => [
+        event.type,
+        'step' in event && (typeof event.step === 'string' ? event.step : event.step.id),
+      ]),
+    ).toEqual([
+      ['step-start', 'in'],
+      ['window-overridden', 'out'],
+      ['step-start', 'out'],
+    ])
+    expect(outcome.notes).toEqual(['--now: 1 step ran outside of the restart window.'])
+  })
+
+  test('consent is asked for before the window is looked at', async () => {
+    const plan = planWith(step('gone', { ...deleting, impact: 'gone', windows: [FRIDAY] }))
+    expect(statuses(await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) }))).toEqual([
+      ['not-allowed', 'not-consented'],
+    ])
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
-import { type DesiredCompute, type DesiredDocument, isAbsence } from '../../src/model/index.ts'
+import { type DesiredCompute, type DesiredDocument, formatWindow, isAbsence } from '../../src/model/index.ts'
 
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 
@@ -71,6 +71,40 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     const [branch] = readOne('branches: { m: {} }').branches
     expect(branch).not.toHaveProperty('primary')
     expect(branch).toMatchObject({ ref: 'm', protect: false, replicas: [] })
+  })
+
+  test('the restart window of the nearest counts; the document’s lies above what it extends, below its defaults', () => {
+    const day = (name: string): string => `{ days: [${name}], from: "02:00", to: "04:00", timezone: UTC }`
+    const documents = read({
+      'shared.yaml': `defaults: { restartWindow: ${day('mon')} }\n`,
+      'a.yaml': [
+        `${HEAD}extends: shared.yaml`,
+        'profiles: { night: { restartWindow: { from: "22:00", to: "04:00", timezone: UTC } } }',
+        'branches:',
+        '  main:',
+        '    primary: {}',
+        '    replicas:',
+        `      own: { profile: night, restartWindow: ${day('fri')} }`,
+        '      night: { profile: night }',
+        '      free: { restartWindow: always }',
+      ].join('\n'),
+      'b.yaml': `version: 1\nproject: p2\nextends: shared.yaml\nrestartWindow: ${day('tue')}\nbranches: { m: { primary: {} } }\n`,
+      'c.yaml': `version: 1\nproject: p3\nrestartWindow: ${day('tue')}\ndefaults: { restartWindow: ${day('wed')} }\nbranches: { m: { primary: {} } }\n`,
+    })
+    const windowsOf = (project: string) => {
+      const document = documents.find((one) => one.project === project)
+      return [primaryOf(document), ...(document?.branches[0]?.replicas ?? [])].map(({ restartWindow }) =>
+        typeof restartWindow === 'object' ? formatWindow(restartWindow) : restartWindow,
+      )
+    }
+    expect(windowsOf('quiet-river-12345678')).toEqual([
+      'Mon 02:00–04:00 UTC',
+      'Fri 02:00–04:00 UTC',
+      'daily 22:00–04:00 UTC',
+      'always',
+    ])
+    expect(windowsOf('p2')).toEqual(['Tue 02:00–04:00 UTC'])
+    expect(windowsOf('p3')).toEqual(['Wed 02:00–04:00 UTC'])
   })
 
   test('they reach replicas and rules as well', () => {

@@ -8,6 +8,9 @@ const doc = (body: string): string => `${HEAD}${body}\n`
 /** An attribute of a primary: its key stands in line 6, column 7. */
 const attribute = (text: string): string => doc(`branches:\n  main:\n    primary:\n      ${text}`)
 
+/** Its first key stands in line 3, column 18. */
+const window = (text: string): string => doc(`restartWindow: { ${text}, timezone: Europe/Berlin }`)
+
 const diagnosticsOf = (text: string) => parseManifests([{ path: 'a.yaml', text }]).diagnostics
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
@@ -105,6 +108,30 @@ const ROWS: readonly Row[] = [
   ['a primary that is a word', doc('branches:\n  main:\n    primary: none'), 'E_TYPE', 5, 14],
   ['a profile where none is defined', attribute('profile: small'), 'E_PROFILE_UNKNOWN', 6, 16],
 
+  // restart windows
+  ['a window without a time zone', doc('restartWindow: { from: "02:00", to: "04:00" }'), 'E_REQUIRED', 3, 16],
+  ['a window that is a word', doc('restartWindow: sundays'), 'E_TYPE', 3, 16],
+  ['a day in full', window('days: [sunday], from: "02:00", to: "04:00"'), 'E_VALUE', 3, 25],
+  ['days that are one day', window('days: sun, from: "02:00", to: "04:00"'), 'E_TYPE', 3, 24],
+  ['a window on no day', window('days: [], from: "02:00", to: "04:00"'), 'E_WINDOW_EMPTY', 3, 24],
+  ['a window that closes as it opens', window('from: "02:00", to: "02:00"'), 'E_WINDOW_EMPTY', 3, 37],
+  ['an hour without minutes', window('from: 2, to: "04:00"'), 'E_TIME', 3, 24],
+  ['a window that opens at 24:00', window('from: "24:00", to: "04:00"'), 'E_TIME', 3, 24],
+  [
+    'an offset for a time zone',
+    doc('restartWindow: { from: "02:00", to: "04:00", timezone: +02:00 }'),
+    'E_TIMEZONE',
+    3,
+    56,
+  ],
+  [
+    'a time zone that is not there',
+    doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),
+    'E_TIMEZONE',
+    3,
+    56,
+  ],
+
   // rules
   ['a rule without match', doc('rules:\n  - protect: true'), 'E_REQUIRED', 4, 5],
   ['a glob with an open bracket', doc('rules:\n  - match: "preview/["'), 'E_GLOB', 4, 12],
@@ -169,6 +196,17 @@ describe('the hint names the way out', () => {
     [attribute('scaleToZero: "300"'), 'Write `300s` or `300m`.'],
     [attribute('scaleToZero: 10s'), 'The nearest is `1m`.'],
     [attribute('scaleToZero: 30d'), 'The nearest is `7d`.'],
+    [window('days: [Sunday], from: "02:00", to: "04:00"'), 'Did you mean `sun`?'],
+    [window('from: 2, to: "04:00"'), 'Write `"02:00"`.'],
+    [window('from: "9:30", to: "24:00"'), 'Write `"09:30"`.'],
+    [
+      doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),
+      'It takes IANA names. Did you mean `Europe/Berlin`?',
+    ],
+    [
+      window('from: "02:00", to: "02:00"'),
+      'All day is `from: "00:00"` and `to: "24:00"`; no window at all is `restartWindow: always`.',
+    ],
     [
       doc('profiles: { small: {}, large: {} }\nbranches: { main: { primary: { profile: smal } } }'),
       'Did you mean `small`?',

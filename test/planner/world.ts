@@ -11,6 +11,7 @@ import type {
   ObservedCompute,
   Plan,
   PlanResult,
+  RestartWindow,
   Size,
   Source,
 } from '../../src/model/index.ts'
@@ -94,6 +95,7 @@ export interface Declared {
   readonly disabled?: boolean
   readonly settings?: Readonly<Record<string, string>>
   readonly preload?: readonly string[]
+  readonly restartWindow?: RestartWindow | 'always'
 }
 
 export interface DeclaredShape {
@@ -107,13 +109,14 @@ export interface DeclaredDocument {
   readonly rules?: readonly (DeclaredShape & { readonly match: string; readonly except?: readonly string[] })[]
   readonly prune?: boolean
   readonly parkOn?: string
+  readonly restartWindow?: RestartWindow
   readonly project?: string
 }
 
 const source = (line: number): Source => ({ file: 'espalier.yaml', line, column: 1, length: 1 })
 
 const desiredCompute = (declared: Declared, key?: string): DesiredCompute => {
-  const { id, name, size, scaleToZero, disabled, settings, preload } = declared
+  const { id, name, size, scaleToZero, disabled, settings, preload, restartWindow } = declared
   const attributes: ComputeAttributes = {
     ...((key ?? name) === undefined ? {} : { name: key ?? name ?? '' }),
     ...(size === undefined ? {} : { size: range(size) }),
@@ -126,6 +129,7 @@ const desiredCompute = (declared: Declared, key?: string): DesiredCompute => {
     ...(key === undefined ? {} : { key }),
     ...(id === undefined ? {} : { id }),
     attributes,
+    ...(restartWindow === undefined ? {} : { restartWindow }),
     source: source(1),
     sources: {},
   }
@@ -155,6 +159,7 @@ export const document = (declared: DeclaredDocument): DesiredDocument => ({
     ...shape(rule),
   })),
   prune: declared.prune ?? false,
+  ...(declared.restartWindow === undefined ? {} : { restartWindow: declared.restartWindow }),
   ...(declared.parkOn === undefined ? {} : { parkOn: { ref: declared.parkOn, source: source(4) } }),
 })
 

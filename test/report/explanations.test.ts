@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES } from '../../src/manifest/index.ts'
-import { IMPACTS, REASONS } from '../../src/model/index.ts'
+import { FAILURE_REASONS, IMPACTS, REASONS } from '../../src/model/index.ts'
 import { EXPLANATIONS, explanationText } from '../../src/report/index.ts'
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -14,8 +14,15 @@ test('every code that the program can say is explained, and no other', () => {
   const said = new Set([...sources.matchAll(/'([EW]_[A-Z_]+)'/g)].map(([, code = '']) => code))
   const explained = Object.keys({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES })
   expect([...said].filter((code) => !explained.includes(code))).toEqual([])
-  const known = new Set<string>([...IMPACTS, ...Object.keys(REASONS), ...said, ...Object.keys(DIAGNOSTIC_CODES)])
+  const known = new Set<string>([
+    ...IMPACTS,
+    ...FAILURE_REASONS,
+    ...Object.keys(REASONS),
+    ...said,
+    ...Object.keys(DIAGNOSTIC_CODES),
+  ])
   expect(explained.filter((code) => !known.has(code))).toEqual([])
+  expect([...known].filter((code) => !explained.includes(code))).toEqual([])
 })
 
 test.each(Object.entries(EXPLANATIONS))('%s has a rule and an example', (code, explanation) => {

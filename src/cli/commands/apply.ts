@@ -27,6 +27,11 @@ export const applyCommand = defineCommand({
       describe:
         'What may happen beyond a yes, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
     },
+    now: {
+      type: 'boolean',
+      group: 'Consent:',
+      describe: 'Interrupt outside of restart windows too; it is recorded',
+    },
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
@@ -75,6 +80,7 @@ Exit codes:
   ${EXIT_ERROR}
   3   applied in part: something failed, was not allowed, or has not converged
   4   the saved plan is stale: nothing was changed
+  5   all is done but what waits for its restart window: run it again then
   130 interrupted
 
 ${API_ENVIRONMENT}

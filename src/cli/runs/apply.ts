@@ -3,6 +3,7 @@ import {
   applyPlan,
   type ConsentPolicy,
   exitCodeOf,
+  isAnyDue,
   type Journal,
   openJournal,
   type PlanFile,
@@ -47,6 +48,7 @@ export interface ApplyFlags extends ApiFlags {
   readonly sizeTable?: string | undefined
   readonly autoApprove?: boolean | undefined
   readonly allow?: readonly string[] | undefined
+  readonly now?: boolean | undefined
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
@@ -142,8 +144,8 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
     ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
     ...(flags.maxCuIncrease === undefined ? {} : { maxCuIncrease: flags.maxCuIncrease }),
   })
-  const policy =
-    flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : await askConsent(plan, settings.policy)
+  const isDue = flags.now === true || isAnyDue(plan, systemClock)
+  const policy = flags.autoApprove === true || !isDue ? settings.policy : await askConsent(plan, settings.policy)
   if (policy === undefined) {
     print('Not applied: nothing was changed.', process.stderr)
     return EXIT.error
@@ -176,6 +178,7 @@ const perform = async (work: Work, policy: ConsentPolicy): Promise<Outcome> => {
       observed,
       api,
       consent: policy,
+      ignoreWindows: flags.now === true,
       clock: systemClock,
       concurrency: flags.concurrency,
       operationTimeoutMs: settings.operationTimeoutMs,

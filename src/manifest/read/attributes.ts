@@ -2,15 +2,25 @@
 import { isScalar, type Node } from 'yaml'
 import type { ComputeAttributes, Source } from '../../model/index.ts'
 import { type Entry, list, type ReadContext } from './context.ts'
+import { readRestartWindow, type WindowValue } from './restart-window.ts'
 import { readBoolean, readScaleToZero, readSize, readText, readTexts } from './values.ts'
 
 /** Attributes with the place of each, by manifest path. */
 export interface AttributeSet {
   readonly values: ComputeAttributes
+  readonly restartWindow?: WindowValue
   readonly sources: Readonly<Record<string, Source>>
 }
 
-export const ATTRIBUTE_NAMES = ['size', 'scaleToZero', 'disabled', 'pooler', 'passwordlessAccess', 'postgres'] as const
+export const ATTRIBUTE_NAMES = [
+  'size',
+  'scaleToZero',
+  'disabled',
+  'pooler',
+  'passwordlessAccess',
+  'postgres',
+  'restartWindow',
+] as const
 
 export const NO_ATTRIBUTES: AttributeSet = { values: {}, sources: {} }
 
@@ -65,11 +75,15 @@ export const readAttributes = (context: ReadContext, entries: ReadonlyMap<string
     })
     return Object.fromEntries(pairs)
   })
-  return { values, sources }
+  const windowEntry = entries.get('restartWindow')
+  const restartWindow = windowEntry && readRestartWindow(context, windowEntry.value)
+  return { values, sources, ...(restartWindow === undefined ? {} : { restartWindow }) }
 }
 
 /** The later one wins; Postgres settings are merged name by name. */
 export const overlay = (below: AttributeSet, above: AttributeSet): AttributeSet => ({
+  ...below,
+  ...above,
   values: {
     ...below.values,
     ...above.values,

@@ -107,6 +107,7 @@ const readCompute = (
   const compute: DesiredCompute = {
     ...(id === undefined ? {} : { id }),
     attributes: { ...(name === undefined ? {} : { name }), ...merged.values },
+    ...(merged.restartWindow === undefined ? {} : { restartWindow: merged.restartWindow }),
     source,
     sources,
   }

@@ -4,10 +4,21 @@ import type { BranchReference, DesiredBranch, DesiredDocument, DesiredRule } fro
 import { ATTRIBUTE_NAMES, type AttributeSet, NO_ATTRIBUTES, overlay, readAttributes } from './attributes.ts'
 import { type Base, readShape } from './compute.ts'
 import { type Entry, list, type ReadContext } from './context.ts'
+import { readRestartWindow } from './restart-window.ts'
 import { readBoolean, readGlob, readText, readTexts } from './values.ts'
 
 const SHARED_KEYS = ['defaults', 'profiles']
-const DOCUMENT_KEYS = ['version', 'project', 'extends', ...SHARED_KEYS, 'branches', 'rules', 'prune', 'parkOn']
+const DOCUMENT_KEYS = [
+  'version',
+  'project',
+  'extends',
+  'restartWindow',
+  ...SHARED_KEYS,
+  'branches',
+  'rules',
+  'prune',
+  'parkOn',
+]
 
 /** Finds what `extends` names; reports itself where it cannot. */
 export type FindShared = (context: ReadContext, node: Node | null, path: string) => Base | undefined
@@ -31,7 +42,11 @@ export const readDocument = (context: ReadContext, findShared: FindShared): Desi
   const extending = entries.get('extends')
   const path = extending && readText(context, extending.value, '`extends`')
   const shared = extending !== undefined && path !== undefined ? findShared(context, extending.value, path) : undefined
-  const base = readBase(context, entries, shared ?? EMPTY_BASE)
+  const windowEntry = entries.get('restartWindow')
+  const restartWindow = windowEntry && readRestartWindow(context, windowEntry.value)
+  const own = restartWindow === undefined ? {} : { restartWindow }
+  const below = shared ?? EMPTY_BASE
+  const base = readBase(context, entries, { ...below, defaults: { ...below.defaults, ...own } })
 
   const prune = entries.get('prune')
   const parkOn = entries.get('parkOn')
@@ -44,6 +59,7 @@ export const readDocument = (context: ReadContext, findShared: FindShared): Desi
     ...(parkOn === undefined || parkOnRef === undefined
       ? {}
       : { parkOn: { ref: parkOnRef, source: context.source(parkOn.value) } satisfies BranchReference }),
+    ...own,
   }
   return project === undefined ? undefined : { project, ...document }
 }

@@ -1,5 +1,5 @@
 /** The format as plain JSON Schema 2020-12, generated from the size table: an editor shows every rule that one document can break. */
-import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
+import { SIZE_TABLE, type SizeTable, WEEKDAYS } from '../../model/index.ts'
 
 type Schema = Record<string, unknown>
 
@@ -29,6 +29,10 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): object => ({
         type: 'string',
         description: 'A file of defaults and profiles only, relative to this one, inside the same tree.',
         examples: ['../platform.yaml'],
+      },
+      restartWindow: {
+        ...ref('restartWindow'),
+        description: 'When computes of this document may be interrupted, where nothing below says otherwise.',
       },
       defaults: {
         ...ref('attributes'),
@@ -102,6 +106,11 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): object => ({
         'How long nobody must have been connected before the compute is suspended: default (5m), never, or 1m to 7d.',
       examples: ['5m', '1h30m', 'never', 'default'],
     },
+    restartWindow: {
+      description: 'When it may be interrupted: steps that drop connections wait for it. `always`: at any time.',
+      examples: [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'Europe/Berlin' }, 'always'],
+      anyOf: [{ const: 'always' }, restartWindow],
+    },
     largeNeverScalesToZero: {
       if: { properties: { size: oneOf(largeSizes(table)) }, required: ['size'] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -165,6 +174,7 @@ const compute = (own: Record<string, Schema>): Schema =>
         },
         { description: 'Connection pooling.', examples: [{ enabled: true }] },
       ),
+      restartWindow: ref('restartWindow'),
       passwordlessAccess: { type: 'boolean', description: 'The API’s passwordless_access.', examples: [false] },
       postgres: map(
         {
@@ -186,6 +196,37 @@ const compute = (own: Record<string, Schema>): Schema =>
     },
     { allOf: [ref('largeNeverScalesToZero')], examples: [{ size: 1, scaleToZero: '5m' }] },
   )
+
+const restartWindow = map(
+  {
+    days: {
+      type: 'array',
+      items: { enum: WEEKDAYS },
+      minItems: 1,
+      description: 'The days on which it opens; left out: every day.',
+      examples: [['sat', 'sun']],
+    },
+    from: {
+      type: 'string',
+      pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
+      description: 'When it opens, by the clock of the time zone.',
+      examples: ['02:00'],
+    },
+    to: {
+      type: 'string',
+      pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
+      description: 'When it closes; before `from` it is on the next day.',
+      examples: ['04:00', '24:00'],
+    },
+    timezone: {
+      type: 'string',
+      pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
+      description: 'IANA name of the time zone.',
+      examples: ['Europe/Berlin', 'UTC'],
+    },
+  },
+  { required: ['from', 'to', 'timezone'] },
+)
 
 const largeSizes = (table: SizeTable): readonly unknown[] =>
   table.steps.filter(({ cu }) => cu > table.scaleToZeroMaxCu).flatMap(({ cu }) => [cu, { min: cu, max: cu }])

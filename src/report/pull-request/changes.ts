@@ -2,7 +2,7 @@
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, IMPACTS } from '../../model/index.ts'
-import { computeTitle, impactWords, isDisruptive, SYMBOLS } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words.ts'
 import { fenced, literal } from './literal.ts'
 import type { Frame } from './view.ts'
 
@@ -36,7 +36,11 @@ const whatChanges = (change: Change): string => {
 const impactCell = (change: Change): string => {
   const words = impactWords(change)
   const shown = isDisruptive(change.impact) ? `**${words}**` : words
-  return change.refused === undefined ? shown : `${shown}<br>refused: ${literal(change.refused)}`
+  return [
+    shown,
+    ...(change.windows === undefined ? [] : [literal(windowWords(change.windows))]),
+    ...(change.refused === undefined ? [] : [`refused: ${literal(change.refused)}`]),
+  ].join('<br>')
 }
 
 const placeCell = ({ source }: Change, { linkTo }: Frame): string => {

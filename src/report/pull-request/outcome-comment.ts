@@ -1,5 +1,5 @@
 /** What became of the merge: every step, and what to do about those that are not done. */
-import type { StepOutcome } from '../../model/index.ts'
+import { isScheduled, type StepOutcome } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { stepTitle, time } from '../words.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
@@ -11,6 +11,7 @@ const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
   failed: '❌ failed',
   skipped: '⏭️ skipped',
   'not-allowed': '🚫 not allowed',
+  scheduled: '🕑 scheduled',
 }
 
 /** Steps that are done are dropped first, where not all fits. */
@@ -39,7 +40,9 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
       ? 'nothing to apply'
       : done === all && outcome.converged !== false
         ? `applied, ${counted(done, 'step')} done`
-        : `applied in part, ${done} of ${counted(all, 'step')} done`
+        : isScheduled(outcome)
+          ? `applied as far as restart windows let it, ${done} of ${counted(all, 'step')} done`
+          : `applied in part, ${done} of ${counted(all, 'step')} done`
   const rest = all - shown.length
   const parts = [
     view.marker,

@@ -28,6 +28,11 @@ export const verdict = (changes: readonly Change[]): string => {
     ...KINDS.map(([one, many, test]) => phrase(count(test), one, many)),
     deleted === 0 ? 'none is deleted' : phrase(deleted, 'is deleted', 'are deleted'),
     phrase(
+      count(({ windows }) => windows !== undefined),
+      'waits for its restart window',
+      'wait for their restart windows',
+    ),
+    phrase(
       count(({ refused }) => refused !== undefined),
       'is refused by protection',
       'are refused by protection',

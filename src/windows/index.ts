@@ -1,0 +1,2 @@
+/** Restart windows against the clock: which are open, and when the next one opens. */
+export { type Opening, openingOf } from './opening.ts'

@@ -1,0 +1,78 @@
+import { Temporal } from 'temporal-polyfill'
+import { type RestartWindow, WEEKDAYS } from '../model/index.ts'
+
+export interface Opening {
+  /** Whether all of the windows are open. */
+  readonly isOpen: boolean
+  /** The first moment from then on at which all of them are, ISO 8601 in UTC; absent where none was found. */
+  readonly opensAt?: string
+  /** The same by the clock of the first window's place: `Sun 2026-11-22 02:00`. */
+  readonly opensLocally?: string
+}
+
+/** Windows come round every week; two of them that never meet in three do not meet at all. */
+const HORIZON_DAYS = 21
+
+/**
+ * A window is open while the clock on the wall of its place shows a time in it. So it is shorter or longer by an hour
+ * where the clock is put forward or back inside of it, and does not open where all of it is left out.
+ *
+ * @param windows at least one; all of them must be open.
+ * @param at milliseconds since the epoch.
+ */
+export const openingOf = (windows: readonly RestartWindow[], at: number): Opening => {
+  const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
+  if (areOpen(at)) return { isOpen: true }
+  // All of them are first open where one of them opens.
+  const moments = windows.flatMap((window) => openings(window, at)).filter((moment) => moment > at)
+  const first = moments.sort((a, b) => a - b).find(areOpen)
+  const [window] = windows
+  if (first === undefined || window === undefined) return { isOpen: false }
+  return { isOpen: false, opensAt: new Date(first).toISOString(), opensLocally: localTime(zoned(first, window)) }
+}
+
+const zoned = (at: number, { timezone }: RestartWindow): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(timezone)
+
+const isOpen = (window: RestartWindow, at: number): boolean => {
+  const { dayOfWeek, hour, minute } = zoned(at, window)
+  const now = hour * 60 + minute
+  const [from, to] = [minutesOf(window.from), minutesOf(window.to)]
+  const opensOn = (day: number): boolean => window.days.some((one) => WEEKDAYS.indexOf(one) === day % 7)
+  const [today, yesterday] = [dayOfWeek - 1, dayOfWeek + 5]
+  if (from < to) return opensOn(today) && now >= from && now < to
+  return (opensOn(today) && now >= from) || (opensOn(yesterday) && now < to)
+}
+
+/** Where it may open: at its hour on each day, once or twice, and where the clock jumps. */
+const openings = (window: RestartWindow, at: number): readonly number[] => {
+  const start = zoned(at, window)
+  const moments: number[] = []
+  for (let day = 0; day <= HORIZON_DAYS; day += 1) {
+    const time = start.toPlainDate().add({ days: day }).toPlainDateTime(window.from)
+    for (const disambiguation of ['earlier', 'later'] as const) {
+      moments.push(time.toZonedDateTime(window.timezone, { disambiguation }).epochMilliseconds)
+    }
+  }
+  const end = start.add({ days: HORIZON_DAYS })
+  for (
+    let jump = nextJump(start);
+    jump !== null && jump.epochMilliseconds < end.epochMilliseconds;
+    jump = nextJump(jump)
+  ) {
+    moments.push(jump.epochMilliseconds)
+  }
+  return moments
+}
+
+const nextJump = (from: Temporal.ZonedDateTime): Temporal.ZonedDateTime | null => from.getTimeZoneTransition('next')
+
+const minutesOf = (time: string): number => {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  return hours * 60 + minutes
+}
+
+const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+const localTime = (time: Temporal.ZonedDateTime): string =>
+  `${DAYS[time.dayOfWeek - 1]} ${time.toPlainDate().toString()} ${time.toPlainTime().toString({ smallestUnit: 'minute' })}`

@@ -1,0 +1,187 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatWindow, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
+import { openingOf } from '../../src/windows/index.ts'
+
+const window = (days: string, from: string, to: string, timezone: string): RestartWindow => ({
+  days: WEEKDAYS.filter((day) => days === 'daily' || days.split(' ').includes(day)),
+  from,
+  to,
+  timezone,
+})
+const SUNDAY_NIGHT = window('sun', '02:00', '04:00', 'Europe/Berlin')
+const opening = (one: RestartWindow | readonly RestartWindow[], at: string) =>
+  openingOf([one].flat() as RestartWindow[], Date.parse(at))
+
+describe('a window by the clock on the wall', () => {
+  it.each([
+    ['before it', '2026-11-22T00:59:59Z', false],
+    ['as it opens', '2026-11-22T01:00:00Z', true],
+    ['its last minute', '2026-11-22T02:59:59Z', true],
+    ['as it closes', '2026-11-22T03:00:00Z', false],
+    ['on another day', '2026-11-21T01:30:00Z', false],
+  ])('%s', (_when, at, isOpen) => {
+    expect(opening(SUNDAY_NIGHT, at).isOpen).toBe(isOpen)
+  })
+
+  it('tells when it opens, in UTC and by its own clock', () => {
+    expect(opening(SUNDAY_NIGHT, '2026-11-21T12:00:00Z')).toEqual({
+      isOpen: false,
+      opensAt: '2026-11-22T01:00:00.000Z',
+      opensLocally: 'Sun 2026-11-22 02:00',
+    })
+    // Just closed: a week later.
+    expect(opening(SUNDAY_NIGHT, '2026-11-22T03:00:00Z').opensAt).toBe('2026-11-29T01:00:00.000Z')
+  })
+
+  it.each([
+    ['in the evening of its day', '2026-11-27T23:00:00Z', true],
+    ['in the night that follows', '2026-11-28T03:59:00Z', true],
+    ['in the night before', '2026-11-27T03:00:00Z', false],
+    ['after it', '2026-11-28T04:00:00Z', false],
+  ])('over midnight it belongs to the day on which it opens: %s', (_when, at, isOpen) => {
+    expect(opening(window('fri', '22:00', '04:00', 'UTC'), at).isOpen).toBe(isOpen)
+  })
+
+  it('takes a part of a millisecond, as clocks that are scaled give it', () => {
+    expect(openingOf([SUNDAY_NIGHT], Date.parse('2026-11-22T01:00:00Z') - 0.5).isOpen).toBe(false)
+    expect(openingOf([SUNDAY_NIGHT], Date.parse('2026-11-22T01:00:00Z') + 0.5).isOpen).toBe(true)
+  })
+
+  it('may last the whole day', () => {
+    const sunday = window('sun', '00:00', '24:00', 'UTC')
+    expect(opening(sunday, '2026-11-22T23:59:59Z').isOpen).toBe(true)
+    expect(opening(sunday, '2026-11-23T00:00:00Z').isOpen).toBe(false)
+  })
+})
+
+/** The days on which the clock is put forward or back. */
+describe('daylight saving', () => {
+  it.each([
+    // Berlin, 28 March 2027: 02:00 is followed by 03:00, so the window has one hour.
+    ['Berlin, spring, before', SUNDAY_NIGHT, '2027-03-28T00:59:59Z', false],
+    ['Berlin, spring, 03:00 is next', SUNDAY_NIGHT, '2027-03-28T01:00:00Z', true],
+    ['Berlin, spring, 03:59', SUNDAY_NIGHT, '2027-03-28T01:59:59Z', true],
+    ['Berlin, spring, 04:00', SUNDAY_NIGHT, '2027-03-28T02:00:00Z', false],
+    // Berlin, 25 October 2026: 02:00 to 03:00 comes twice, so the window has three hours.
+    ['Berlin, autumn, 02:00 summer time', SUNDAY_NIGHT, '2026-10-25T00:00:00Z', true],
+    ['Berlin, autumn, 02:00 winter time', SUNDAY_NIGHT, '2026-10-25T01:00:00Z', true],
+    ['Berlin, autumn, 03:59', SUNDAY_NIGHT, '2026-10-25T02:59:59Z', true],
+    ['Berlin, autumn, 04:00', SUNDAY_NIGHT, '2026-10-25T03:00:00Z', false],
+    [
+      'New York, spring, 03:00 is next',
+      window('sun', '02:00', '04:00', 'America/New_York'),
+      '2027-03-14T07:00:00Z',
+      true,
+    ],
+    ['New York, spring, 04:00', window('sun', '02:00', '04:00', 'America/New_York'), '2027-03-14T08:00:00Z', false],
+    // Lord Howe puts its clocks by half an hour.
+    [
+      'Lord Howe, spring, 02:30 is next',
+      window('sun', '02:00', '03:00', 'Australia/Lord_Howe'),
+      '2026-10-03T15:30:00Z',
+      true,
+    ],
+    ['Lord Howe, spring, 03:00', window('sun', '02:00', '03:00', 'Australia/Lord_Howe'), '2026-10-03T16:00:00Z', false],
+  ])('%s', (_when, one, at, isOpen) => {
+    expect(opening(one, at).isOpen).toBe(isOpen)
+  })
+
+  it('opens where the clock jumps into it', () => {
+    expect(opening(window('sun', '02:30', '04:00', 'Europe/Berlin'), '2027-03-27T12:00:00Z').opensAt).toBe(
+      '2027-03-28T01:00:00.000Z',
+    )
+  })
+
+  it('does not open where all of it is left out', () => {
+    expect(opening(window('sun', '02:00', '03:00', 'Europe/Berlin'), '2027-03-27T12:00:00Z').opensAt).toBe(
+      '2027-04-04T00:00:00.000Z',
+    )
+  })
+})
+
+describe('several windows', () => {
+  it('are open where all of them are', () => {
+    const both = [SUNDAY_NIGHT, window('daily', '02:00', '06:00', 'UTC')]
+    expect(opening(both, '2026-11-22T01:30:00Z').isOpen).toBe(false)
+    expect(opening(both, '2026-11-22T01:30:00Z').opensAt).toBe('2026-11-22T02:00:00.000Z')
+  })
+
+  it('that never meet have no opening', () => {
+    const both = [SUNDAY_NIGHT, window('mon', '02:00', '04:00', 'Europe/Berlin')]
+    expect(opening(both, '2026-11-21T12:00:00Z')).toEqual({ isOpen: false })
+  })
+})
+
+/** The same question, asked minute by minute of the platform's own clock. */
+const showsTimeIn = ({ days, from, to, timezone }: RestartWindow, at: number): boolean => {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: timezone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(at)
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
+  const today = WEEKDAYS.findIndex((day) => day === part('weekday').toLowerCase())
+  const now = `${part('hour')}:${part('minute')}`
+  const opensOn = (day: number): boolean => days.some((one) => one === WEEKDAYS[(day + 7) % 7])
+  return from < to
+    ? opensOn(today) && from <= now && now < to
+    : (opensOn(today) && from <= now) || (opensOn(today - 1) && now < to)
+}
+
+const clock = fc
+  .record({ hour: fc.integer({ min: 0, max: 23 }), minute: fc.constantFrom(0, 15, 30, 45) })
+  .map(({ hour, minute }) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`)
+const anyWindow = fc
+  .record({
+    days: fc.subarray([...WEEKDAYS], { minLength: 1 }),
+    from: clock,
+    to: clock,
+    timezone: fc.constantFrom('Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'),
+  })
+  .filter(({ from, to }) => from !== to)
+
+/** Half a day before a clock is put forward or back, and some day. */
+const anyTime = fc
+  .tuple(
+    fc.constantFrom(
+      '2026-10-24T12:00Z',
+      '2027-03-27T12:00Z',
+      '2026-10-31T20:00Z',
+      '2027-03-13T20:00Z',
+      '2026-10-03T03:00Z',
+      '2026-07-01T00:00Z',
+    ),
+    fc.integer({ min: 0, max: 4 * 36 }),
+  )
+  .map(([start, quarters]) => Date.parse(start) + quarters * 900_000)
+
+describe('whatever the window and the time', () => {
+  it('is open as the platform’s clock says, and opens when that first says so', () => {
+    fc.assert(
+      fc.property(anyWindow, anyTime, (one, at) => {
+        const { isOpen, opensAt } = openingOf([one], at)
+        expect(isOpen).toBe(showsTimeIn(one, at))
+        if (isOpen) return
+        let first = at
+        // Everything here lies on a quarter of an hour.
+        while (!showsTimeIn(one, first) && first < at + 15 * 86_400_000) first += 900_000
+        expect(opensAt).toBe(new Date(first).toISOString())
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('formatWindow', () => {
+  it.each([
+    [SUNDAY_NIGHT, 'Sun 02:00–04:00 Europe/Berlin'],
+    [window('mon tue wed thu fri', '22:00', '04:00', 'UTC'), 'Mon–Fri 22:00–04:00 UTC'],
+    [window('mon wed thu sun', '22:00', '04:00', 'UTC'), 'Mon, Wed, Thu, Sun 22:00–04:00 UTC'],
+    [window('daily', '00:00', '24:00', 'UTC'), 'daily 00:00–24:00 UTC'],
+  ])('%o', (one, words) => {
+    expect(formatWindow(one)).toBe(words)
+  })
+})
