@@ -18,6 +18,12 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'schemas/event.schema.json': () => json(eventSchema()),
   'schemas/seed.schema.json': () => json(seedSchema()),
   'src/sandbox/generated/openapi.json': () => json(parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8'))),
+  // What `init` writes.
+  'src/cli/init/generated/workflows.json': () =>
+    json({
+      plan: readFileSync('examples/workflows/pull-request.yml', 'utf8'),
+      apply: readFileSync('examples/workflows/apply.yml', 'utf8'),
+    }),
   'src/manifest/generated/validator.js': () => standaloneValidator(SIZE_TABLE),
 }
 

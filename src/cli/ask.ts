@@ -34,18 +34,23 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<Con
     return { allow }
   })
 
+/** A line of text, trimmed; `undefined` where nobody answered. */
+export const askLine = (question: string): Promise<string | undefined> =>
+  conversing(async (answerTo) => (await answerTo(question)).trim())
+
 /** `undefined` where nobody answered any more. */
-const asking = async <T>(
-  conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>,
+const asking = <T>(conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>): Promise<T | undefined> =>
+  conversing((answerTo) => conversation(async (question) => (await answerTo(question)).trim().toLowerCase() === 'yes'))
+
+const conversing = async <T>(
+  conversation: (answerTo: (question: string) => Promise<string>) => Promise<T>,
 ): Promise<T | undefined> => {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const gone = new AbortController()
   lines.once('close', () => gone.abort())
   lines.once('SIGINT', () => lines.close())
   try {
-    return await conversation(
-      async (question) => (await lines.question(question, { signal: gone.signal })).trim().toLowerCase() === 'yes',
-    )
+    return await conversation((question) => lines.question(question, { signal: gone.signal }))
   } catch (error) {
     if (!gone.signal.aborted) throw error
     print('', process.stderr)

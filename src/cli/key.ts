@@ -28,6 +28,12 @@ export const findKey = async (
   return key
 }
 
+/** Whether a key is given in any way, a sandbox's own included; it may be wrong yet. */
+export const hasKey = (
+  flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): boolean => flags.sandbox !== undefined || flags.apiKeyFile !== undefined || fromEnvironment(env) !== ''
+
 const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): string =>
   env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
 

@@ -4,6 +4,7 @@ import { espalier } from './espalier.ts'
 
 test.each([
   ['--help'],
+  ['init --help'],
   ['validate --help'],
   ['plan --help'],
   ['apply --help'],

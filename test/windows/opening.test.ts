@@ -123,7 +123,7 @@ const showsTimeIn = ({ days, from, to, timezone }: RestartWindow, at: number): b
     hourCycle: 'h23',
   }).formatToParts(at)
   const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
-  const today = WEEKDAYS.findIndex((day) => day === part('weekday').toLowerCase())
+  const today = WEEKDAYS.map(String).indexOf(part('weekday').toLowerCase())
   const now = `${part('hour')}:${part('minute')}`
   const opensOn = (day: number): boolean => days.some((one) => one === WEEKDAYS[(day + 7) % 7])
   return from < to

@@ -6,6 +6,7 @@ import { driftCommand } from './drift.ts'
 import { explainCommand } from './explain.ts'
 import { fmtCommand } from './fmt.ts'
 import { importCommand } from './import.ts'
+import { initCommand } from './init.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
 import { sandboxCommand } from './sandbox.ts'
@@ -18,6 +19,7 @@ import { validateCommand } from './validate.ts'
 
 /** In the order in which help lists them. */
 export const COMMANDS: readonly Command[] = [
+  initCommand,
   validateCommand,
   planCommand,
   applyCommand,

@@ -1,10 +1,10 @@
-import { createReadApi, snapshot } from '../../api/index.ts'
-import { type ExportOptions, exportProject, parseManifests } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode, globProblem, hasErrors, isEmptyPlan } from '../../model/index.ts'
-import { plan } from '../../planner/index.ts'
+import { createReadApi } from '../../api/index.ts'
+import type { ExportOptions } from '../../manifest/index.ts'
+import { EspalierError, EXIT, type ExitCode, globProblem } from '../../model/index.ts'
 import { plainText } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
+import { exportChecked, observeOne } from '../imported-manifest.ts'
 import { print } from '../terminal.ts'
 import { replaceFile } from '../write-file.ts'
 import { importInto } from './import-into.ts'
@@ -26,20 +26,13 @@ export const runImport = async (flags: ImportFlags): Promise<ExitCode> => {
   const connection = await connect(flags)
   const api = createReadApi(connection.options)
   try {
-    const observed = await snapshot(api, [flags.project])
-    const [project] = observed.projects
-    if (project === undefined) {
-      throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${flags.project}, or the key cannot see it.`, {
-        hint: 'Check the id and the key.',
-      })
-    }
+    const { project, observed } = await observeOne(api, flags.project)
     const options = exportOptions(flags)
     const { out, noColor } = flags
     const merged = out === undefined ? undefined : await importInto({ out, noColor }, project, observed, options)
     if (merged !== undefined) return merged
-    const { text, leftOut, computes } = exportProject(project, options)
+    const { text, leftOut, computes } = exportChecked(project, observed, options)
     if (computes === 0) throw nothing(flags)
-    check(text, observed)
     if (out === undefined) print(text)
     else await replaceFile(out, text, 'The manifest')
     tellLeftOut(leftOut)
@@ -49,17 +42,6 @@ export const runImport = async (flags: ImportFlags): Promise<ExitCode> => {
     await api.close()
     await connection.close()
   }
-}
-
-const check = (text: string, observed: Parameters<typeof plan>[1]): void => {
-  const loaded = parseManifests([{ path: 'import.yaml', text }])
-  const result = hasErrors(loaded.diagnostics) ? undefined : plan(loaded.desired, observed)
-  if (result?.ok === true && isEmptyPlan(result.plan)) return
-  const [first] = result?.ok === false ? result.diagnostics : loaded.diagnostics
-  const why = first?.message ?? 'its plan is not empty'
-  throw new EspalierError('E_IMPORT', `The project cannot be imported as it is: ${plainText(why)}`, {
-    hint: 'Nothing was written. Import fewer branches with --branch, or with --pin.',
-  })
 }
 
 const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({

@@ -1,0 +1,123 @@
+/** `init`: a first manifest, editor settings, workflows; nothing is overwritten. */
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+let one: Sandbox
+let two: Sandbox
+beforeAll(async () => {
+  one = await startSandbox({ seed: parseSeed(await readFile('examples/quickstart/seed.yaml', 'utf8'), 'seed.yaml') })
+  two = await startSandbox({ seed: parseSeed(await readFile('examples/fleet/seed.yaml', 'utf8'), 'seed.yaml') })
+})
+afterAll(() => Promise.all([one.close(), two.close()]))
+
+const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-init-'))
+const repository = async (): Promise<string> => {
+  const folder = await emptyFolder()
+  execFileSync('git', ['init', '-q'], { cwd: folder })
+  return folder
+}
+const read = (folder: string, file: string): Promise<string> => readFile(join(folder, file), 'utf8')
+
+test('with a key: what is live, whose plan is empty, with editor settings and workflows', async () => {
+  const folder = await repository()
+  const { code, stdout, stderr } = await espalier(['init'], environmentOf(one), folder)
+  expect(code, stderr).toBe(0)
+  expect(stdout).toMatchInlineSnapshot(`
+    "written        espalier.yaml: 5 computes, and its plan is empty
+    written        .vscode/espalier.schema.json
+    written        .vscode/settings.json
+    written        .vscode/extensions.json
+    written        .github/workflows/espalier-plan.yml
+    written        .github/workflows/espalier-apply.yml
+
+    Next
+      1. \`espalier plan\` shows what would change
+      2. give the repository the secret ESPALIER_API_KEY: \`gh secret set ESPALIER_API_KEY\`
+      3. put the commit of a release of the Action into both workflows, and commit
+    "
+  `)
+  const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(one), folder)
+  expect(planned.code, planned.stdout + planned.stderr).toBe(0)
+  expect(await read(folder, 'espalier.yaml')).toMatch(
+    /^# yaml-language-server: \$schema=\.vscode\/espalier\.schema\.json\n/,
+  )
+  expect(JSON.parse(await read(folder, '.vscode/settings.json'))).toEqual({
+    'yaml.schemas': {
+      './.vscode/espalier.schema.json': ['espalier.yaml', 'espalier.yml', 'espalier/**/*.yaml', 'espalier/**/*.yml'],
+    },
+  })
+  expect(JSON.parse(await read(folder, '.vscode/extensions.json'))).toEqual({ recommendations: ['redhat.vscode-yaml'] })
+  for (const [written, example] of [
+    ['plan', 'pull-request'],
+    ['apply', 'apply'],
+  ]) {
+    expect(await read(folder, `.github/workflows/espalier-${written}.yml`)).toBe(
+      await readFile(`examples/workflows/${example}.yml`, 'utf8'),
+    )
+  }
+  // Once more: nothing is written.
+  const again = await espalier(['init'], environmentOf(one), folder)
+  expect(again).toMatchObject({ code: 0 })
+  expect(again.stdout).not.toMatch(/^(written|added)/m)
+})
+
+test('settings that are there keep their comments and get what is missing', async () => {
+  const folder = await emptyFolder()
+  await mkdir(join(folder, '.vscode'))
+  const settings = '{\n  // ours\n  "editor.tabSize": 4,\n  "yaml.schemas": { "x.json": "x.yaml" },\n}\n'
+  await writeFile(join(folder, '.vscode/settings.json'), settings)
+  await writeFile(join(folder, '.vscode/extensions.json'), 'not JSON')
+  const { code, stdout } = await espalier(['init', '--project', 'quiet-river-12345678'], {}, folder)
+  expect(code).toBe(0)
+  const after = await read(folder, '.vscode/settings.json')
+  expect(after).toContain('  // ours\n  "editor.tabSize": 4,\n')
+  expect(after).toContain('"x.json": "x.yaml"')
+  expect(after).toContain('./.vscode/espalier.schema.json')
+  expect(stdout).toContain('left alone     .vscode/extensions.json: it is not JSON')
+  expect(await read(folder, '.vscode/extensions.json')).toBe('not JSON')
+  expect(stdout).toContain('workflows: this is no git repository')
+})
+
+test('without a key: a manifest to be filled in, which is valid and formatted', async () => {
+  const folder = await emptyFolder()
+  const args = ['init', '--project', 'quiet-river-12345678', '--no-editor', '--no-workflows']
+  const { code, stdout } = await espalier(args, {}, folder)
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('to be filled in') })
+  expect((await espalier(['validate'], {}, folder)).code).toBe(0)
+  expect((await espalier(['fmt', '--check'], {}, folder)).code).toBe(0)
+  // What it shows, once the marks are taken away, is a manifest too.
+  const text = await read(folder, 'espalier.yaml')
+  const [said = '', shown = ''] = text.split(/(?<=project: .*\n)/)
+  await writeFile(join(folder, 'filled.yaml'), said + shown.replace(/^# ?/gm, ''))
+  const filled = await espalier(['validate', 'filled.yaml', '--format', 'json'], {}, folder)
+  expect(filled.code, filled.stdout + (await read(folder, 'filled.yaml'))).toBe(0)
+  expect(await read(folder, 'filled.yaml')).toContain('\n  main:\n    protect: true')
+})
+
+test.each([
+  ['several projects, and nobody to ask', [], () => environmentOf(two), 'Name one: `espalier init --project ID`'],
+  ['neither a key nor a project', [], () => ({}), 'Set ESPALIER_API_KEY, or name the project'],
+  ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is no project id'],
+  ['a project that is not there', ['--project', 'nowhere'], () => environmentOf(one), 'There is no project nowhere'],
+])('%s: told, and nothing is written', async (_what, args, env, message) => {
+  const folder = await emptyFolder()
+  const { code, stdout, stderr } = await espalier(['init', ...args], env(), folder)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr.replace(/\s+/g, ' ')).toContain(message)
+  await expect(read(folder, 'espalier.yaml')).rejects.toThrow()
+})
+
+test('workflows are left out below the root of the repository, and where its remote is elsewhere', async () => {
+  const folder = await repository()
+  await mkdir(join(folder, 'db'))
+  const args = ['init', '--project', 'quiet-river-12345678', '--no-editor']
+  expect((await espalier(args, {}, join(folder, 'db'))).stdout).toContain('they belong into the root of the repository')
+  execFileSync('git', ['remote', 'add', 'origin', 'https://gitlab.example/x.git'], { cwd: folder })
+  expect((await espalier(args, {}, folder)).stdout).toContain('no remote of this repository is on GitHub')
+})
