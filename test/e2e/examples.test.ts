@@ -45,3 +45,8 @@ test('a seed that is left out, because the sandbox has a state already, is said'
   expect((await plan('restore')).stderr).toBe('')
   expect((await plan('quickstart')).stderr).toContain('--seed was left out')
 })
+
+test('every example is in canonical form', async () => {
+  const { code, stdout } = await espalier(['fmt', '--check', '--diff', 'examples'])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+})

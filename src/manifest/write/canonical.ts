@@ -1,4 +1,4 @@
-/** The order in which a manifest's keys are read best: who it is, what is shared, then what is declared. */
+/** The order in which a manifest's keys are read best: who it is, what holds for all of it, what is shared, then what is declared. */
 
 /** Of a map: its keys in order, and what its values are. Keys that are not named come last, as they are. */
 export interface Shape {
@@ -45,12 +45,12 @@ export const DOCUMENT: Shape = {
     'project',
     'extends',
     'restartWindow',
+    'prune',
+    'parkOn',
     'defaults',
     'profiles',
     'branches',
     'rules',
-    'prune',
-    'parkOn',
   ],
   values: {
     restartWindow: WINDOW,

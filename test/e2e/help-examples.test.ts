@@ -1,0 +1,166 @@
+/** Every example of every command's help, run by a shell as it stands there. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Command } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands/index.ts'
+import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { ROOT } from './espalier.ts'
+
+const PROJECT = 'quiet-river-12345678'
+
+let sandbox: Sandbox
+/** As the seed made it. */
+let world: ReturnType<Sandbox['control']['dump']>
+/** Where the program is, as `espalier`. */
+let bin: string
+beforeAll(async () => {
+  const seed = await readFile(join(ROOT, 'examples/quickstart/seed.yaml'), 'utf8')
+  sandbox = await startSandbox({ seed: parseSeed(seed, 'seed.yaml'), timeScale: 50 })
+  world = sandbox.control.dump()
+  bin = await mkdtemp(join(tmpdir(), 'espalier-bin-'))
+  await writeFile(join(bin, 'espalier'), `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/main.js" "$@"\n`)
+  await chmod(join(bin, 'espalier'), 0o755)
+})
+afterAll(() => sandbox.close())
+
+interface Exception {
+  /** Added to the line. */
+  readonly more?: string
+  readonly code?: number
+  /** What it says; once it did, it is interrupted where it would go on. */
+  readonly says?: string
+  readonly goesOn?: boolean
+  /** It cannot be run here; the test that runs the same. */
+  readonly elsewhere?: string
+}
+
+/** All others end with 0. */
+const EXCEPTIONS: Readonly<Record<string, Exception>> = {
+  'espalier plan --detailed-exitcode': { code: 2 },
+  'espalier drift': { code: 2, says: 'the live compute changed' },
+  'espalier drift --since v1.4': { code: 2, says: 'the live compute changed' },
+  // Nobody can be asked here, and that is said.
+  'espalier apply': { code: 1, says: 'Give --auto-approve' },
+  'espalier apply plan.json': { code: 1, says: 'Give --auto-approve' },
+  'espalier apply --sandbox --seed seed.yaml': { code: 1, says: 'Give --auto-approve' },
+  ...Object.fromEntries(
+    ['start', 'suspend', 'restart', 'delete'].map((name) => [`espalier compute ${name} staging`, { more: '--yes' }]),
+  ),
+  'espalier init': { says: 'its plan is empty' },
+  'espalier status --watch': { says: 'staging', goesOn: true },
+  'espalier operations watch --branch main': { goesOn: true },
+  'espalier sandbox serve': { more: '--port 0 --computes simulated', says: 'Key', goesOn: true },
+  'espalier sandbox serve --seed seed.yaml': { more: '--port 0 --computes simulated', says: 'Key', goesOn: true },
+  'espalier sandbox serve --port 0 --state .espalier/sandbox': {
+    more: '--computes simulated',
+    says: 'Key',
+    goesOn: true,
+  },
+  'espalier sandbox connect main': { elsewhere: 'test/e2e/sandbox.test.ts' },
+  'espalier sandbox connect main --psql': { elsewhere: 'test/e2e/sandbox.test.ts' },
+  'psql "$(espalier sandbox connect main/reporting)"': { elsewhere: 'test/e2e/sandbox.test.ts' },
+  'source <(espalier completion zsh)': { elsewhere: 'test/e2e/help.test.ts' },
+}
+
+const lines = (commands: readonly Command[]): readonly string[] => [
+  ...new Set(
+    commands.flatMap(({ examples, subcommands = [] }) => [
+      ...examples.map(([line]) => line.replaceAll('$0', 'espalier')),
+      ...lines(subcommands),
+    ]),
+  ),
+]
+const LINES = lines(COMMANDS)
+
+/** What the examples name: manifests, a seed, a plan, a snapshot, a git history. */
+const prepare = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+  const copy = (from: string, to: string) => cp(join(ROOT, from), join(folder, to), { recursive: true })
+  await copy('examples/quickstart/seed.yaml', 'seed.yaml')
+  await copy('examples/fleet/projects', 'fleet/projects')
+  await copy('examples/fleet/platform.yaml', 'fleet/platform.yaml')
+  await mkdir(join(folder, 'more'))
+  await mkdir(join(folder, '.config/fish/completions'), { recursive: true })
+  const manifest = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { scaleToZero: never } }\n  staging: { primary: { size: 1 } }\n`
+  await writeFile(join(folder, 'espalier.yaml'), manifest)
+  await writeFile(join(folder, 'more/a.yaml'), `version: 1\nproject: late-sun-87654321\n`)
+  await writeFile(join(folder, 'fleet.yaml'), `# ours\n${manifest}`)
+  const git = (...args: readonly string[]) =>
+    execFileSync(
+      'git',
+      ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', ...args],
+      {
+        cwd: folder,
+        stdio: 'ignore',
+      },
+    )
+  git('init', '-q', '-b', 'main')
+  git('add', '-A')
+  git('commit', '-q', '-m', 'all')
+  git('tag', 'v1.4')
+  git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+  return folder
+}
+
+const run = async (line: string, folder: string, until?: string) => {
+  const child = spawn('bash', ['-c', line], {
+    cwd: folder,
+    env: {
+      PATH: `${bin}:${process.env.PATH}`,
+      HOME: folder,
+      ESPALIER_BASE_URL: sandbox.apiUrl,
+      ESPALIER_API_KEY: sandbox.apiKey,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  if (until !== undefined) {
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      const before = said.includes(until)
+      said += chunk.toString()
+      if (!before && said.includes(until) && child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
+    })
+  }
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: code as number | null, stdout, stderr }
+}
+
+/** Of a start, which it waits for. */
+const anOperation = async (folder: string): Promise<string> => {
+  await run('espalier compute start staging --yes', folder)
+  const { stdout } = await run('espalier operations list --format json', folder)
+  return (JSON.parse(stdout.split('\n')[0] ?? '') as { id: string }).id
+}
+
+describe('every example in a help', () => {
+  test('there is one for each command', () => {
+    const bare = (commands: readonly Command[]): readonly string[] =>
+      commands.flatMap(({ command, examples, subcommands = [] }) => [
+        ...(examples.length === 0 ? [command] : []),
+        ...bare(subcommands),
+      ])
+    expect(bare(COMMANDS)).toEqual([])
+    expect(Object.keys(EXCEPTIONS).filter((line) => !LINES.includes(line))).toEqual([])
+  })
+
+  test.each(LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined))('%s', async (line) => {
+    const { more = '', code = 0, says = '', goesOn = false } = EXCEPTIONS[line] ?? {}
+    const folder = await prepare()
+    if (line.includes('plan.json')) await run('espalier plan --out plan.json', folder)
+    if (line.includes('live.json')) await run('espalier snapshot --out live.json', folder)
+    if (line === 'espalier init') execFileSync('rm', ['espalier.yaml'], { cwd: folder })
+    sandbox.control.load(world)
+    // It has gone idle in between, by the sandbox's fast clock.
+    if (line.includes('restart')) await run('espalier compute start staging --yes', folder)
+    const full = `${line} ${more}`.replace(/\bID\b/, line.includes(' ID ') ? await anOperation(folder) : '')
+    const ended = await run(full, folder, goesOn ? says || '\n' : undefined)
+    if (!goesOn) expect(ended.code, ended.stdout + ended.stderr).toBe(code)
+    expect((ended.stdout + ended.stderr).replace(/\s+/g, ' ')).toContain(says)
+  })
+})
