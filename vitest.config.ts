@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config'
 
 // A busy machine may take its time; what never comes is still noticed.
-const common = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } }
+const common = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
+}
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/temporary-folder.ts'],
     projects: [
       { test: { ...common, name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**'] } },
       { test: { ...common, name: 'e2e', include: ['test/e2e/**/*.test.ts'], globalSetup: ['test/e2e/build-once.ts'] } },

@@ -28,6 +28,7 @@ type Environment = Readonly<Record<string, string>>
 const environment = (env: Environment): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
+  TMPDIR: process.env.TMPDIR,
   ...env,
 })
 
