@@ -1,0 +1,158 @@
+/** The questions that a person at a terminal is asked. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { environmentOf } from './real-computes.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+/** A program of util-linux that runs another one on a terminal. */
+const hasTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+
+let sandbox: Sandbox
+let folder: string
+beforeEach(async () => {
+  sandbox = await startSandbox({
+    seed: {
+      projects: [
+        {
+          id: 'shop',
+          branches: [
+            { name: 'main', computes: [{ id: 'ep-main', size: 1, scaleToZero: 'never' }] },
+            { name: 'old', computes: [{ id: 'ep-old', size: 1, scaleToZero: 'never' }] },
+          ],
+        },
+      ],
+    },
+    timeScale: 50,
+  })
+  folder = await mkdtemp(join(tmpdir(), 'espalier-prompt-'))
+  await writeFile(
+    join(folder, 'espalier.yaml'),
+    'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 2 } }\n  old: { primary: absent }\n',
+  )
+})
+afterEach(() => sandbox.close())
+
+/** Each answer is typed once its question stands on the screen. */
+const onTerminal = async (
+  args: readonly string[],
+  answers: readonly (readonly [question: string, answer: string])[],
+) => {
+  const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, TERM: 'xterm', ...environmentOf(sandbox) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let screen = ''
+  const left = [...answers]
+  child.stdout.on('data', (chunk: Buffer) => {
+    screen += chunk.toString()
+    const [next] = left
+    if (next === undefined || !screen.includes(next[0])) return
+    left.shift()
+    child.stdin.write(next[1])
+  })
+  const [code] = await once(child, 'close')
+  return { code: code as number, screen, unasked: left.map(([question]) => question) }
+}
+
+const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> => {
+  const response = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints`, {
+    headers: { authorization: `Bearer ${sandbox.apiKey}` },
+  })
+  const { endpoints } = (await response.json()) as { endpoints: { id: string; autoscaling_limit_max_cu: number }[] }
+  return Object.fromEntries(endpoints.map((one) => [one.id, one.autoscaling_limit_max_cu]))
+}
+
+const APPLY = 'Only `yes` is taken for a yes'
+const DELETE = 'delete computes: their hosts are lost. Allow it?'
+
+describe.skipIf(!hasTerminal)('apply asks', () => {
+  test('a yes covers the restart; each class beyond it is asked for by itself', async () => {
+    const { code, screen, unasked } = await onTerminal(
+      ['apply'],
+      [
+        [APPLY, 'yes\n'],
+        [DELETE, 'no\n'],
+      ],
+    )
+    expect({ code, unasked }, screen).toEqual({ code: 3, unasked: [] })
+    expect(screen).toContain('not-consented')
+    expect(await sizes()).toEqual({ 'ep-main': 2, 'ep-old': 1 })
+  })
+
+  test('allowed at the prompt, it is done', async () => {
+    const { code, screen } = await onTerminal(
+      ['apply'],
+      [
+        [APPLY, 'yes\n'],
+        [DELETE, 'yes\n'],
+      ],
+    )
+    expect(code, screen).toBe(0)
+    expect(await sizes()).toEqual({ 'ep-main': 2 })
+  })
+
+  test('what --allow names is not asked for again', async () => {
+    const { code, screen, unasked } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, 'yes\n'],
+        [DELETE, 'yes\n'],
+      ],
+    )
+    expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [DELETE] })
+  })
+
+  test.each([
+    ['y', 'y\n'],
+    ['nothing', '\n'],
+    ['the end of input', '\u0004'],
+    ['Ctrl-C', '\u0003'],
+  ])('%s is a no: nothing is changed', async (_what, answer) => {
+    const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
+    expect(code, screen).toBe(1)
+    expect(screen).toContain('Not applied: nothing was changed.')
+    expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
+  })
+
+  test('where all of it waits for restart windows there is nothing to ask', async () => {
+    await writeFile(
+      join(folder, 'espalier.yaml'),
+      `version: 1\nproject: shop\nrestartWindow: { days: [${far()}], from: "02:00", to: "04:00", timezone: UTC }\nbranches:\n  main: { primary: { size: 2 } }\n`,
+    )
+    const { code, screen, unasked } = await onTerminal(['apply'], [[APPLY, 'yes\n']])
+    expect({ code, unasked }, screen).toEqual({ code: 5, unasked: [APPLY] })
+  })
+})
+
+describe.skipIf(!hasTerminal)('init asks', () => {
+  test.each([
+    ['bakery', 0],
+    ['nowhere', 1],
+  ])('which of several projects it is about: %s ends with %i', async (answer, code) => {
+    const created = await fetch(`${sandbox.apiUrl}/projects`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ project: { name: 'bakery' } }),
+    })
+    const { project } = (await created.json()) as { project: { id: string } }
+    await rm(join(folder, 'espalier.yaml'))
+    const line = answer === 'bakery' ? project.id : answer
+    const ended = await onTerminal(['init', '--no-editor', '--no-workflows'], [['Its id: ', `${line}\n`]])
+    expect(ended.code, ended.screen).toBe(code)
+    expect(ended.screen).toContain('The key sees 2 projects')
+    const written = await readFile(join(folder, 'espalier.yaml'), 'utf8').catch(() => undefined)
+    if (code === 0) expect(written).toContain(`project: ${project.id}\n`)
+    else expect(written).toBeUndefined()
+  })
+})
+
+/** Neither today nor a day next to it. */
+const far = (): string => ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7] ?? ''
