@@ -35,9 +35,16 @@ export const runApply = async (job: Job): Promise<Ending> => {
     if (!result.ok) return reportProblems(job, [...loaded.diagnostics, ...result.diagnostics])
     const { plan } = result
     tellOutputs(job, plan, originOf(undefined, plan), false)
-    runner.group('Plan', terminalPlan(plan, STYLE, { takenAt: observed.takenAt }))
+    runner.group(
+      'Plan',
+      terminalPlan(plan, STYLE, {
+        takenAt: observed.takenAt,
+        now: new Date(systemClock.now()).toISOString(),
+      }),
+    )
     keepToBudgets(plan, budgetsOf(job))
     if (isEmptyPlan(plan)) {
+      runner.output('scheduled', 0)
       runner.summary('### Espalier: nothing to apply\n\nThe live project is as the manifests say.\n')
       return { isFailed: false }
     }
@@ -88,10 +95,10 @@ const teller = (plan: Plan, print: (line: string) => void): ((event: ApplyEvent)
 const tell = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => {
   const marker = markerOf('outcome', job.prefix)
   const view = { ...frameOf(job, marker), whole: 'the job summary', plan, outcome }
-  job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
-  await comment(job, await pullRequestOf(job), marker, (limit) => outcomeComment(view, limit))
   const scheduled = outcome.steps.filter(({ status }) => status === 'scheduled')
   job.runner.output('scheduled', scheduled.length)
+  job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
+  await comment(job, await pullRequestOf(job), marker, (limit) => outcomeComment(view, limit))
   const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()
   if (scheduled.length > 0) {
     const when = first === undefined ? '' : ` The first one opens at ${first}.`

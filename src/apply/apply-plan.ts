@@ -5,6 +5,7 @@ import {
   type ApplyEvent,
   type Clock,
   EspalierError,
+  formatWindow,
   type Observed,
   type Outcome,
   type Plan,
@@ -59,14 +60,15 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const halted = (): boolean =>
     options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
 
-  const openings = openingsOf(clock)
+  const openings = openingsOf(options.api, clock)
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const queues = groupByProject(plan.steps)
   let next = 0
   const worker = async (): Promise<void> => {
     for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
       for (const step of queue) {
         const held = halted() ? interrupted(step, recorder.broken) : heldBack(step, judgements, outcomes)
-        const opening = held === undefined ? openings(step) : OPEN
+        const opening = held === undefined ? await openings(step, goesOn(step, steps, outcomes)) : OPEN
         const scheduled = opening.isOpen || options.ignoreWindows === true ? undefined : scheduledStep(step, opening)
         const outcome = held ?? scheduled ?? (await perform(step, !opening.isOpen, context, recorder))
         outcomes.set(step.id, outcome)
@@ -76,13 +78,13 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   }
   await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 8) }, worker))
 
-  const steps = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
+  const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
   const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true
   const aliases = successors(plan, outcomes)
-  const convergence = isInterrupted ? {} : await converge(steps, aliases, options.replan)
+  const convergence = isInterrupted ? {} : await converge(ended, aliases, options.replan)
   const overridden = recorder.overridden
   const outcome: Outcome = {
-    steps,
+    steps: ended,
     interrupted: isInterrupted,
     ...convergence,
     notes: [
@@ -132,7 +134,7 @@ const heldBack = (
   }
   const undone = step.after.filter((id) => outcomes.get(id)?.status !== 'done')
   const missing = undone.find((id) => outcomes.get(id)?.status !== 'scheduled')
-  const [awaited] = undone
+  const awaited = undone.find((id) => step.inTurnAfter?.includes(id) !== true)
   if (missing === undefined && awaited !== undefined) {
     return { ...none, status: 'scheduled', reason: 'outside-window', message: `It follows ${awaited}, which waits.` }
   }
@@ -143,6 +145,16 @@ const heldBack = (
     reason: 'depends-on-failed',
     message: `It needs ${missing}, which was not done.`,
   }
+}
+
+/** What has begun in a window is brought to its end: a branch would stay without its primary otherwise. */
+const goesOn = (step: Step, steps: ReadonlyMap<string, Step>, outcomes: ReadonlyMap<string, StepOutcome>): boolean => {
+  const { after, inTurnAfter = [], windows = [] } = step
+  return after.some((id) => {
+    const held = steps.get(id)?.windows?.map(formatWindow) ?? []
+    const isOneOfThem = !inTurnAfter.includes(id) && windows.every((window) => held.includes(formatWindow(window)))
+    return isOneOfThem && outcomes.get(id)?.status === 'done'
+  })
 }
 
 const interrupted = (step: Step, why: string | undefined): StepOutcome => ({

@@ -118,6 +118,7 @@ const step = z.object({
   rule: z.string(),
   source: source.exactOptional(),
   after: z.array(z.string()),
+  inTurnAfter: z.array(z.string()).exactOptional(),
   actions: z.array(z.string()),
 })
 

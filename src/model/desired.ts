@@ -14,7 +14,7 @@ export interface DesiredDocument {
   readonly prune: boolean
   /** An empty branch (name or id) on which a swap of primaries may park one. */
   readonly parkOn?: BranchReference
-  /** For what has no window of its own; `'always'`: none. */
+  /** That of its defaults, for what it does not declare; `'always'`: none. */
   readonly restartWindow?: RestartWindow | 'always'
 }
 

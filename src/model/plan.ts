@@ -100,7 +100,7 @@ export interface Step {
   /** What a plain yes does not cover. */
   readonly consents: readonly Consent[]
   readonly refused?: string
-  /** It interrupts, and waits until all of these are open; absent: it may run at any time. */
+  /** It interrupts, or would if its compute were active, and waits until all of these are open; absent: any time. */
   readonly windows?: readonly RestartWindow[]
   readonly reason: Reason
   /** The rule behind the impact: a section of the spec or a public page. */
@@ -108,6 +108,8 @@ export interface Step {
   readonly source?: Source
   /** Ids of the steps that must be done before this one. */
   readonly after: readonly string[]
+  /** Those of `after` that are there only so that one comes after the other: restarts of a branch, swaps over one empty branch. */
+  readonly inTurnAfter?: readonly string[]
   /** Operation actions this call is expected to start, for the estimate. */
   readonly actions: readonly string[]
 }

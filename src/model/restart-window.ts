@@ -29,8 +29,11 @@ const formatDays = (days: readonly Weekday[]): string => {
     else runs.push([day])
   }
   return runs
-    .map((run) => (run.length > 2 ? `${title(run[0])}–${title(run.at(-1))}` : run.map(title).join(', ')))
+    .map((run) =>
+      run.length > 2 ? `${weekdayTitle(run[0])}–${weekdayTitle(run.at(-1))}` : run.map(weekdayTitle).join(', '),
+    )
     .join(', ')
 }
 
-const title = (day: string | undefined): string => `${day?.charAt(0).toUpperCase()}${day?.slice(1)}`
+/** `Sun`. */
+export const weekdayTitle = (day: string | undefined): string => `${day?.charAt(0).toUpperCase()}${day?.slice(1)}`

@@ -15,7 +15,15 @@ export interface Ordered {
 interface Node {
   readonly step: Omit<Step, 'after'>
   readonly after: Set<string>
+  /** Part of `after`. */
+  readonly inTurnAfter: Set<string>
 }
+
+const nodeOf = (step: Node['step'], after: readonly string[], inTurnAfter: readonly string[] = []): Node => ({
+  step,
+  after: new Set([...after, ...inTurnAfter]),
+  inTurnAfter: new Set(inTurnAfter),
+})
 
 /**
  * @param parkOn live branches that stay without a primary, on which one may wait while others swap their places.
@@ -27,7 +35,7 @@ export const order = (
 ): Ordered => {
   const nodes = new Map<string, Node>()
   for (const { step, follows } of drafts) {
-    nodes.set(step.id, { step, after: new Set(follows === undefined ? [] : [follows]) })
+    nodes.set(step.id, nodeOf(step, follows === undefined ? [] : [follows]))
   }
   for (const { step, fills, follows } of drafts) {
     const room = fills === undefined ? undefined : freedBy.get(fills)
@@ -55,8 +63,9 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
   const restarts = [...nodes.values()].filter(
     ({ step }) => step.kind === 'update' && (step.impact === 'restart' || step.impact === 'may-restart'),
   )
-  for (const { step, after } of restarts.sort(byPriority)) {
+  for (const { step, after, inTurnAfter } of restarts.sort(byPriority)) {
     const earlier = last.get(step.branch.id)
+    if (earlier !== undefined && !after.has(earlier)) inTurnAfter.add(earlier)
     if (earlier !== undefined) after.add(earlier)
     last.set(step.branch.id, step.id)
   }
@@ -72,7 +81,8 @@ const parkAll = (
   freeing: string | undefined,
   nodes: Map<string, Node>,
 ): void => {
-  let emptied = freeing
+  const first = freeing === undefined ? [] : [freeing]
+  let before: readonly string[] = []
   for (const ring of rings) {
     const steps = stepsOf(ring, nodes)
     const parked = steps.find(({ compute }) => compute.state === 'idle') ?? steps[0]
@@ -81,9 +91,9 @@ const parkAll = (
     const consents = [...new Set(steps.flatMap((step) => step.consents))]
     const out = parkingStep(parked, place, consents)
     const back = { ...parked, id: `${parked.change}#2` }
-    nodes.set(out.id, { step: out, after: new Set(emptied === undefined ? [] : [emptied]) })
-    nodes.set(back.id, { step: back, after: new Set([...node.after, out.id]) })
-    emptied = back.id
+    nodes.set(out.id, nodeOf(out, before.length === 0 ? first : [], before))
+    nodes.set(back.id, nodeOf(back, [...node.after, out.id]))
+    before = [back.id]
   }
 }
 
@@ -136,7 +146,12 @@ const sortTopologically = (nodes: ReadonlyMap<string, Node>): readonly Step[] =>
   }
   const steps: Step[] = []
   for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
-    steps.push({ ...node.step, after: [...node.after].sort(compare) })
+    const inTurnAfter = [...node.inTurnAfter].sort(compare)
+    steps.push({
+      ...node.step,
+      after: [...node.after].sort(compare),
+      ...(inTurnAfter.length === 0 ? {} : { inTurnAfter }),
+    })
     for (const follower of followers.get(node.step.id) ?? []) {
       const left = (waiting.get(follower.step.id) ?? 0) - 1
       waiting.set(follower.step.id, left)

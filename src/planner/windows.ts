@@ -11,6 +11,7 @@ import {
 } from '../model/index.ts'
 import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
+import { match } from './match.ts'
 import type { Places } from './places.ts'
 import { type ResolvedBranch, resolve } from './resolve.ts'
 import type { StepDraft } from './steps.ts'
@@ -21,8 +22,8 @@ export interface Windowed {
 }
 
 /**
- * The drafts, with windows on each step that interrupts. A step that makes room for another one waits for the windows of
- * both, since the branch would stay without a primary in between.
+ * The drafts, with windows on each step that interrupts, or would if its compute were active. A step that makes room for
+ * another one waits for the windows of both, since the branch would stay without a primary in between.
  *
  * @param guard another version of the manifests (the git base): its windows hold until this one takes its place.
  */
@@ -33,15 +34,14 @@ export const keepToWindows = (
   branches: readonly ResolvedBranch[],
   guard: Desired | undefined,
 ): Windowed => {
-  const guarded = guard?.documents.filter((document) => document.project === project.id) ?? []
   const declared = windowsOf(branches)
-  const held = windowsOf(guarded.length > 0 ? resolve(project, guarded).branches : [])
+  const held = heldWindows(project, guard)
   const windows = new Map<string, Set<RestartWindow>>()
   const diagnostics: Diagnostic[] = []
   for (const { change, steps } of drafts) {
     const [own, before] = [windowOf(change, declared), windowOf(change, held)]
     const window = before ?? own
-    if (window === undefined || !steps.some(interrupts)) continue
+    if (window === undefined || !steps.some(mayInterrupt)) continue
     if (before !== undefined && (own === undefined || formatWindow(own) !== formatWindow(before))) {
       diagnostics.push(
         warning(
@@ -52,15 +52,15 @@ export const keepToWindows = (
         ),
       )
     }
+    // What is made anew in another place needs that place, and its own deletion waits.
     for (const draft of steps) {
-      if (!interrupts(draft)) continue
-      for (const one of wayOf(draft, freedBy)) add(windows, one.step.id, window)
+      for (const one of wayOf(draft, freedBy)) if (mayInterrupt(one)) add(windows, one.step.id, window)
     }
   }
   return { drafts: windows.size === 0 ? drafts : drafts.map((draft) => withWindows(draft, windows)), diagnostics }
 }
 
-const interrupts = ({ step }: StepDraft): boolean => step.impact !== 'none'
+const mayInterrupt = ({ step }: StepDraft): boolean => step.impact !== 'none' || step.unlessIdle !== undefined
 
 /** The step, and the steps that make room for it one after the other. */
 const wayOf = (start: StepDraft, freedBy: Places['freedBy']): ReadonlySet<StepDraft> => {
@@ -92,7 +92,10 @@ const withWindows = ({ change, steps }: Draft, windows: ReadonlyMap<string, Read
 const sorted = (windows: ReadonlySet<RestartWindow>): readonly RestartWindow[] =>
   [...windows].sort((a, b) => (formatWindow(a) < formatWindow(b) ? -1 : 1))
 
-/** By place (`BRANCH_ID/primary`, `BRANCH_ID/replica/KEY`); by branch id for what nothing declares there. */
+/**
+ * By place (`BRANCH_ID/primary`, `BRANCH_ID/replica/KEY`), by the id of a live compute, and by branch id for what nothing
+ * declares there.
+ */
 type Windows = ReadonlyMap<string, RestartWindow | 'always'>
 
 const windowsOf = (branches: readonly ResolvedBranch[]): Windows => {
@@ -105,12 +108,24 @@ const windowsOf = (branches: readonly ResolvedBranch[]): Windows => {
   return windows
 }
 
+/** What the base says of a live compute counts wherever it is to be, and whether it is to be. */
+const heldWindows = (project: ObservedProject, guard: Desired | undefined): Windows => {
+  const documents = guard?.documents.filter((document) => document.project === project.id) ?? []
+  if (documents.length === 0) return new Map()
+  const { branches } = resolve(project, documents)
+  const live = match(project, branches, {}).claims.flatMap(({ observed, desired }) =>
+    observed === undefined ? [] : [[observed.id, desired.restartWindow ?? 'always'] as const],
+  )
+  return new Map([...windowsOf(branches), ...live])
+}
+
 const computesOf = ({ primary, replicas }: DesiredShape): readonly (readonly [string, DesiredCompute])[] => [
   ...(primary === undefined || isAbsence(primary) ? [] : [['primary', primary] as const]),
   ...replicas.map((replica) => [`replica/${replica.key}`, replica] as const),
 ]
 
-const windowOf = ({ id, project, branch }: Draft['change'], windows: Windows): RestartWindow | undefined => {
-  const window = windows.get(id.slice(project.length + 1)) ?? windows.get(branch.id)
+const windowOf = ({ id, project, branch, compute }: Draft['change'], windows: Windows): RestartWindow | undefined => {
+  const keys = [compute.id ?? '', id.slice(project.length + 1), branch.id]
+  const window = keys.map((key) => windows.get(key)).find((one) => one !== undefined)
   return window === 'always' ? undefined : window
 }

@@ -65,7 +65,7 @@ const table = (changes: readonly Change[]): string =>
         `${escapeMarkdown(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${escapeMarkdown(change.compute.id)}`}`,
         whatChanges(change),
         `${isDisruptive(change.impact) ? '**' : ''}${escapeMarkdown(impactWords(change))}${isDisruptive(change.impact) ? '**' : ''}${
-          change.windows === undefined ? '' : `<br>${escapeMarkdown(windowWords(change.windows))}`
+          change.windows === undefined ? '' : `<br>${escapeMarkdown(windowWords(change))}`
         }${change.refused === undefined ? '' : `<br>refused: ${escapeMarkdown(change.refused)}`}`,
       ]
       return `| ${cells.join(' | ')} |`

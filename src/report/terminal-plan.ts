@@ -32,6 +32,8 @@ const UNMANAGED_SHOWN = 20
 export interface PlanContext {
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
+  /** When the plan is read, ISO 8601: tells which restart windows are open. */
+  readonly now?: string
   /** Since which commit, and what was so before. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
@@ -41,8 +43,8 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   const paint = paintOf(style)
   const sections = [
     ...(extra.since === undefined
-      ? changeSections(plan.changes, style, paint, extra.takenAt)
-      : originSections(plainValue(extra.since), style, paint, extra.takenAt)),
+      ? changeSections(plan.changes, style, paint, extra.now)
+      : originSections(plainValue(extra.since), style, paint, extra.now)),
     stepsSection(plan, style, paint),
     unmanagedSection(plan.unmanaged, style, paint),
     warningsSection(plan, style, paint),
@@ -56,10 +58,10 @@ const originSections = (
   { ref, origin }: NonNullable<PlanContext['since']>,
   style: Style,
   paint: Paint,
-  takenAt: string | undefined,
+  now: string | undefined,
 ): readonly string[] => {
   const part = (title: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, takenAt)]
+    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, now)]
   const { introduced, drift, settled } = origin
   return [
     ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
@@ -73,7 +75,7 @@ const changeSections = (
   changes: readonly Change[],
   style: Style,
   paint: Paint,
-  takenAt: string | undefined,
+  now: string | undefined,
 ): readonly string[] => {
   const sections: string[] = []
   let project = ''
@@ -97,13 +99,13 @@ const changeSections = (
       }
       lines.push(paint.bold(`Branch ${change.branch.name}`) + paint.dim(`  ${branch}`))
     }
-    lines.push(...changeLines(change, style, paint, takenAt))
+    lines.push(...changeLines(change, style, paint, now))
   }
   flush()
   return sections
 }
 
-const changeLines = (change: Change, style: Style, paint: Paint, takenAt: string | undefined): readonly string[] => {
+const changeLines = (change: Change, style: Style, paint: Paint, now: string | undefined): readonly string[] => {
   const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
     change.kind
   ]
@@ -117,9 +119,7 @@ const changeLines = (change: Change, style: Style, paint: Paint, takenAt: string
     wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
     ...change.attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
     wrap(impactText(change, paint), style, '      ', '        '),
-    ...(change.windows === undefined
-      ? []
-      : [wrap(paint.cyan(windowWords(change.windows, takenAt)), style, '      ', '        ')]),
+    ...(change.windows === undefined ? [] : [wrap(paint.cyan(windowWords(change, now)), style, '      ', '        ')]),
     ...(first === undefined
       ? []
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
@@ -173,7 +173,7 @@ const stepText = (
     `${stepTitle(step, changes)}${parked}`,
     impact,
     waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
-    step.windows === undefined ? '' : paint.cyan('  in its window'),
+    step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its window'),
     step.refused === undefined ? '' : paint.red('  refused'),
   ].join('')
 }

@@ -44,16 +44,22 @@ export const impactWords = ({
     : `${IMPACT_WORDS[impact]} (${otherwise} as well if it is active by then)`
 }
 
-/** When it may interrupt; `at` (ISO 8601) tells also whether that is so then. Empty without windows. */
-export const windowWords = (windows: readonly RestartWindow[] | undefined, at?: string): string => {
-  if (windows === undefined || windows.length === 0) return ''
+/**
+ * When it may interrupt; empty without windows. `now` (ISO 8601) tells also whether that is so, and else when it will be.
+ */
+export const windowWords = (
+  { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },
+  now?: string,
+): string => {
+  if (windows === undefined) return ''
   const words = windows.map(formatWindow).join(' and ')
   const which = windows.length === 1 ? 'its restart window' : 'the restart windows'
-  if (at === undefined) return `only in ${which}: ${words}`
-  const { isOpen, opensLocally } = openingOf(windows, Date.parse(at))
+  if (impact === 'none') return `if it is active by then: only in ${which}: ${words}`
+  if (now === undefined) return `only in ${which}: ${words}`
+  const { isOpen, opensLocally } = openingOf(windows, Date.parse(now))
   if (isOpen) return `in ${which}, open now: ${words}`
   return opensLocally === undefined
-    ? `waits for ${which}, never open at once: ${words}`
+    ? `waits for ${which}, not open at once within a year: ${words}`
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 

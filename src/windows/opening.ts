@@ -1,17 +1,19 @@
 import { Temporal } from 'temporal-polyfill'
-import { type RestartWindow, WEEKDAYS } from '../model/index.ts'
+import { type RestartWindow, WEEKDAYS, weekdayTitle } from '../model/index.ts'
 
 export interface Opening {
   /** Whether all of the windows are open. */
   readonly isOpen: boolean
-  /** The first moment from then on at which all of them are, ISO 8601 in UTC; absent where none was found. */
+  /** The first moment from then on at which all of them are, ISO 8601 in UTC; absent where there is none within a year. */
   readonly opensAt?: string
   /** The same by the clock of the first window's place: `Sun 2026-11-22 02:00`. */
   readonly opensLocally?: string
 }
 
-/** Windows come round every week; two of them that never meet in three do not meet at all. */
-const HORIZON_DAYS = 21
+/** A window comes round every week, but for a night on which the clock leaves it out. */
+const HORIZON_DAYS = 15
+/** Two in different places may meet only between the days on which their clocks change. */
+const HORIZON_OF_SEVERAL_DAYS = 370
 
 /**
  * A window is open while the clock on the wall of its place shows a time in it. So it is shorter or longer by an hour
@@ -24,7 +26,8 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
   const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
   if (areOpen(at)) return { isOpen: true }
   // All of them are first open where one of them opens.
-  const moments = windows.flatMap((window) => openings(window, at)).filter((moment) => moment > at)
+  const days = windows.length === 1 ? HORIZON_DAYS : HORIZON_OF_SEVERAL_DAYS
+  const moments = windows.flatMap((window) => openings(window, at, days)).filter((moment) => moment > at)
   const first = moments.sort((a, b) => a - b).find(areOpen)
   const [window] = windows
   if (first === undefined || window === undefined) return { isOpen: false }
@@ -45,16 +48,16 @@ const isOpen = (window: RestartWindow, at: number): boolean => {
 }
 
 /** Where it may open: at its hour on each day, once or twice, and where the clock jumps. */
-const openings = (window: RestartWindow, at: number): readonly number[] => {
+const openings = (window: RestartWindow, at: number, days: number): readonly number[] => {
   const start = zoned(at, window)
   const moments: number[] = []
-  for (let day = 0; day <= HORIZON_DAYS; day += 1) {
+  for (let day = 0; day <= days; day += 1) {
     const time = start.toPlainDate().add({ days: day }).toPlainDateTime(window.from)
     for (const disambiguation of ['earlier', 'later'] as const) {
       moments.push(time.toZonedDateTime(window.timezone, { disambiguation }).epochMilliseconds)
     }
   }
-  const end = start.add({ days: HORIZON_DAYS })
+  const end = start.add({ days })
   for (
     let jump = nextJump(start);
     jump !== null && jump.epochMilliseconds < end.epochMilliseconds;
@@ -72,7 +75,5 @@ const minutesOf = (time: string): number => {
   return hours * 60 + minutes
 }
 
-const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-
 const localTime = (time: Temporal.ZonedDateTime): string =>
-  `${DAYS[time.dayOfWeek - 1]} ${time.toPlainDate().toString()} ${time.toPlainTime().toString({ smallestUnit: 'minute' })}`
+  `${weekdayTitle(WEEKDAYS[time.dayOfWeek - 1])} ${time.toPlainDate().toString()} ${time.toPlainTime().toString({ smallestUnit: 'minute' })}`

@@ -553,9 +553,48 @@ describe('restart windows', () => {
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) })
     expect(outcome.steps[0]).toMatchObject({
       status: 'scheduled',
-      message: expect.stringContaining('never open at once'),
+      message: expect.stringContaining('not open at once within a year'),
     })
     expect(outcome.steps[0]).not.toHaveProperty('opensAt')
+  })
+
+  test('what has begun in its window is brought to its end, though the window closes meanwhile', async () => {
+    const clock = fakeClock()
+    await clock.sleep(59_000)
+    const windows = [on(['thu'], '00:00', '00:01')]
+    const plan = planWith(
+      step('makes room', { windows }),
+      step('takes its place', { windows, after: ['makes room'] }),
+      step('another', { windows }),
+      step('in turn', { windows, after: ['makes room'], inTurnAfter: ['makes room'] }),
+    )
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'running', 'running', 'finished'] })
+    expect(statuses(await apply({ plan, api, clock }))).toEqual([
+      ['done', undefined],
+      ['done', undefined],
+      ['scheduled', 'outside-window'],
+      ['scheduled', 'outside-window'],
+    ])
+  })
+
+  test('one that may restart at any time does not wait for its turn behind one that is scheduled', async () => {
+    const plan = planWith(
+      step('replica', { windows: [FRIDAY] }),
+      step('primary', { after: ['replica'], inTurnAfter: ['replica'] }),
+    )
+    expect(statuses(await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) }))).toEqual([
+      ['scheduled', 'outside-window'],
+      ['done', undefined],
+    ])
+  })
+
+  test.each([
+    ['idle', 'done'],
+    ['active', 'scheduled'],
+  ] as const)('a compute that was idle in the plan and is %s when its turn comes: %s', async (state, status) => {
+    const plan = planWith(step('s', { ...harmless, unlessIdle: 'restart', windows: [FRIDAY] }))
+    const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1', { state })] }) })
+    expect(outcome.steps.map((one) => one.status)).toEqual([status])
   })
 
   test('overriding runs it, and is recorded before it does', async () => {

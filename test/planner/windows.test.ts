@@ -92,11 +92,43 @@ describe('a step that interrupts waits for its window', () => {
     expect(plan.steps.map(({ windows }) => windows?.length)).toEqual([1, 1, 1])
   })
 
-  it('no one is connected to an idle compute, so it waits for nothing', () => {
+  it('an idle compute interrupts no one, and has its window in case that it is active by then', () => {
     const idle = world({ main: { primary: { size: 1, state: 'idle' } } })
-    expect(daysOf(planOf({ branches: { main: { primary: { size: 2, restartWindow: SUN } } } }, idle))).toEqual({
-      'update main primary': 'any',
-    })
+    const [step] = planOf({ branches: { main: { primary: { size: 2, restartWindow: SUN } } } }, idle).steps
+    expect(step).toMatchObject({ impact: 'none', unlessIdle: 'restart', windows: [SUN] })
+  })
+
+  it('restarts of a branch come in turn, and two swaps over one empty branch', () => {
+    const restarts = planOf({ branches: { main: { primary: { size: 2 }, replicas: { r: { size: 2 } } } } }, LIVE)
+    const [replica, primary] = restarts.steps
+    expect(primary).toMatchObject({ after: [replica?.id], inTurnAfter: [replica?.id] })
+    const four = world(
+      Object.fromEntries([...'abcd', 'bare'].map((name) => [name, name === 'bare' ? {} : { primary: {} }])),
+    )
+    const swaps = planOf(
+      {
+        parkOn: 'bare',
+        branches: Object.fromEntries(
+          ['ab', 'ba', 'cd', 'dc'].map(([to = '', from = '']) => [to, { primary: { id: `ep-br-${from}` } }]),
+        ),
+      },
+      four,
+    )
+    expect(swaps.steps.map(({ inTurnAfter }) => inTurnAfter?.length ?? 0)).toEqual([0, 0, 0, 1, 0, 0])
+  })
+
+  it('what is made anew needs its place: that is freed in the same window', () => {
+    // ep-br-other, a primary, is pinned as main's replica; a new primary of `other` comes from elsewhere.
+    const plan = planOf(
+      {
+        branches: {
+          bare: { primary: { id: 'ep-br-main' } },
+          main: { primary: { id: 'ep-br-main-0', size: 1, restartWindow: SUN } },
+        },
+      },
+      LIVE,
+    )
+    expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'delete main r': 'Sun', 'create main primary': 'any' })
   })
 })
 
@@ -105,6 +137,17 @@ describe('the git base', () => {
     desired({ branches: { main: { primary: { size: 1, ...(restartWindow === undefined ? {} : { restartWindow }) } } } })
   const head = (restartWindow?: RestartWindow | 'always'): DeclaredDocument => ({
     branches: { main: { primary: { size: 2, ...(restartWindow === undefined ? {} : { restartWindow }) } } },
+  })
+
+  it.each<[string, DeclaredDocument]>([
+    ['is declared absent', { branches: { main: { primary: 'absent' } } }],
+    ['is pruned', { prune: true, branches: { main: { replicas: { r: {} } } } }],
+    ['moves to another branch', { branches: { bare: { primary: { id: 'ep-br-main' } } } }],
+    ['becomes a rule’s', { rules: [{ match: 'main', primary: { size: 2 } }] }],
+  ])('holds for a compute that %s', (_what, declared) => {
+    const plan = planOf(declared, LIVE, { guard: guard(SUN) })
+    expect(Object.values(daysOf(plan))).toEqual(['Sun'])
+    expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
 
   it.each([

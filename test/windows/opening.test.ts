@@ -107,6 +107,11 @@ describe('several windows', () => {
     expect(opening(both, '2026-11-22T01:30:00Z').opensAt).toBe('2026-11-22T02:00:00.000Z')
   })
 
+  it('in two places may meet only while their clocks are apart as they seldom are', () => {
+    const both = [window('sun', '02:00', '03:00', 'Europe/Berlin'), window('sat', '21:00', '22:00', 'America/New_York')]
+    expect(opening(both, '2026-11-21T12:00:00Z').opensAt).toBe('2027-03-21T01:00:00.000Z')
+  })
+
   it('that never meet have no opening', () => {
     const both = [SUNDAY_NIGHT, window('mon', '02:00', '04:00', 'Europe/Berlin')]
     expect(opening(both, '2026-11-21T12:00:00Z')).toEqual({ isOpen: false })

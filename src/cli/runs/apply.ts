@@ -11,6 +11,8 @@ import {
 } from '../../apply/index.ts'
 import {
   type ApplyEvent,
+  type Clock,
+  CONSENTS,
   EspalierError,
   EXIT,
   type ExitCode,
@@ -131,12 +133,14 @@ interface Work {
 }
 
 const carryOut = async (work: Work): Promise<ExitCode> => {
-  const { plan, observed, flags, settings } = work
+  const { plan, observed, flags } = work
   const isJson = flags.format === 'json'
+  const at = systemClock.now()
+  const now = new Date(at).toISOString()
   // The stream of events holds the plan; beside it people see one only where they are asked about it.
-  if (!isJson) print(terminalPlan(plan, styleOf(process.stdout, flags), { takenAt: observed.takenAt }))
+  if (!isJson) print(terminalPlan(plan, styleOf(process.stdout, flags), { takenAt: observed.takenAt, now }))
   else if (flags.autoApprove !== true) {
-    print(terminalPlan(plan, styleOf(process.stderr, flags), { takenAt: observed.takenAt }), process.stderr)
+    print(terminalPlan(plan, styleOf(process.stderr, flags), { takenAt: observed.takenAt, now }), process.stderr)
   }
   if (isEmptyPlan(plan) && !isJson) return EXIT.ok
   keepToBudgets(plan, {
@@ -144,18 +148,23 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
     ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
     ...(flags.maxCuIncrease === undefined ? {} : { maxCuIncrease: flags.maxCuIncrease }),
   })
-  const isDue = flags.now === true || isAnyDue(plan, systemClock)
-  const policy = flags.autoApprove === true || !isDue ? settings.policy : await askConsent(plan, settings.policy)
+  // Nobody is asked where all of it waits: the clock stands still then, so that no window opens without a yes.
+  const waitsWhole = flags.autoApprove !== true && flags.now !== true && !isAnyDue(plan, at)
+  const clock = waitsWhole ? { ...systemClock, now: () => at } : systemClock
+  const policy = waitsWhole ? { allow: new Set(CONSENTS) } : await policyFor(work)
   if (policy === undefined) {
     print('Not applied: nothing was changed.', process.stderr)
     return EXIT.error
   }
-  const outcome = await perform(work, policy)
+  const outcome = await perform(work, policy, clock)
   if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags)))
   return exitCodeOf(outcome)
 }
 
-const perform = async (work: Work, policy: ConsentPolicy): Promise<Outcome> => {
+const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy | undefined> =>
+  flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : askConsent(plan, settings.policy)
+
+const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise<Outcome> => {
   const { plan, observed, manifests, api, flags, settings } = work
   const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
   const progress = flags.format === 'json' ? undefined : progressOf(plan, flags)
@@ -179,7 +188,7 @@ const perform = async (work: Work, policy: ConsentPolicy): Promise<Outcome> => {
       api,
       consent: policy,
       ignoreWindows: flags.now === true,
-      clock: systemClock,
+      clock,
       concurrency: flags.concurrency,
       operationTimeoutMs: settings.operationTimeoutMs,
       stop: interruption.stop,

@@ -149,6 +149,7 @@ const render = (
   if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
   return terminalPlan(plan, styleOf(process.stdout, flags), {
     takenAt: observed.takenAt,
+    now: new Date().toISOString(),
     ...(since === undefined ? {} : { since }),
   })
 }

@@ -16,7 +16,11 @@ export const runShow = async (flags: ShowFlags): Promise<ExitCode> => {
     print(jsonPlan(plan))
     return EXIT.ok
   }
-  print(flags.format === 'markdown' ? markdownPlan(plan) : terminalPlan(plan, styleOf(process.stdout, flags)))
+  print(
+    flags.format === 'markdown'
+      ? markdownPlan(plan)
+      : terminalPlan(plan, styleOf(process.stdout, flags), { now: new Date().toISOString() }),
+  )
   const of = manifests === undefined ? '' : ` of ${manifests.join(' ')}`
   print(
     plainText(`Saved at ${createdAt} by espalier ${espalier}${of}. Whether it is stale, apply will tell.`),

@@ -59,7 +59,7 @@ export const readDocument = (context: ReadContext, findShared: FindShared): Desi
     ...(parkOn === undefined || parkOnRef === undefined
       ? {}
       : { parkOn: { ref: parkOnRef, source: context.source(parkOn.value) } satisfies BranchReference }),
-    ...own,
+    ...(base.defaults.restartWindow === undefined ? {} : { restartWindow: base.defaults.restartWindow }),
   }
   return project === undefined ? undefined : { project, ...document }
 }

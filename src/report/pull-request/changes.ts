@@ -38,7 +38,7 @@ const impactCell = (change: Change): string => {
   const shown = isDisruptive(change.impact) ? `**${words}**` : words
   return [
     shown,
-    ...(change.windows === undefined ? [] : [literal(windowWords(change.windows))]),
+    ...(change.windows === undefined ? [] : [literal(windowWords(change))]),
     ...(change.refused === undefined ? [] : [`refused: ${literal(change.refused)}`]),
   ].join('<br>')
 }

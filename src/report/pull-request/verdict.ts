@@ -28,7 +28,7 @@ export const verdict = (changes: readonly Change[]): string => {
     ...KINDS.map(([one, many, test]) => phrase(count(test), one, many)),
     deleted === 0 ? 'none is deleted' : phrase(deleted, 'is deleted', 'are deleted'),
     phrase(
-      count(({ windows }) => windows !== undefined),
+      count(({ windows, impact }) => windows !== undefined && impact !== 'none'),
       'waits for its restart window',
       'wait for their restart windows',
     ),
