@@ -1,9 +1,7 @@
 /** The manifests that a command line means: `-` alone is stdin. */
-import { text } from 'node:stream/consumers'
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
 import { type Manifests, readManifests as readFiles } from '../workflow/index.ts'
-import { usageError } from './flags.ts'
-import { STDIN } from './stdin.ts'
+import { readStdin, STDIN } from './stdin.ts'
 
 /**
  * Reads what was asked for: files, directories and globs, `-` alone for stdin, and where nothing was named the manifests
@@ -13,11 +11,10 @@ import { STDIN } from './stdin.ts'
  */
 export const readManifests = async (given: readonly string[], sizeTablePath?: string): Promise<Manifests> => {
   if (!given.includes(STDIN)) return readFiles(given, { sizeTablePath })
-  if (given.length > 1) throw usageError('- (stdin) stands alone: it cannot be read beside other manifests.')
-  if (process.stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
+  const text = await readStdin(given)
   const options = sizeTablePath === undefined ? {} : { sizeTable: await readSizeTable(sizeTablePath) }
   return {
-    loaded: parseManifests([{ path: STDIN, text: await text(process.stdin) }], options),
+    loaded: parseManifests([{ path: STDIN, text }], options),
     paths: given,
     ...options,
   }

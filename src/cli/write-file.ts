@@ -1,6 +1,6 @@
 /** Files that are there whole or not at all. */
 import { randomUUID } from 'node:crypto'
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { EspalierError } from '../model/index.ts'
 
 /**
@@ -16,7 +16,14 @@ export const replaceFile = async (file: string, text: string, what: string): Pro
     const info = await stat(target).catch(() => undefined)
     // A pipe or a terminal is written to, not replaced.
     if (info?.isFile() === false) return await writeFile(target, text)
-    await writeFile(beside, text, { flag: 'wx', ...(info === undefined ? {} : { mode: info.mode }) })
+    const handle = await open(beside, 'wx')
+    try {
+      await handle.writeFile(text)
+      if (info !== undefined) await handle.chmod(info.mode)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
     await rename(beside, target)
   } catch (cause) {
     await rm(beside, { force: true }).catch(() => undefined)

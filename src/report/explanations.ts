@@ -130,6 +130,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'apply_config ended as error',
     wayOut: 'Its own words say why; espalier plan shows where the compute stands.',
   },
+  E_FORMAT: {
+    rule: 'A formatted manifest means what it meant before.',
+    example: 'espalier fmt',
+    wayOut: 'The file is left as it was: report it, with the manifest.',
+  },
   E_IMPORT: {
     rule: 'What is imported plans empty, or is not written.',
     example: 'espalier import --project quiet-river-12345678',

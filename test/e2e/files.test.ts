@@ -1,5 +1,5 @@
 /** `snapshot`, `plan --live`, `show` and `explain`: what can be looked at without the live project. */
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -158,6 +158,36 @@ test('import into a file that declares what is not live says where, and writes n
   expect(into.stderr).toContain('ahead.yaml:7')
   expect(into.stderr).toContain('it is declared absent and is live')
   expect(await readFile(join(folder, 'ahead.yaml'), 'utf8')).toBe(ahead)
+})
+
+test.each([
+  ['a folder', 'folder', '', 'it is a folder'],
+  [
+    'a project without computes, of other projects',
+    'bare.yaml',
+    'version: 1\nproject: x\n',
+    'There is no compute to import',
+  ],
+])('import into %s: told', async (_what, name, text, message) => {
+  if (text === '') await mkdir(join(folder, name))
+  else await writeFile(join(folder, name), text)
+  const { code, stderr } = await online('import', '--project', 'quiet-river-12345678', '--branch', 'n*', '--out', name)
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+})
+
+test('import into a file of nothing but comments writes it anew', async () => {
+  await writeFile(join(folder, 'comments.yaml'), '# to come\n')
+  const { code } = await online('import', '--project', 'quiet-river-12345678', '--out', 'comments.yaml')
+  expect(code).toBe(0)
+  expect(await readFile(join(folder, 'comments.yaml'), 'utf8')).toContain('project: quiet-river-12345678')
+})
+
+test('a file that is replaced keeps its rights', async () => {
+  const path = join(folder, 'rights.yaml')
+  await writeFile(path, UNTIDY)
+  await chmod(path, 0o664)
+  expect((await offline('fmt', 'rights.yaml')).code).toBe(0)
+  expect((await stat(path)).mode & 0o777).toBe(0o664)
 })
 
 const UNTIDY = `version: 1

@@ -53,7 +53,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   ),
   'espalier init': { says: 'its plan is empty' },
   'espalier status --watch': { says: 'staging', goesOn: true },
-  'espalier operations watch --branch main': { goesOn: true },
+  'espalier operations watch --branch main': { says: 'OPERATION', goesOn: true },
   'espalier sandbox serve': { more: '--port 0 --computes simulated', says: 'Key', goesOn: true },
   'espalier sandbox serve --seed seed.yaml': { more: '--port 0 --computes simulated', says: 'Key', goesOn: true },
   'espalier sandbox serve --port 0 --state .espalier/sandbox': {

@@ -121,3 +121,43 @@ test('workflows are left out below the root of the repository, and where its rem
   execFileSync('git', ['remote', 'add', 'origin', 'https://gitlab.example/x.git'], { cwd: folder })
   expect((await espalier(args, {}, folder)).stdout).toContain('no remote of this repository is on GitHub')
 })
+
+test.each([
+  [
+    'a list of our own under the same schema',
+    { 'yaml.schemas': { './.vscode/espalier.schema.json': ['infra/*.yaml'] } },
+    'there already',
+  ],
+  ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is no object'],
+  ['settings that are a list', [], 'it is no JSON object'],
+])('%s stays as it is', async (_what, settings, said) => {
+  const folder = await emptyFolder()
+  await mkdir(join(folder, '.vscode'))
+  const before = `${JSON.stringify(settings)}\n`
+  await writeFile(join(folder, '.vscode/settings.json'), before)
+  const { code, stdout } = await espalier(['init', '--project', 'p'], {}, folder)
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(said) })
+  expect(await read(folder, '.vscode/settings.json')).toBe(before)
+})
+
+test('settings of comments only keep them', async () => {
+  const folder = await emptyFolder()
+  await mkdir(join(folder, '.vscode'))
+  await writeFile(join(folder, '.vscode/settings.json'), '// ours')
+  expect((await espalier(['init', '--project', 'p'], {}, folder)).code).toBe(0)
+  expect(await read(folder, '.vscode/settings.json')).toMatch(/^\/\/ ours\n\{[\s\S]*espalier\.schema\.json/)
+})
+
+test('manifests that are there by another usual name are left alone, and no other one is written', async () => {
+  const folder = await emptyFolder()
+  await mkdir(join(folder, 'espalier'))
+  const { stdout } = await espalier(['init', '--project', 'p', '--no-editor'], {}, folder)
+  expect(stdout).toContain('there already  espalier:')
+  await expect(read(folder, 'espalier.yaml')).rejects.toThrow()
+})
+
+test('an id that YAML would read as a number is quoted', async () => {
+  const folder = await emptyFolder()
+  await espalier(['init', '--project', '12345678', '--no-editor', '--no-workflows'], {}, folder)
+  expect((await espalier(['validate'], {}, folder)).code).toBe(0)
+})

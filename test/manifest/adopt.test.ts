@@ -118,6 +118,60 @@ describe('adoptInto', () => {
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { id: ep-br-new, size: 0.5 }\n')
   })
 
+  it('takes along what the rule said of a branch that gets its own place', () => {
+    const rule = `rules:
+  - match: preview/*
+    protect: true
+    primary:
+      size: 0.25
+      disabled: false
+      pooler: { enabled: true }
+      restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }
+`
+    const observed = world({ main: {}, 'preview/1': { primary: { size: 2, poolerEnabled: true } } })
+    const before = `version: 1\nproject: ${PROJECT}\n${rule}`
+    const text = textOf(adopt(before, observed))
+    expect(isEmptyPlan(planOf(text, observed))).toBe(true)
+    expect(changes(before, text)).toMatchInlineSnapshot(`
+      "+branches:
+      +  preview/1:
+      +    protect: true
+      +    primary:
+      +      size: 2
+      +      scaleToZero: default
+      +      disabled: false
+      +      pooler: { enabled: true }
+      +      restartWindow:
+      +        days: [ sun ]
+      +        from: 02:00
+      +        to: 04:00
+      +        timezone: UTC
+      "
+    `)
+  })
+
+  it('blocks rather than loses a comment, and says where', () => {
+    const observed = world({ main: { primary: { size: 2 } } })
+    const before = `version: 1\nproject: ${PROJECT}\nbranches:\n  main:\n    primary:\n      size:\n        min: 1 # ticket 123\n        max: 4\n`
+    expect(adopt(before, observed)).toEqual({
+      conflicts: [
+        {
+          message: '`branches.main.primary.size` cannot be written: a comment stands in its value.',
+          hint: expect.stringContaining('Nothing was written.'),
+          source: { file: 'espalier.yaml', line: 6, column: 7, length: 1 },
+        },
+      ],
+    })
+  })
+
+  it('replaces a value that is written over several lines', () => {
+    const observed = world({ main: { primary: { size: 2, scaleToZero: 600 } } })
+    const before = `version: 1\nproject: ${PROJECT}\nbranches:\n  main:\n    primary:\n      scaleToZero: >-\n        5m\n      size: 2\n`
+    expect(changes(before, textOf(adopt(before, observed)))).toBe(
+      '-      scaleToZero: >-\n-        5m\n+      scaleToZero: 10m\n',
+    )
+  })
+
   it('gives what prune would delete a declaration', () => {
     const pruning = `${WRITTEN}prune: true\n`
     const text = textOf(adopt(pruning, world(LIVE), { branches: 'main' }))

@@ -198,6 +198,10 @@ describe('the hint names the way out', () => {
     [attribute('scaleToZero: 30d'), 'The nearest is `7d`.'],
     [window('days: [Sunday], from: "02:00", to: "04:00"'), 'Did you mean `sun`?'],
     [window('from: 2, to: "04:00"'), 'Write `"02:00"`.'],
+    [
+      doc('restartWindow: { from: "02:00", to: "04:00", timezone: New York }'),
+      'It takes IANA names. Did you mean `America/New_York`?',
+    ],
     [window('from: "9:30", to: "24:00"'), 'Write `"09:30"`.'],
     [
       doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),

@@ -52,7 +52,7 @@ branches:
     expect(formatManifest(manifest('\n    min: 2\n    max: 2'))).toBe(manifest(' 2'))
   })
 
-  it('moves an entry with its comments, and leaves those that stand alone', () => {
+  it('moves an entry with the comments that lead to it, and with those further in that go on about it', () => {
     expect(
       formatManifest(`# The fleet's file.
 project: quiet-river-12345678 # shop
@@ -81,6 +81,8 @@ branches:
 version: 1
 project: quiet-river-12345678 # shop
 
+# Alone.
+
 # The production branch.
 branches:
   main:
@@ -92,14 +94,80 @@ branches:
         size: 2
           # (and no more)
 
-# Alone.
-
 rules:
-  # Everybody's.
-  - match: preview/*
+  - # Everybody's.
+    match: preview/*
     primary: { size: 1 }
-`.replace("  # Everybody's.\n  - match: preview/*\n", "  - # Everybody's.\n    match: preview/*\n"),
+`,
     )
+  })
+
+  it('keeps sections under their headings, and what is commented out in its place', () => {
+    expect(
+      formatManifest(`version: 1
+project: p
+
+# --- Rules ---
+
+rules: []
+
+# --- Branches ---
+
+branches:
+  a:
+    replicas:
+      r: { size: 1 }
+
+      # s: { size: 2 }
+
+    primary:
+      scaleToZero: 5m
+
+      # size: 4
+    # protect: true
+
+  # b: {}
+
+prune: true
+# the end
+`),
+    ).toBe(`version: 1
+project: p
+
+prune: true
+
+# --- Branches ---
+
+branches:
+  a:
+    primary:
+      scaleToZero: 5m
+
+      # size: 4
+
+    replicas:
+      r: { size: 1 }
+
+      # s: { size: 2 }
+    # protect: true
+
+  # b: {}
+
+# --- Rules ---
+
+rules: []
+# the end
+`)
+  })
+
+  it.each([
+    ['a duration over several lines', 'scaleToZero: >-\n    300s\n  disabled: true\n'],
+    ['one at the end of the file', 'scaleToZero: |-\n    300s\n'],
+    ['a key with a question mark', '? size\n  : { min: 1, max: 1 }\n'],
+    ['a range with a comment in it', 'size: # once more\n    min: 1\n    max: 1\n'],
+  ])('leaves the spelling of %s', (_what, text) => {
+    const manifest = `${HEAD}defaults:\n  ${text}`
+    expect(formatManifest(manifest)).toBe(manifest)
   })
 
   it('keeps Windows line ends', () => {
@@ -123,9 +191,11 @@ rules:
     expect(formatManifest(text)).toBe(text)
   })
 
+  /** Stands for a block scalar. */
+  const BLOCK = '3600s BLOCK'
   const compute = fc.record(
     {
-      scaleToZero: fc.constantFrom('300s', '5m', '90s', 'never', '01h'),
+      scaleToZero: fc.constantFrom('300s', '5m', '90s', 'never', '01h', BLOCK),
       size: fc.constantFrom<unknown>(1, { max: 2, min: 2 }, { max: 8, min: 1 }),
       postgres: fc.record({ preload: fc.constant(['a']), settings: fc.constant({ b: '1\n2\n', a: 'x' }) }),
       id: fc.constant('ep-a'),
@@ -152,17 +222,24 @@ rules:
   const texts = fc
     .tuple(
       manifest,
-      fc.array(fc.constantFrom('', '', '', '# note', '', '\n')),
+      fc.array(fc.constantFrom('', '', '', '# note', '', '\n', '\n        # note', '# note\n')),
       fc.boolean(),
       fc.infiniteStream(fc.nat(3)),
     )
     .map(([value, notes, isFlow, order]) => {
       const document = parseDocument(stringify(shuffled(value, order), { collectionStyle: isFlow ? 'flow' : 'any' }))
-      const lines = document.toString().split('\n')
+      // By turns indented text below the key, and `? key`.
+      let turn = 0
+      const written = document
+        .toString()
+        .replace(/^( *)scaleToZero: 3600s BLOCK$/gm, (_all, indent: string) =>
+          turn++ % 2 === 0 ? `${indent}scaleToZero: >-\n${indent}  3600s` : `${indent}? scaleToZero\n${indent}: 3600s`,
+        )
+      const lines = written.replaceAll(' BLOCK', '').split('\n')
       return lines
         .flatMap((line, index) => {
           const note = notes[index % Math.max(1, notes.length)] ?? ''
-          const inside = /^\s*(1|2)?$/.test(line) || isFlow
+          const inside = /^\s*(1|2|3600s)?$|^\s*[?:]/.test(line) || isFlow
           return note === '' || inside ? [line] : [`${/^ */.exec(line)?.[0]}${note}`, line]
         })
         .join('\n')

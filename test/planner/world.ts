@@ -27,6 +27,7 @@ export interface LiveCompute {
   readonly disabled?: boolean
   readonly settings?: Readonly<Record<string, string>>
   readonly preload?: readonly string[]
+  readonly poolerEnabled?: boolean
   readonly state?: 'active' | 'idle' | 'init'
 }
 
@@ -60,6 +61,7 @@ const compute = (
       disabled: live.disabled ?? false,
       postgresSettings: live.settings ?? {},
       ...(live.preload === undefined ? {} : { postgresPreload: live.preload }),
+      ...(live.poolerEnabled === undefined ? {} : { poolerEnabled: live.poolerEnabled }),
     },
   }
 }

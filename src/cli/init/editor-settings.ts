@@ -7,28 +7,41 @@ const MANIFESTS = ['espalier.yaml', 'espalier.yml', 'espalier/**/*.yaml', 'espal
 const EXTENSION = 'redhat.vscode-yaml'
 const FORMAT = { tabSize: 2, insertSpaces: true, eol: '\n' }
 
-/** @returns the settings with the schema for manifests, or `undefined` where they are no JSON with comments. */
-export const withSchema = (settings: string): string | undefined =>
-  edited(settings, ['yaml.schemas', `./${SCHEMA_FILE}`], () => MANIFESTS)
+/** The new text, or why the file is left alone. */
+export type Edited = { readonly text: string } | { readonly why: string }
 
-/** @returns the recommendations with the YAML extension, or `undefined` where they are no JSON with comments. */
-export const withExtension = (extensions: string): string | undefined =>
-  edited(extensions, ['recommendations'], (present) => {
-    const list = Array.isArray(present) ? present : []
-    return list.includes(EXTENSION) ? list : [...list, EXTENSION]
+/** With the schema for manifests; what is there already stays, comments and layout included. */
+export const withSchema = (settings: string): Edited =>
+  edited(settings, (root) => {
+    const schemas = root['yaml.schemas'] ?? {}
+    if (!isRecord(schemas)) return { why: '`yaml.schemas` is no object' }
+    const key = `./${SCHEMA_FILE}`
+    return key in schemas ? undefined : { path: ['yaml.schemas', key], value: MANIFESTS }
   })
 
-/** What is there already stays, comments and layout included. */
-const edited = (text: string, path: string[], desired: (present: unknown) => unknown): string | undefined => {
-  const start = text.trim() === '' ? '{}\n' : text
+/** With the YAML extension recommended. */
+export const withExtension = (extensions: string): Edited =>
+  edited(extensions, ({ recommendations = [] }) => {
+    if (!Array.isArray(recommendations)) return { why: '`recommendations` is no list' }
+    if (recommendations.includes(EXTENSION)) return undefined
+    return { path: ['recommendations'], value: [...recommendations, EXTENSION] }
+  })
+
+type Wish = { readonly path: string[]; readonly value: unknown } | { readonly why: string } | undefined
+
+const edited = (text: string, wish: (root: Readonly<Record<string, unknown>>) => Wish): Edited => {
   const errors: ParseError[] = []
-  const tree = parseTree(start, errors, { allowTrailingComma: true })
-  if (errors.length > 0 || tree?.type !== 'object') return undefined
-  let present: unknown = getNodeValue(tree)
-  for (const key of path) present = isRecord(present) ? present[key] : undefined
-  const value = desired(present)
-  if (JSON.stringify(value) === JSON.stringify(present)) return text
-  return applyEdits(start, modify(start, path, value, { formattingOptions: FORMAT }))
+  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  if (errors.length > 0) return { why: 'it is not JSON' }
+  // Nothing but comments, or nothing at all.
+  const start = tree === undefined ? `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}{}\n` : text
+  const root: unknown = tree === undefined ? {} : getNodeValue(tree)
+  if (!isRecord(root)) return { why: 'it is no JSON object' }
+  const wanted = wish(root)
+  if (wanted === undefined) return { text }
+  if ('why' in wanted) return wanted
+  return { text: applyEdits(start, modify(start, wanted.path, wanted.value, { formattingOptions: FORMAT })) }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

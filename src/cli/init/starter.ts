@@ -1,10 +1,11 @@
 /** A manifest that manages nothing yet, and shows what it could say. */
+import { stringify } from 'yaml'
 
 /** @param schema where the schema is, from the file on. */
 export const starter = (project: string, schema: string): string => `# yaml-language-server: $schema=${schema}
 # Which computes each branch of this project should have. What is left out is not managed.
 version: 1
-project: ${project}
+${stringify({ project }).trimEnd()}
 
 # defaults:
 #   scaleToZero: 5m

@@ -1,11 +1,9 @@
-import { text } from 'node:stream/consumers'
 import { createTwoFilesPatch } from 'diff'
 import { formatManifest, parseManifests, readFiles } from '../../manifest/index.ts'
-import { type Diagnostic, EXIT, type ExitCode } from '../../model/index.ts'
-import { plainText, terminalDiagnostics } from '../../report/index.ts'
+import { type Diagnostic, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
 import { pathsOf } from '../../workflow/index.ts'
-import { usageError } from '../flags.ts'
-import { STDIN } from '../stdin.ts'
+import { readStdin, STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 import { replaceFile } from '../write-file.ts'
 
@@ -28,42 +26,61 @@ export const runFmt = async (flags: FmtFlags): Promise<ExitCode> => {
   for (const { file, path, text } of texts) {
     const own = problemsOf(path, text)
     problems.push(...own)
-    const formatted = own.length > 0 ? text : formatManifest(text)
+    const formatted = own.length > 0 ? text : format(path, text)
     if (formatted === text) continue
     changed += 1
     print(plainText(path))
     showDiff(path, text, formatted, flags)
     if (flags.check !== true) await replaceFile(file, formatted, 'The manifest')
   }
-  if (problems.length > 0) {
-    print(
-      terminalDiagnostics(problems, styleOf(process.stderr, flags), () => undefined),
-      process.stderr,
-    )
-    return EXIT.error
-  }
-  const files = `${texts.length} file${texts.length === 1 ? '' : 's'}`
+  if (problems.length > 0) return tellProblems(problems, flags)
+  const files = counted(texts.length, 'file')
   if (changed === 0) print(`Nothing to format in ${files}.`, process.stderr)
   else if (flags.check === true) print(`${changed} of ${files} not formatted: run \`espalier fmt\`.`, process.stderr)
   return changed > 0 && flags.check === true ? EXIT.changes : EXIT.ok
 }
 
 const formatStdin = async (flags: FmtFlags): Promise<ExitCode> => {
-  if (flags.paths.length > 1) throw usageError('- (stdin) stands alone: it cannot be read beside other manifests.')
-  if (process.stdin.isTTY === true) throw usageError('- reads a manifest from stdin, and nothing is piped into it.')
-  const given = await text(process.stdin)
+  const given = await readStdin(flags.paths)
   const problems = problemsOf(STDIN, given)
-  if (problems.length > 0) {
-    print(
-      terminalDiagnostics(problems, styleOf(process.stderr, flags), () => undefined),
-      process.stderr,
-    )
-    return EXIT.error
-  }
-  const formatted = formatManifest(given)
+  if (problems.length > 0) return tellProblems(problems, flags)
+  const formatted = format(STDIN, given)
   if (flags.diff === true) showDiff(STDIN, given, formatted, flags)
   else if (flags.check !== true) process.stdout.write(formatted)
-  return flags.check === true && formatted !== given ? EXIT.changes : EXIT.ok
+  if (flags.check !== true) return EXIT.ok
+  print(formatted === given ? 'Nothing to format.' : 'Not formatted.', process.stderr)
+  return formatted === given ? EXIT.ok : EXIT.changes
+}
+
+/** @throws {EspalierError} `E_FORMAT` rather than a manifest that means something else. */
+const format = (path: string, text: string): string => {
+  const formatted = formatManifest(text)
+  if (formatted === text || meaningOf(path, formatted) === meaningOf(path, text)) return formatted
+  throw new EspalierError('E_FORMAT', `${plainText(path)} cannot be formatted: it would mean something else.`, {
+    hint: 'It is left as it was. Please report this, with the manifest.',
+  })
+}
+
+/** Whatever is asked for, and whatever is wrong; where it stands may change. */
+const meaningOf = (path: string, text: string): string => {
+  const { desired, diagnostics } = parseManifests([{ path, text }])
+  const codes = diagnostics.map(({ code }) => code).sort()
+  return JSON.stringify(sorted([desired, codes]))
+}
+
+const PLACES = new Set(['source', 'sources'])
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key]) => !PLACES.has(key))
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]))
+}
+
+const tellProblems = (problems: readonly Diagnostic[], flags: FmtFlags): ExitCode => {
+  const told = terminalDiagnostics(problems, styleOf(process.stderr, flags), () => undefined)
+  print(told, process.stderr)
+  return EXIT.error
 }
 
 const problemsOf = (path: string, given: string): readonly Diagnostic[] =>

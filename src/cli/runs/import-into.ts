@@ -1,4 +1,6 @@
 /** `import` where the file is there already: what a person wrote stays, what is live and missing is added. */
+import { readFile } from 'node:fs/promises'
+import { relative, resolve, sep } from 'node:path'
 import {
   adoptInto,
   type ExportOptions,
@@ -21,7 +23,8 @@ import {
   type Plan,
 } from '../../model/index.ts'
 import { plan } from '../../planner/index.ts'
-import { plainText, terminalDiagnostics } from '../../report/index.ts'
+import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
+import { nothingToImport } from '../imported-manifest.ts'
 import { print, styleOf } from '../terminal.ts'
 import { replaceFile } from '../write-file.ts'
 
@@ -30,40 +33,52 @@ interface Target {
   readonly noColor?: boolean | undefined
 }
 
-/** @returns `undefined` where the file is yet to be written: there is none, or nothing is in it. */
+/** @returns `undefined` where the file is yet to be written: there is none, or nothing is in it but comments. */
 export const importInto = async (
   target: Target,
   project: ObservedProject,
   observed: Observed,
   options: ExportOptions,
 ): Promise<ExitCode | undefined> => {
+  const text = await presentText(target.out)
+  if (text === undefined || text.replace(/^\s*#.*$/gm, '').trim() === '') return undefined
   const cwd = process.cwd()
-  const { texts, diagnostics } = await readFiles([target.out], cwd)
-  const [file] = texts
-  if (file === undefined ? diagnostics[0]?.code === 'E_NOT_FOUND' : file.text.trim() === '') return undefined
   const loaded = await loadManifests([target.out], { cwd })
-  if (file === undefined || hasErrors(loaded.diagnostics)) return fail(loaded.diagnostics, loaded, target)
-
-  const others = await readFiles(
-    loaded.files.filter((path) => path !== file.path),
-    cwd,
-  )
-  const adopted = adopt(file, others.texts, loaded, project, observed, options)
-  if (Array.isArray(adopted)) return fail(adopted, loaded, target)
-  const { text, news, leftOut } = adopted as Result
-  check(planOf([{ ...file, text }, ...others.texts], project, observed), project, options)
-  if (text !== file.text) await replaceFile(target.out, text, 'The manifest')
-  for (const line of leftOut) print(`Left out  ${plainText(line)}`, process.stderr)
+  const tell = (diagnostics: readonly Diagnostic[]): void =>
+    print(terminalDiagnostics(diagnostics, styleOf(process.stderr, target), loaded.lineOf), process.stderr)
+  if (hasErrors(loaded.diagnostics)) {
+    tell(loaded.diagnostics)
+    return EXIT.error
+  }
+  const { texts } = await readFiles(loaded.files, cwd)
+  const path = relative(cwd, resolve(cwd, target.out)).split(sep).join('/')
+  const others = texts.filter((one) => one.path !== path)
+  const result = adopt({ path, text }, others, loaded, project, observed, options)
+  if (!result.ok) {
+    tell(result.diagnostics)
+    return EXIT.error
+  }
+  check(planOf([{ path, text: result.text }, ...others], project, observed), project, options)
+  if (result.text !== text) await replaceFile(target.out, result.text, 'The manifest')
+  for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, process.stderr)
   const scope = options.branches === undefined ? '' : ' for these branches'
-  print(`${plainText(target.out)}: ${news}; the plan of this manifest is empty${scope}.`, process.stderr)
+  print(`${plainText(target.out)}: ${result.news}; the plan of this manifest is empty${scope}.`, process.stderr)
   return EXIT.ok
 }
 
-interface Result {
-  readonly text: string
-  readonly news: string
-  readonly leftOut: readonly string[]
-}
+const presentText = async (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined
+    const why = cause.code === 'EISDIR' ? 'it is a folder' : `${cause.code ?? cause.message}`
+    throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${why}.`, {
+      hint: 'Name a file: --out espalier.yaml',
+      cause,
+    })
+  })
+
+type Result =
+  | { readonly ok: true; readonly text: string; readonly news: string; readonly leftOut: readonly string[] }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 const adopt = (
   file: ManifestFile,
@@ -72,35 +87,31 @@ const adopt = (
   project: ObservedProject,
   observed: Observed,
   options: ExportOptions,
-): Result | readonly Diagnostic[] => {
+): Result => {
   const documents = loaded.desired.documents.filter((one) => one.project === project.id)
   if (documents.length === 0) return appended(file, project, options)
-  const result = plan({ documents }, observed)
-  if (!result.ok) return result.diagnostics
-  const adopted = adoptInto(file, shared, project, result.plan, options)
+  const planned = plan({ documents }, observed)
+  if (!planned.ok) return planned
+  const adopted = adoptInto(file, shared, project, planned.plan, options)
   if ('conflicts' in adopted) {
-    return adopted.conflicts.map(({ message, source }) => ({
-      severity: 'error',
-      code: 'E_IMPORT',
-      message,
-      hint: 'Apply it, or take it out of the manifest, and import again. Nothing was written.',
-      ...(source === undefined ? {} : { source }),
-    }))
+    const diagnostics = adopted.conflicts.map((one) => ({ severity: 'error', code: 'E_IMPORT', ...one }) as const)
+    return { ok: false, diagnostics }
   }
   const { added, updated } = adopted
-  return { ...adopted, news: `${count(added, 'compute')} added, ${count(updated, 'value')} updated` }
+  return { ok: true, ...adopted, news: `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated` }
 }
-
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
 
 /** The file speaks of other projects: this one gets a document of its own, without a second line for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: ExportOptions): Result => {
-  const exported = exportProject(project, options)
-  const own = exported.text.replace(/^# yaml-language-server:.*\n/, '')
+  const { text: document, computes, leftOut } = exportProject(project, options)
+  if (computes === 0) throw nothingToImport(options.branches)
+  const own = `---\n${document.replace(/^# yaml-language-server:.*\n/, '')}`
+  const newline = text.includes('\r\n') ? '\r\n' : '\n'
   return {
-    text: `${text}${text.endsWith('\n') ? '' : '\n'}---\n${own}`,
-    news: `${count(exported.computes, 'compute')} in a document of its own`,
-    leftOut: exported.leftOut,
+    ok: true,
+    text: `${text}${text.endsWith('\n') ? '' : newline}${own.replaceAll('\n', newline)}`,
+    news: `${counted(computes, 'compute')} in a document of its own`,
+    leftOut,
   }
 }
 
@@ -120,14 +131,9 @@ const check = (planned: Plan | string, project: ObservedProject, { branches }: E
   if (left === undefined) return
   throw new EspalierError(
     'E_IMPORT',
-    `The project cannot be imported into this file: ${plainText(left)} would differ.`,
+    `The project cannot be imported into this file, whose plan would not be empty: ${plainText(left)}.`,
     {
       hint: 'Nothing was written. Import into a new file, and take from it what you need.',
     },
   )
-}
-
-const fail = (diagnostics: readonly Diagnostic[], loaded: LoadedManifests, target: Target): ExitCode => {
-  print(terminalDiagnostics(diagnostics, styleOf(process.stderr, target), loaded.lineOf), process.stderr)
-  return EXIT.error
 }

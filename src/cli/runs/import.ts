@@ -1,10 +1,10 @@
 import { createReadApi } from '../../api/index.ts'
 import type { ExportOptions } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode, globProblem } from '../../model/index.ts'
-import { plainText } from '../../report/index.ts'
+import { EXIT, type ExitCode, globProblem } from '../../model/index.ts'
+import { counted, plainText } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
-import { exportChecked, observeOne } from '../imported-manifest.ts'
+import { exportChecked, nothingToImport, observeOne } from '../imported-manifest.ts'
 import { print } from '../terminal.ts'
 import { replaceFile } from '../write-file.ts'
 import { importInto } from './import-into.ts'
@@ -32,11 +32,11 @@ export const runImport = async (flags: ImportFlags): Promise<ExitCode> => {
     const merged = out === undefined ? undefined : await importInto({ out, noColor }, project, observed, options)
     if (merged !== undefined) return merged
     const { text, leftOut, computes } = exportChecked(project, observed, options)
-    if (computes === 0) throw nothing(flags)
+    if (computes === 0) throw nothingToImport(flags.branch)
     if (out === undefined) print(text)
     else await replaceFile(out, text, 'The manifest')
     tellLeftOut(leftOut)
-    print(`${computes} computes imported; the plan of this manifest is empty.`, process.stderr)
+    print(`${counted(computes, 'compute')} imported; the plan of this manifest is empty.`, process.stderr)
     return EXIT.ok
   } finally {
     await api.close()
@@ -49,11 +49,6 @@ const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
   pin: pin === true,
   schema: SCHEMA,
 })
-
-const nothing = ({ branch }: ImportFlags): EspalierError =>
-  new EspalierError('E_IMPORT', 'There is no compute to import.', {
-    hint: branch === undefined ? 'The project has none that a manifest can declare.' : 'Widen --branch.',
-  })
 
 const tellLeftOut = (leftOut: readonly string[]): void => {
   for (const line of leftOut) print(`Left out  ${plainText(line)}`, process.stderr)

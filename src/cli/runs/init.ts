@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createReadApi } from '../../api/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, SIZE_TABLE } from '../../model/index.ts'
-import { git } from '../../workflow/index.ts'
+import { counted, plainText } from '../../report/index.ts'
+import { DEFAULT_PATHS, git } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
@@ -35,8 +37,9 @@ export const runInit = async (flags: InitFlags): Promise<ExitCode> => {
 
 /** @returns whether it says what is live. */
 const writeManifest = async (flags: InitFlags): Promise<boolean> => {
-  if ((await textOf(MANIFEST)) !== undefined) {
-    tell('there already', `${MANIFEST}: \`espalier import --project ID --out ${MANIFEST}\` adds what is live to it`)
+  const present = DEFAULT_PATHS.find((path) => existsSync(path))
+  if (present !== undefined) {
+    tell('there already', `${present}: \`espalier import --project ID --out FILE\` adds what is live to a manifest`)
     return true
   }
   const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
@@ -51,7 +54,8 @@ const writeManifest = async (flags: InitFlags): Promise<boolean> => {
     const project = flags.project ?? (await chooseProject(api))
     const { text, computes, leftOut } = await importedManifest(api, project, { pin: false, schema })
     await replaceFile(MANIFEST, computes === 0 ? starter(project, schema) : text, 'The manifest')
-    const known = computes === 0 ? 'the project has no compute yet' : `${computes} computes, and its plan is empty`
+    const known =
+      computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}, and its plan is empty`
     tell('written', `${MANIFEST}: ${known}`)
     for (const line of leftOut) tell('left out', line)
     return computes > 0
@@ -79,9 +83,9 @@ const writeEditorSettings = async (): Promise<void> => {
   ] as const) {
     const before = await textOf(file)
     const after = edit(before ?? '')
-    if (after === undefined) tell('left alone', `${file}: it is not JSON`)
-    else if (after === before) tell('there already', file)
-    else await write(file, after, before === undefined ? 'written' : 'added to')
+    if ('why' in after) tell('left alone', `${file}: ${after.why}`)
+    else if (after.text === before) tell('there already', file)
+    else await write(file, after.text, before === undefined ? 'written' : 'added to')
   }
 }
 
@@ -128,7 +132,7 @@ const textOf = (file: string): Promise<string | undefined> =>
     throw new EspalierError('E_OUT', `${file} is there and cannot be read (${cause.code ?? cause.message}).`, { cause })
   })
 
-const tell = (how: string, what: string): void => print(`${how.padEnd(14)} ${what}`)
+const tell = (how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`)
 
 const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string[] => {
   const steps = [

@@ -87,7 +87,7 @@ const readTimezone = (context: ReadContext, node: Node | null): string | undefin
     'E_TIMEZONE',
     node,
     `There is no time zone \`${text}\`.`,
-    `It takes IANA names. Did you mean \`${closest(text, ['UTC', ...Intl.supportedValuesOf('timeZone')])}\`?`,
+    `It takes IANA names. Did you mean \`${nearestZone(text)}\`?`,
   )
 }
 
@@ -100,4 +100,11 @@ const isTimezone = (name: string): boolean => {
   } catch {
     return false
   }
+}
+
+/** People write the city alone. */
+const nearestZone = (text: string): string => {
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const city = text.replaceAll(' ', '_').toLowerCase()
+  return zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`)) ?? closest(text, zones)
 }

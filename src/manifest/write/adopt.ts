@@ -1,8 +1,10 @@
 /** What of a live project a person's manifest does not say yet, or says otherwise: put in. */
 import {
   type Change,
-  type ComputeAttributes,
   type Desired,
+  type DesiredCompute,
+  type DesiredDocument,
+  type DesiredRule,
   globMatches,
   isAbsence,
   type ObservedBranch,
@@ -13,8 +15,9 @@ import {
 } from '../../model/index.ts'
 import { parseManifests } from '../parse.ts'
 import type { ManifestFile } from '../types.ts'
-import { type Written, writtenAt } from './attributes.ts'
-import { bodyOf, refOf, shapeOf } from './export-project.ts'
+import { declaredOf, type Written, windowOf, writtenAt } from './attributes.ts'
+import { COMPUTE, rankOf } from './canonical.ts'
+import { bodyOf, plain, refOf, shapeOf } from './export-project.ts'
 import { MergeBlocked, mergeIntoManifest } from './merge.ts'
 
 export interface AdoptOptions {
@@ -32,6 +35,7 @@ export interface Adopted {
 /** A difference that text alone cannot settle: what it is, and where the manifest says it. */
 export interface AdoptConflict {
   readonly message: string
+  readonly hint: string
   readonly source?: Source
 }
 
@@ -63,26 +67,35 @@ export const adoptInto = (
     return { text, added: adopting.added, updated: adopting.updated, leftOut: adopting.leftOut }
   } catch (error) {
     if (!(error instanceof MergeBlocked)) throw error
-    const message = `\`${error.path.join('.')}\` cannot be added: an alias, or a comment inside braces, is in its place.`
-    return { conflicts: [{ message }] }
+    const message = `\`${error.path.join('.')}\` cannot be written: ${error.message}.`
+    const hint = 'Write it by hand, or make it plain and import again. Nothing was written.'
+    return { conflicts: [{ message, hint, source: sourceOf(file, error.offset) }] }
   }
 }
 
 /** Whether a compute's own body must say an attribute: by reference of its branch, and the replica's key or ''. */
 type IsNews = (ref: string, replica: string, key: string, value: unknown) => boolean
 
+const sourceOf = ({ path, text }: ManifestFile, offset: number): Source => {
+  const lines = text.slice(0, offset).split('\n')
+  return { file: path, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, length: 1 }
+}
+
 const givenBy = (desired: Desired, project: string): ((ref: string, replica: string, path: string) => unknown) => {
-  const computes = new Map<string, ComputeAttributes>()
+  const computes = new Map<string, DesiredCompute>()
   for (const document of desired.documents) {
     if (document.project !== project) continue
     for (const { ref, primary, replicas } of document.branches) {
-      if (primary !== undefined && !isAbsence(primary)) computes.set(`${ref}\0`, primary.attributes)
-      for (const { key = '', attributes } of replicas) computes.set(`${ref}\0${key}`, attributes)
+      if (primary !== undefined && !isAbsence(primary)) computes.set(`${ref}\0`, primary)
+      for (const replica of replicas) computes.set(`${ref}\0${replica.key}`, replica)
     }
   }
   return (ref, replica, path) => {
-    const attributes = computes.get(`${ref}\0${replica}`)
-    return attributes === undefined ? undefined : writtenAt(path, attributes)
+    const compute = computes.get(`${ref}\0${replica}`)
+    if (compute === undefined) return undefined
+    // A live compute is never without an answer; a declaration may be.
+    if (path === 'disabled') return compute.attributes.disabled
+    return path === 'restartWindow' ? windowOf(compute.restartWindow ?? 'always') : writtenAt(path, compute.attributes)
   }
 }
 
@@ -121,8 +134,8 @@ class Adopting {
       if (loose.size === 0 && updates.length === 0) continue
       const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
       if (ref === undefined) {
-        // A rule speaks for it, if anything does; listing the branch takes all of it out of the rule's hands.
-        this.#declare(branch, refOf(branch), () => true, pin)
+        // Listing the branch takes all of it out of the hands of a rule: what that said comes along.
+        this.#declare(branch, refOf(branch), () => true, pin, ruleFor(documents, branch.name))
         continue
       }
       this.#declare(branch, ref, ({ id }) => loose.has(id), pin)
@@ -139,12 +152,21 @@ class Adopting {
     return branches.size === 0 ? new Map() : new Map([['branches', branches]])
   }
 
-  #declare(branch: ObservedBranch, ref: string, isWanted: (compute: ObservedCompute) => boolean, pin: boolean): void {
+  #declare(
+    branch: ObservedBranch,
+    ref: string,
+    isWanted: (compute: ObservedCompute) => boolean,
+    pin: boolean,
+    rule?: DesiredRule,
+  ): void {
     const wanted = this.#project.computes.filter((compute) => compute.branchId === branch.id && isWanted(compute))
     if (wanted.length === 0) return
     const shape = shapeOf(branch, wanted, { pin, taken: this.#listed.get(ref) ?? new Set() }, this.leftOut)
     this.added += shape.replicas.size + (shape.primary === undefined ? 0 : 1)
-    if (shape.primary !== undefined || shape.replicas.size > 0) this.#new.set(ref, bodyOf(shape))
+    if (shape.primary !== undefined || shape.replicas.size > 0) {
+      const body = bodyOf(shape)
+      this.#new.set(ref, rule === undefined ? body : under(body, rule))
+    }
   }
 
   #update(ref: string, change: Change): void {
@@ -179,11 +201,48 @@ class Adopting {
 
   #conflict(what: string, { branch, compute }: Change, source: Source | undefined): void {
     const name = compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`
-    this.conflicts.push({ message: `${branch.name}, ${name}: ${what}.`, ...(source === undefined ? {} : { source }) })
+    const hint = 'Apply it, or take it out of the manifest, and import again. Nothing was written.'
+    this.conflicts.push({
+      message: `${branch.name}, ${name}: ${what}.`,
+      hint,
+      ...(source === undefined ? {} : { source }),
+    })
   }
 }
 
 const isPrune = ({ reasons }: Change): boolean => reasons[0] === 'PRUNED'
+
+const ruleFor = (documents: readonly DesiredDocument[], branch: string): DesiredRule | undefined =>
+  documents
+    .flatMap(({ rules }) => rules)
+    .find(
+      ({ match, except }) => globMatches(match, branch) && !except.some((exception) => globMatches(exception, branch)),
+    )
+
+/** What a rule declared, under what is live. */
+const under = (body: Written, { protect, primary, replicas }: DesiredRule): Written => {
+  const result: Written = new Map(protect ? [['protect', true]] : [])
+  for (const [key, value] of body) {
+    if (key === 'primary') {
+      const declared = primary === undefined || isAbsence(primary) ? new Map() : bodyFrom(primary)
+      result.set(key, inOrder(laid(declared, value as Written)))
+    } else {
+      const declared = new Map(replicas.map((replica) => [replica.key, bodyFrom(replica)]))
+      const own = [...(value as Written)] as [string, Written][]
+      result.set(key, new Map(own.map(([name, live]) => [name, inOrder(laid(declared.get(name) ?? new Map(), live))])))
+    }
+  }
+  return result
+}
+
+const inOrder = (compute: Written): Written =>
+  new Map([...compute].sort(([a], [b]) => rankOf(COMPUTE, a) - rankOf(COMPUTE, b)))
+
+const bodyFrom = ({ attributes, restartWindow }: DesiredCompute): Written =>
+  new Map([
+    ...declaredOf(attributes),
+    ...(restartWindow === undefined ? [] : [['restartWindow', windowOf(restartWindow)] as const]),
+  ])
 
 /** `above` over `below`, map by map. */
 const laid = (below: Written, above: Written): Written => {
@@ -200,15 +259,13 @@ const newsOf = (ref: string, body: Written, isNews: IsNews): Written => {
   const compute = (replica: string, own: Written): Written =>
     new Map([...own].filter(([key, value]) => key === 'id' || key === 'name' || isNews(ref, replica, key, value)))
   return new Map(
-    [...body].map(([key, value]) =>
-      key === 'primary'
+    [...body].map(([key, value]) => {
+      if (key === 'protect') return [key, value]
+      return key === 'primary'
         ? [key, compute('', value as Written)]
-        : [key, new Map([...(value as Written)].map(([name, own]) => [name, compute(name, own as Written)]))],
-    ),
+        : [key, new Map([...(value as Written)].map(([name, own]) => [name, compute(name, own as Written)]))]
+    }),
   )
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(plain(a)) === JSON.stringify(plain(b))
-
-const plain = (value: unknown): unknown =>
-  value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value

@@ -3,6 +3,7 @@ import {
   type ComputeAttributes,
   formatDuration,
   isFixed,
+  type RestartWindow,
   SCALE_TO_ZERO_DEFAULT,
   SCALE_TO_ZERO_MAX_SECONDS,
   SCALE_TO_ZERO_MIN_SECONDS,
@@ -10,6 +11,7 @@ import {
   SIZE_TABLE,
   type Size,
   sizeStep,
+  WEEKDAYS,
 } from '../../model/index.ts'
 
 /** A manifest's map, in the order in which a person would write it. */
@@ -28,6 +30,31 @@ export const writtenOf = (attributes: ComputeAttributes): Written => {
   if (postgresPreload !== undefined && postgresPreload.length > 0) postgres.set('preload', [...postgresPreload])
   if (postgres.size > 0) written.set('postgres', postgres)
   return written
+}
+
+/** Everything that a declaration manages, what is as it would be anyway included. */
+export const declaredOf = (attributes: ComputeAttributes): Written => {
+  const { disabled, poolerEnabled, poolerMode, passwordlessAccess } = attributes
+  const pooler: Written = new Map()
+  if (poolerEnabled !== undefined) pooler.set('enabled', poolerEnabled)
+  if (poolerMode !== undefined) pooler.set('mode', poolerMode)
+  const written = writtenOf(attributes)
+  if (disabled !== undefined) written.set('disabled', disabled)
+  if (pooler.size > 0) written.set('pooler', pooler)
+  if (passwordlessAccess !== undefined) written.set('passwordlessAccess', passwordlessAccess)
+  return written
+}
+
+export const windowOf = (window: RestartWindow | 'always'): unknown => {
+  if (window === 'always') return window
+  const { days, from, to, timezone } = window
+  const isDaily = days.length === WEEKDAYS.length
+  return new Map<string, unknown>([
+    ...(isDaily ? [] : [['days', days] as const]),
+    ['from', from],
+    ['to', to],
+    ['timezone', timezone],
+  ])
 }
 
 const flow = ({ min, max }: Size): Written =>

@@ -13,7 +13,7 @@ export interface Shape {
 const SIZE: Shape = { order: ['min', 'max'], spelling: { min: 'number', max: 'number' } }
 const WINDOW: Shape = { order: ['days', 'from', 'to', 'timezone'] }
 
-const COMPUTE: Shape = {
+export const COMPUTE: Shape = {
   order: [
     'id',
     'name',

@@ -157,7 +157,7 @@ const takeRules = (
 }
 
 /** Maps as objects, to compare. */
-const plain = (value: unknown): unknown =>
+export const plain = (value: unknown): unknown =>
   value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value
 
 const render = (root: Written, schema: string, leftOut: readonly string[]): string => {

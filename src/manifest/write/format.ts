@@ -1,5 +1,5 @@
 /** A manifest in canonical order and spelling. What has no reason to change keeps every byte. */
-import { isMap, isScalar, isSeq, LineCounter, type Node, visit } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, type Node, Scalar, visit } from 'yaml'
 import { formatDuration, parseDuration } from '../../model/index.ts'
 import { isShared } from '../read/document.ts'
 import { readDocuments, type YamlDocument } from '../yaml/documents.ts'
@@ -14,6 +14,19 @@ import { applyEdits, type TextEdit } from './text-edits.ts'
  *   which must stand before what repeats them.
  */
 export const formatManifest = (text: string): string => {
+  let formatted = text
+  // What moves away may leave a value that has a shorter spelling now.
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    const again = formatOnce(formatted)
+    if (again === formatted) break
+    formatted = again
+  }
+  return formatted
+}
+
+const PASSES = 3
+
+const formatOnce = (text: string): string => {
   const edits: TextEdit[] = []
   for (const { document, problems } of readDocuments(text, new LineCounter())) {
     const root = document?.contents
@@ -83,8 +96,11 @@ const reordered = (
   return [{ start: first.start, end: last.end, text: parts.join('') }]
 }
 
+const ON_ONE_LINE = new Set<unknown>([Scalar.PLAIN, Scalar.QUOTE_SINGLE, Scalar.QUOTE_DOUBLE])
+
 /** The edit that gives a value its canonical spelling; `undefined` where it has it. */
 const spell = (text: string, key: Node, value: Node, spelling: string | undefined): TextEdit | undefined => {
+  if (isScalar(value) && !ON_ONE_LINE.has(value.type)) return undefined
   if (spelling === 'duration' && isScalar(value) && typeof value.value === 'string') {
     const seconds = parseDuration(value.value)
     return seconds === undefined ? undefined : respelled(text, value, formatDuration(seconds))
@@ -103,8 +119,9 @@ const fixed = (text: string, key: Node, range: ParsedMap): TextEdit | undefined 
     typeof values[0] === 'number' &&
     values[0] === values[1] &&
     ['min', 'max'].every((name) => valueAt(range, name) !== undefined)
-  // Where an anchor or a comment stands in there, taking it out would take that too.
-  return isFixed && !/[&#]/.test(text.slice(start, end)) ? { start, end, text: `: ${values[0]}` } : undefined
+  // Where an anchor or a comment stands in there, taking it out would take that too; `? key` is written in its own way.
+  const isPlain = /^:\s/.test(text.slice(start, end)) && !/[&#]/.test(text.slice(start, end))
+  return isFixed && isPlain ? { start, end, text: `: ${values[0]}` } : undefined
 }
 
 /** Quotes stay. */

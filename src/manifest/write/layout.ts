@@ -72,23 +72,27 @@ const endOfBlock = (text: string, { key, value }: Pair<Node, Node | null>, inden
   const content = value === null ? (key.range?.[1] ?? 0) : contentEnd(value)
   // A block scalar ends after its newline.
   let end = endOfLine(text, text[content - 1] === '\n' ? content - 1 : content)
-  // Comments further in than the keys go on about this entry.
-  for (let line = text.indexOf('\n', end) + 1; line > 0; line = text.indexOf('\n', end) + 1) {
+  // Comments further in than the keys go on about this entry, below blank lines as well.
+  for (let line = text.indexOf('\n', end) + 1; line > 0; line = text.indexOf('\n', line) + 1) {
+    if (isBlank(text, line) && line < text.length) continue
     if (!(commentIndent(text, line) > indent)) break
     end = endOfLine(text, line)
   }
   return end
 }
 
+/** Start of the first line of the comments that lead to the key, whatever blank lines are among them. */
 const commentsAbove = (text: string, line: number, indent: number, stop: number): number => {
   let first = line
-  while (first > stop) {
-    const above = lineStart(text, first - 1)
-    if (above < stop || commentIndent(text, above) !== indent) break
-    first = above
+  for (let at = line; at > stop; ) {
+    at = lineStart(text, at - 1)
+    if (at < stop || !(isBlank(text, at) || commentIndent(text, at) === indent)) break
+    if (!isBlank(text, at)) first = at
   }
   return first
 }
+
+const isBlank = (text: string, line: number): boolean => text.slice(line, endOfLine(text, line)).trim() === ''
 
 /** Column of the comment that a line is, or NaN where it is none. */
 const commentIndent = (text: string, line: number): number => {

@@ -7,13 +7,17 @@ import { blockChunks, contentEnd, flowChunks, indentOf, keyOf, type ParsedMap, s
 import { compactBelow, STYLE } from './style.ts'
 import { applyEdits, type TextEdit } from './text-edits.ts'
 
-/** The keys that have no place in the text: an alias or a layout that cannot be added to stands in the way. */
+/** Something in the text stands where a value belongs: what, of which key, and where. */
 export class MergeBlocked extends Error {
   readonly path: readonly string[]
+  /** Offset into the text. */
+  readonly offset: number
 
-  constructor(path: readonly string[]) {
-    super(path.join('.'))
+  /** @param obstacle `an alias stands there` */
+  constructor(obstacle: string, path: readonly string[], offset: number) {
+    super(obstacle)
     this.path = path
+    this.offset = offset
   }
 }
 
@@ -26,7 +30,7 @@ export class MergeBlocked extends Error {
 export const mergeIntoManifest = (text: string, project: string, values: Written): string => {
   const roots = rootsOf(text, project)
   const [first] = roots
-  if (first === undefined) throw new MergeBlocked(['project'])
+  if (first === undefined) throw new MergeBlocked('no document of the project is here', ['project'], 0)
   const shares = new Map(roots.map((root) => [root, new Map<string, unknown>()]))
   for (const [key, value] of values) {
     for (const [name, one] of key === 'branches' ? (value as Written) : [['', value] as const]) {
@@ -88,9 +92,16 @@ class Merging {
   }
 
   #replaced(map: ParsedMap, key: Node, before: Node | null, value: unknown, path: readonly string[]): TextEdit {
-    if (before === null || isAlias(before) || before.anchor !== undefined) throw new MergeBlocked(path)
-    const end = contentEnd(before)
     const keyEnd = key.range?.[1] ?? 0
+    const blocked = (obstacle: string): MergeBlocked => new MergeBlocked(obstacle, path, startOf(key))
+    if (before === null) throw blocked('it has no value')
+    if (isAlias(before)) throw blocked('an alias stands there')
+    if (before.anchor !== undefined) throw blocked('an anchor stands there')
+    const end = endOfValue(this.#text, before)
+    const taken = this.#text.slice(keyEnd, end)
+    // A `#` within a text counts as well: better blocked than a comment lost.
+    if (taken.includes('#')) throw blocked('a comment stands in its value')
+    if (!/^\s*:/.test(taken)) throw blocked('its key is written with `?`')
     // What is replaced may have stood on lines of its own below the key.
     const isBelow = map.flow !== true && this.#text.slice(keyEnd, startOf(before)).includes('\n')
     return isBelow
@@ -106,7 +117,9 @@ class Merging {
   ): readonly TextEdit[] {
     const chunks = blockChunks(this.#text, map, path.length === 0)
     const [first] = chunks ?? []
-    if (chunks === undefined || first === undefined) throw new MergeBlocked(path)
+    if (chunks === undefined || first === undefined) {
+      throw new MergeBlocked('its entries are not on lines of their own', path, startOf(map))
+    }
     const indent = ' '.repeat(indentOf(this.#text, map))
     return added.map(([key, value]) => {
       const lines = inBlock(key, value, this.#stepOf(map), path.length === 0).split('\n')
@@ -127,7 +140,9 @@ class Merging {
     if (map.items.length === 0) return [{ start: startOf(map), end: contentEnd(map), text: inFlow(new Map(added)) }]
     const chunks = flowChunks(this.#text, map)
     const [first] = chunks ?? []
-    if (chunks === undefined || first === undefined) throw new MergeBlocked(path)
+    if (chunks === undefined || first === undefined) {
+      throw new MergeBlocked('a comment stands inside of its braces', path, startOf(map))
+    }
     return added.map(([key, value]) => {
       const entry = inFlow(new Map([[key, value]]))
         .slice(1, -1)
@@ -148,6 +163,13 @@ class Merging {
     }
     return 2
   }
+}
+
+/** A block scalar ends behind its last newline, which stays. */
+const endOfValue = (text: string, value: Node): number => {
+  let end = contentEnd(value)
+  while (end > 0 && /[\r\n]/.test(text[end - 1] ?? '')) end -= 1
+  return end
 }
 
 const inFlow = (value: unknown): string => {
