@@ -45,6 +45,8 @@ export interface SandboxOptions {
   readonly controlToken?: string
   /** Whether the service's published rate limits hold: 429 over them. Default: no. */
   readonly rateLimits?: boolean
+  /** From 0 up to 1, for faults that strike by chance. Default: the machine's. */
+  readonly random?: () => number
   /** Takes a line for each request and for each change of an operation. */
   readonly log?: (line: string) => void
   /** Told of each request once it is answered. */
@@ -92,7 +94,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
-  const faults = new Faults()
+  const faults = new Faults(options.random)
   const { world, computes, background } = await openWorld({
     ...options,
     clock,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
-import { IDLE, openSandbox, P, PRIMARY } from './open-sandbox.ts'
+import { IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA } from './open-sandbox.ts'
 
 const at = `${P}/endpoints/${PRIMARY}`
 const rename = { endpoint: { name: 'renamed' } }
@@ -142,4 +142,67 @@ test('a slow one takes longer', async () => {
   expect((await operation()).status).toBe('running')
   await clock.advance(10_000)
   expect((await operation()).status).toBe('finished')
+})
+
+test('a list that lags shows what was; the compute itself is up to date', async () => {
+  const { sandbox, call, clock, settle } = await openSandbox()
+  sandbox.control.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, times: 0 })
+  const before = (await call('GET', `${P}/endpoints`)).body.endpoints
+  const made = (await call('POST', `${P}/endpoints`, { endpoint: { branch_id: MAIN, type: 'read_only' } })).body
+  expect((await call('GET', `${P}/endpoints`)).body.endpoints).toEqual(before)
+  expect((await call('GET', `${P}/operations`)).body.operations).toEqual([])
+  expect((await call('GET', `${P}/endpoints/${made.endpoint.id}`)).status).toBe(200)
+  await settle()
+  expect((await call('GET', `${P}/endpoints`)).body.endpoints).toHaveLength(before.length + 1)
+  expect((await call('GET', `${P}/operations`)).body.operations).toMatchObject([{ status: 'finished' }])
+  await call('PATCH', at, rename)
+  await call('DELETE', `${P}/endpoints/${made.endpoint.id}`)
+  const lagging = (await call('GET', `${P}/endpoints`)).body.endpoints
+  expect(lagging.map(({ id }: { id: string }) => id)).toContain(made.endpoint.id)
+  expect(lagging.find(({ id }: { id: string }) => id === PRIMARY).name).not.toBe('renamed')
+  await clock.advance(5_001)
+  const caughtUp = (await call('GET', `${P}/endpoints`)).body.endpoints
+  expect(caughtUp).toHaveLength(before.length)
+  expect(caughtUp.find(({ id }: { id: string }) => id === PRIMARY).name).toBe('renamed')
+})
+
+test('an attribute that is ignored is accepted, and stays as it is', async () => {
+  const { sandbox, call, settle } = await openSandbox()
+  sandbox.control.addFault({ on: 'request', effect: { kind: 'ignore', attributes: ['suspend_timeout_seconds'] } })
+  const change = { endpoint: { name: 'renamed', suspend_timeout_seconds: 600 } }
+  expect((await call('PATCH', at, change)).status).toBe(200)
+  expect((await call('GET', at)).body.endpoint).toMatchObject({ name: 'renamed', suspend_timeout_seconds: -1 })
+  sandbox.control.addFault({ on: 'request', effect: { kind: 'ignore' } })
+  expect((await call('PATCH', at, { endpoint: { name: 'again' } })).status).toBe(200)
+  await settle()
+  expect((await call('GET', at)).body.endpoint.name).toBe('renamed')
+})
+
+test('a rival changes, makes or deletes a compute before the request comes, and holds the project as anyone does', async () => {
+  const { sandbox, call, settle } = await openSandbox()
+  const rival = (effect: FaultOrder & { on: 'request' }) => sandbox.control.addFault(effect)
+  rival({ on: 'request', effect: { kind: 'rival-update', endpoint: { autoscaling_limit_max_cu: 2 } } })
+  expect((await call('PATCH', at, rename)).status).toBe(423)
+  await settle()
+  expect((await call('GET', at)).body.endpoint).toMatchObject({ autoscaling_limit_max_cu: 2 })
+  rival({
+    on: 'request',
+    effect: { kind: 'rival-create', endpoint: { branch_id: MAIN, type: 'read_only', name: 'r' } },
+  })
+  const { endpoints } = (await call('GET', `${P}/endpoints`)).body
+  expect(endpoints.filter(({ name }: { name: string }) => name === 'r')).toHaveLength(1)
+  await settle()
+  rival({ on: 'request', effect: { kind: 'rival-delete', endpoint_id: REPLICA } })
+  rival({ on: 'request', effect: { kind: 'rival-delete', endpoint_id: 'ep-of-nobody' }, after: 1 })
+  expect((await call('GET', `${P}/endpoints/${REPLICA}`)).status).toBe(404)
+  expect((await call('GET', at)).status, 'a rival that is refused does no harm').toBe(200)
+})
+
+test('a fault may strike by chance', async () => {
+  const draws = [0.9, 0.01, 0.5]
+  const { sandbox, call } = await openSandbox({ random: () => draws.shift() ?? 1 })
+  sandbox.control.addFault({ on: 'request', effect: { kind: 'lock' }, times: 0, chance: 0.02 })
+  const statuses: number[] = []
+  for (let request = 0; request < 3; request += 1) statuses.push((await call('GET', at)).status)
+  expect(statuses).toEqual([200, 423, 200])
 })

@@ -1,5 +1,6 @@
 /** What can be made to go wrong, as a person or a test orders it. */
 import { z } from 'zod'
+import { attributeNames, createBody, updateBody } from '../routes/body.ts'
 
 const milliseconds = z.number().min(0).max(86_400_000)
 
@@ -20,6 +21,19 @@ const requestEffect = z.discriminatedUnion('kind', [
   }),
   /** Refused with 423, as if somebody else's operation ran on the project. */
   z.strictObject({ kind: z.literal('lock') }),
+  /** A list of computes or operations shows what was so long ago. */
+  z.strictObject({ kind: z.literal('lag'), ms: milliseconds }),
+  /** An update is accepted, and these of its attributes are left as they are. Default: all of them. */
+  z.strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() }),
+  /** Somebody else is quicker: before the request does anything, another one changes the same project. */
+  z.strictObject({ kind: z.literal('rival-create'), endpoint: createBody.shape.endpoint }),
+  z.strictObject({
+    kind: z.literal('rival-update'),
+    /** Default: the one that the request is about. */
+    endpoint_id: z.string().optional(),
+    endpoint: updateBody.shape.endpoint,
+  }),
+  z.strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() }),
 ])
 
 /** Of operations: how they end. */
@@ -34,6 +48,8 @@ const how = {
   times: z.int().min(0).default(1),
   /** How many that it could strike it lets pass first. */
   after: z.int().min(0).default(0),
+  /** Of those that it could strike, the share that it does strike. */
+  chance: z.number().gt(0).max(1).default(1),
 }
 
 export const faultShape = z.union(

@@ -66,7 +66,7 @@ export const createApp = ({
 
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
-  api.use('*', misbehave(faults, world.clock, API_ROOT))
+  api.use('*', misbehave(faults, world, API_ROOT))
   api.use('*', identify(world, apiKey))
   if (rateLimits) api.use('*', limitRates(world.clock))
   api.use('/projects/:project/*', async (context, next) => {

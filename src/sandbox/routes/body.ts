@@ -32,7 +32,10 @@ const type = z.enum(['read_write', 'read_only'])
 export const createBody = z.object({
   endpoint: z.object({ ...attributes, branch_id: z.string(), type, region_id: z.string().optional() }),
 })
-export const updateBody = z.object({ endpoint: z.object({ ...attributes, branch_id: z.string().optional() }) })
+const updated = z.object({ ...attributes, branch_id: z.string().optional() })
+export const updateBody = z.object({ endpoint: updated })
+/** What an update may name. */
+export const attributeNames = updated.keyof().options
 export const branchBody = z.object({
   branch: z
     .object({

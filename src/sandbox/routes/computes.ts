@@ -12,6 +12,7 @@ import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 import { createBody, readBody, updateBody } from './body.ts'
 import { presentCompute, presentOperation } from './present.ts'
+import { heeded, listed } from './untrue.ts'
 
 const TRANSITIONS = { start: startCompute, suspend: suspendCompute, restart: restartCompute } as const
 
@@ -26,11 +27,11 @@ export const computeRoutes = (api: Hono, world: World): void => {
     )
 
   api.get('/projects/:project/endpoints', (context) => {
-    const { project, computes } = world.project(context.req.param('project'))
+    const { project, computes } = listed(context, world, context.req.param('project'))
     return context.json({ endpoints: Array.from(computes.values(), (compute) => presentCompute(compute, project)) })
   })
   api.get('/projects/:project/branches/:branch/endpoints', (context) => {
-    const { project, branches, computes } = world.project(context.req.param('project'))
+    const { project, branches, computes } = listed(context, world, context.req.param('project'))
     const id = context.req.param('branch')
     if (!branches.has(id)) throw new Refusal(404, 'branch not found')
     const own = [...computes.values()].filter(({ branchId }) => branchId === id)
@@ -47,7 +48,7 @@ export const computeRoutes = (api: Hono, world: World): void => {
   api.patch('/projects/:project/endpoints/:compute', async (context) => {
     const { endpoint } = await readBody(context, updateBody)
     const { project, compute } = context.req.param()
-    return answer(context, updateCompute(world, project, compute, endpoint))
+    return answer(context, updateCompute(world, project, compute, heeded(context, endpoint)))
   })
   api.delete('/projects/:project/endpoints/:compute', (context) => {
     const { project, compute } = context.req.param()

@@ -1,30 +1,33 @@
 /** Carries out the faults of requests: what a client sees when a network, or what stands in it, does not behave. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { SandboxClock } from '../clock/clock.ts'
 import type { RequestEffect } from '../faults/fault.ts'
 import type { Faults } from '../faults/faults.ts'
 import { Refusal } from '../world/refusal.ts'
+import type { World } from '../world/world.ts'
+import { beQuicker } from './rival.ts'
+import { ignoreAttributes, lagBehind } from './untrue.ts'
 
 const HTML =
   '<!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>A timeout occurred</body></html>'
 
 /** @param root the API's root, which the faults' paths begin below. */
 export const misbehave =
-  (faults: Faults, clock: SandboxClock, root: string): MiddlewareHandler =>
+  (faults: Faults, world: World, root: string): MiddlewareHandler =>
   async (context, next) => {
     const path = context.req.path.startsWith(root) ? context.req.path.slice(root.length) : context.req.path
     const effect = faults.ofRequest(context.req.method, path)
     if (effect === undefined) return next()
-    return strike(effect, context, next, clock)
+    return strike(effect, context, next, { world, path })
   }
 
 const strike = async (
   effect: RequestEffect,
   context: Context,
   next: () => Promise<void>,
-  clock: SandboxClock,
+  { world, path }: { readonly world: World; readonly path: string },
 ): Promise<Response | undefined> => {
+  const { clock } = world
   switch (effect.kind) {
     case 'latency':
       await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + Math.random() * effect.jitterMs, resolve))
@@ -57,6 +60,20 @@ const strike = async (
       )
     case 'lock':
       throw new Refusal(423, 'project already has running conflicting operations, scheduling of new ones is prohibited')
+    case 'lag':
+      lagBehind(context, clock.now() - effect.ms)
+      await next()
+      return undefined
+    case 'ignore':
+      ignoreAttributes(context, effect.attributes)
+      await next()
+      return undefined
+    case 'rival-create':
+    case 'rival-update':
+    case 'rival-delete':
+      beQuicker(effect, world, path)
+      await next()
+      return undefined
   }
 }
 

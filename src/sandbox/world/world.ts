@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Durations, durationOf } from './durations.ts'
+import { History } from './history.ts'
 import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
@@ -51,6 +52,7 @@ export class World {
   readonly tables = new Tables()
   readonly #options: WorldOptions
   readonly #timers = new Set<() => void>()
+  readonly #history = new History()
   #runner: OperationRunner
   #lastOperationUs = 0
 
@@ -110,6 +112,7 @@ export class World {
     this.#runner = this.#newRunner()
     const before = [...this.tables.projects.values()].flatMap(({ computes }) => [...computes.values()])
     this.tables.clear()
+    this.#history.clear()
     // As if idle: no operation follows that would suspend them.
     for (const compute of before) this.#options.onGone({ ...compute, state: 'idle' })
     this.restore(changes)
@@ -127,6 +130,11 @@ export class World {
     const tables = this.tables.projects.get(id)
     if (tables === undefined || tables.project.deletedAt !== undefined) throw new Refusal(404, 'project not found')
     return tables
+  }
+
+  /** As it was at `time`. @throws {Refusal} 404. */
+  projectAt(id: string, time: number): ProjectTables {
+    return this.#history.at(this.project(id), time)
   }
 
   /** @throws {Refusal} 404. */
@@ -222,10 +230,20 @@ export class World {
   #keep(changes: readonly WorldChange[]): void {
     this.#options.store.append(changes)
     for (const change of changes) {
+      this.#noteBefore(change)
       const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
       if (gone !== undefined) this.#options.onGone(gone)
       if ('put' in change && change.put.kind === 'compute') this.#options.onCompute(change.put, this)
     }
+  }
+
+  #noteBefore(change: WorldChange): void {
+    const { kind, id } = 'put' in change ? change.put : change.drop
+    const projectId =
+      'drop' in change || change.put.kind === 'key' || change.put.kind === 'project'
+        ? this.tables.compute(id)?.projectId
+        : change.put.projectId
+    this.#history.note(this.clock.now(), kind, id, this.tables.projects.get(projectId ?? ''))
   }
 }

@@ -1,0 +1,24 @@
+/** Answers that are not true: lists that lag behind, and changes that are accepted and not carried out. */
+import type { Context } from 'hono'
+import type { ProjectTables } from '../world/tables.ts'
+import type { World } from '../world/world.ts'
+
+/** @param time what lists of this request show is how it was then. */
+export const lagBehind = (context: Context, time: number): void => context.set('listedAsOf', time)
+
+/** The project as a list of this request shows it. */
+export const listed = (context: Context, world: World, projectId: string): ProjectTables => {
+  const time: number | undefined = context.get('listedAsOf')
+  return time === undefined ? world.project(projectId) : world.projectAt(projectId, time)
+}
+
+/** @param names `undefined`: all of them. */
+export const ignoreAttributes = (context: Context, names: readonly string[] | undefined): void =>
+  context.set('isIgnored', (name: string) => names === undefined || names.includes(name))
+
+/** What of an update this request carries out. */
+export const heeded = <T extends object>(context: Context, endpoint: T): Partial<T> => {
+  const isIgnored: ((name: string) => boolean) | undefined = context.get('isIgnored')
+  if (isIgnored === undefined) return endpoint
+  return Object.fromEntries(Object.entries(endpoint).filter(([name]) => !isIgnored(name))) as Partial<T>
+}

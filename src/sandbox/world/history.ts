@@ -1,0 +1,54 @@
+/** How a project was a while ago, for lists that lag behind. */
+import type { ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
+import type { ProjectTables } from './tables.ts'
+
+type Told = ComputeRecord | OperationRecord
+
+interface Entry {
+  readonly time: number
+  readonly projectId: string
+  readonly kind: Told['kind']
+  readonly id: string
+  /** Absent: it was not there. */
+  readonly before: Told | undefined
+}
+
+/** Lists lag by seconds: what is further back than this many changes is taken to be as it was then. */
+const KEPT = 5_000
+
+export class History {
+  #entries: Entry[] = []
+
+  /** To be told before the change is made. */
+  note(time: number, kind: WorldRecord['kind'], id: string, tables: ProjectTables | undefined): void {
+    if (tables === undefined || (kind !== 'compute' && kind !== 'operation')) return
+    const before = kind === 'compute' ? tables.computes.get(id) : tables.operationById.get(id)
+    this.#entries.push({ time, projectId: tables.project.id, kind, id, before })
+    // In batches, so that each one costs a constant time.
+    if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT)
+  }
+
+  clear(): void {
+    this.#entries = []
+  }
+
+  at(tables: ProjectTables, time: number): ProjectTables {
+    const computes = new Map(tables.computes)
+    const operationById = new Map(tables.operationById)
+    for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
+      const entry = this.#entries[index]
+      if (entry === undefined || entry.time <= time) break
+      if (entry.projectId !== tables.project.id) continue
+      const { before, id } = entry
+      if (before === undefined) (entry.kind === 'compute' ? computes : operationById).delete(id)
+      else if (before.kind === 'compute') computes.set(id, before)
+      else operationById.set(id, before)
+    }
+    return {
+      ...tables,
+      computes,
+      operationById,
+      operations: tables.operations.filter(({ id }) => operationById.has(id)),
+    }
+  }
+}
