@@ -11,6 +11,7 @@ import {
   type StepOutcome,
   type StepStatus,
 } from '../model/index.ts'
+import { lookForCreated, type Search, twinOf } from './lost-create.ts'
 import { isUnfinished, toProgress, waitForOperations } from './operations.ts'
 import { notInEffect } from './verify.ts'
 
@@ -37,6 +38,8 @@ export interface StepContext {
 const RESENDS = 3
 /** What a lost request did may take a while to show, so it is looked for again and again before another one is sent. */
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
+/** A second update or delete does no harm, a second create makes a second compute: half a minute is the smaller evil. */
+const CREATE_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
 /** A read may lag behind the operation's end. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
@@ -46,11 +49,13 @@ interface Progress {
   sent: boolean
   computeId: string | undefined
   operations: readonly OperationProgress[]
+  /** Whether one was sent anew after an answer that was lost. */
+  resent: boolean
 }
 
 export const runStep = async (step: Step, context: StepContext): Promise<StepOutcome> => {
   const started = context.clock.now()
-  const progress: Progress = { sent: false, computeId: undefined, operations: [] }
+  const progress: Progress = { sent: false, computeId: undefined, operations: [], resent: false }
   const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome => ({
     step: step.id,
     status,
@@ -76,7 +81,10 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
     progress.operations = waited.operations
     if (!waited.ok) return end('failed', waited.reason, waited.message)
     const missing = await effect(step, progress.computeId, context)
-    if (missing.length === 0) return end('done')
+    if (missing.length === 0) {
+      const twin = progress.resent && step.kind === 'create' ? await twinOf(step, context) : undefined
+      return twin === undefined ? end('done') : end('failed', 'apply-failed', madeTwice(step, twin, progress.computeId))
+    }
     return end(
       'failed',
       'not-effective',
@@ -102,6 +110,9 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
   }
 }
 
+const madeTwice = (step: Step, twin: ObservedCompute, computeId: string | undefined): string =>
+  `The request whose answer was lost took effect after all: ${twin.id} is there beside ${computeId}, and both are what was asked for. Neither was deleted: find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
+
 const reasonOf = ({ status }: ApiError): FailureReason => {
   if (status === 401 || status === 403) return 'auth'
   if (status === 423) return 'project-busy'
@@ -125,8 +136,9 @@ class Recovered extends Error {
  */
 const sendOnce = async (step: Step, context: StepContext, progress: Progress): Promise<Mutation> => {
   let lostAnswer: ApiError | undefined
+  const search: Search = { others: new Set() }
   const beforeEach = async (attempt: number): Promise<void> => {
-    const found = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer)
+    const found = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer, search)
     if (found !== undefined) throw new Recovered(found)
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt })
@@ -143,15 +155,21 @@ const sendOnce = async (step: Step, context: StepContext, progress: Progress): P
       if (error instanceof Recovered) return error.mutation
       if (!(error instanceof ApiError)) throw error
       if (step.kind === 'delete' && error.status === 404) return { operations: [] }
-      if (!error.ambiguous) throw error
+      if (!error.ambiguous) {
+        // The lost request may be what this one was refused for: a branch has one primary.
+        const made = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer, search)
+        if (made !== undefined) return made
+        throw error
+      }
       lostAnswer = error
-      for (const delayMs of READ_BACK_DELAYS_MS) {
+      for (const delayMs of step.kind === 'create' ? CREATE_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
         await context.record({ type: 'wait', step: step.id, why: 'reading-back', message: error.message, delayMs })
         await context.clock.sleep(delayMs, context.abort)
-        const shown = await readBack(step, context, error)
+        const shown = await readBack(step, context, error, search)
         if (shown !== undefined) return shown
       }
       if (sends >= RESENDS) throw error
+      progress.resent = true
     }
   }
 }
@@ -161,9 +179,14 @@ const sendOnce = async (step: Step, context: StepContext, progress: Progress): P
  *
  * @throws {ApiError} that tells of the lost request where it cannot be read.
  */
-const readBack = async (step: Step, context: StepContext, lostAnswer: ApiError): Promise<Mutation | undefined> => {
+const readBack = async (
+  step: Step,
+  context: StepContext,
+  lostAnswer: ApiError,
+  search: Search,
+): Promise<Mutation | undefined> => {
   try {
-    return await lookFor(step, context)
+    return await lookFor(step, context, search)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { method, path } = lostAnswer
@@ -176,28 +199,15 @@ const readBack = async (step: Step, context: StepContext, lostAnswer: ApiError):
   }
 }
 
-const lookFor = async (step: Step, context: StepContext): Promise<Mutation | undefined> => {
+const lookFor = async (step: Step, context: StepContext, search: Search): Promise<Mutation | undefined> => {
   const compute =
-    step.kind === 'create' ? await findCreated(step, context) : await current(step.compute.id, step, context)
+    step.kind === 'create' ? await lookForCreated(step, context, search) : await current(step.compute.id, step, context)
   if (step.kind === 'delete') {
     return compute === undefined ? { operations: await unfinished(step.compute.id, step, context) } : undefined
   }
   if (compute === undefined || (step.kind !== 'create' && notInEffect(step.request, compute).length > 0))
     return undefined
   return { compute, operations: await unfinished(compute.id, step, context) }
-}
-
-/** A compute that was not there before, of the branch, type and name that were asked for. */
-const findCreated = async (step: Step, { api, known, abort }: StepContext): Promise<ObservedCompute | undefined> => {
-  const asked = step.request.body?.endpoint
-  const computes = await api.listComputes(step.project, { signal: abort })
-  return computes.find(
-    (compute) =>
-      !known.has(compute.id) &&
-      compute.branchId === asked?.branch_id &&
-      compute.type === asked.type &&
-      compute.attributes.name === asked.name,
-  )
 }
 
 const current = (

@@ -36,6 +36,7 @@ export interface WorldParts {
   readonly durations?: Durations
   readonly computes?: ComputesChoice
   readonly background?: boolean
+  readonly random?: () => number
 }
 
 /** A world without anything in it yet, and what stands behind its computes. */
@@ -62,6 +63,7 @@ export const openWorld = async (
     log: parts.log,
     store: parts.store,
     durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
+    random: parts.random,
     faultOf: (operation) => parts.faults.ofOperation(operation),
     effects: {
       begin: (operation, of) => beginOperation(operation, of, computes, toSpec),

@@ -45,7 +45,7 @@ export interface SandboxOptions {
   readonly controlToken?: string
   /** Whether the service's published rate limits hold: 429 over them. Default: no. */
   readonly rateLimits?: boolean
-  /** From 0 up to 1, for faults that strike by chance. Default: the machine's. */
+  /** From 0 up to 1, for new computes' ids and faults that strike by chance. Default: the machine's. */
   readonly random?: () => number
   /** Takes a line for each request and for each change of an operation. */
   readonly log?: (line: string) => void

@@ -1,5 +1,4 @@
 /** What a client can do to branches (facts of the public OpenAPI; the spec only names them). */
-import { newId } from './ids.ts'
 import { type ComputeRequest, newCompute } from './new-compute.ts'
 import {
   checkActiveCount,
@@ -41,7 +40,7 @@ export const createBranch = (
       ? [...branches.values()].find(({ isDefault }) => isDefault)
       : branches.get(request.parent_id)
   if (parent === undefined) throw new Refusal(404, 'branch not found')
-  const id = newId('br', (taken) => world.tables.has(taken))
+  const id = world.newId('br')
   const name = request.name ?? id
   if ([...branches.values()].some((branch) => branch.name === name)) {
     throw new Refusal(409, `branch already exists; branch_name:"${name}"`)

@@ -55,10 +55,11 @@ export const idOf = (prefix: 'ep' | 'br', bytes: Uint8Array): string => {
   return `${prefix}-${pick(FIRST, first)}-${pick(SECOND, second)}-a${tail}`
 }
 
-/** One that is not taken. */
-export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean): string => {
+/** One that is not taken. @param random from 0 up to 1; without it the machine's. */
+export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean, random?: () => number): string => {
   for (;;) {
-    const id = idOf(prefix, randomBytes(6))
+    const bytes = random === undefined ? randomBytes(6) : Uint8Array.from({ length: 6 }, () => random() * 256)
+    const id = idOf(prefix, bytes)
     if (!isTaken(id)) return id
   }
 }

@@ -1,6 +1,5 @@
 /** A compute as a request asks for it, new or on top of what is there. */
 import type { WireSettings } from '../../model/index.ts'
-import { newId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
@@ -40,7 +39,7 @@ export const newCompute = (
   const { defaults } = project
   const blank: ComputeRecord = {
     kind: 'compute',
-    id: newId('ep', (id) => world.tables.has(id)),
+    id: world.newId('ep'),
     projectId: project.id,
     branchId,
     type: request.type,

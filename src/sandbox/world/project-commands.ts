@@ -1,5 +1,5 @@
 /** What a client can do to projects (facts of the public OpenAPI; the spec only names them). */
-import { newId, newProjectId } from './ids.ts'
+import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { newCompute } from './new-compute.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from './records.ts'
@@ -51,7 +51,7 @@ export const createProject = (world: World, request: ProjectRequest, orgId: stri
   )
   const branch: BranchRecord = {
     kind: 'branch',
-    id: newId('br', (taken) => world.tables.has(taken)),
+    id: world.newId('br'),
     projectId: id,
     name: 'main',
     isDefault: true,

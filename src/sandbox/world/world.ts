@@ -4,6 +4,7 @@ import type { SandboxClock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Durations, durationOf } from './durations.ts'
 import { History } from './history.ts'
+import { newId } from './ids.ts'
 import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
@@ -38,6 +39,8 @@ export interface WorldOptions {
   /** Told when a compute is there no more. */
   readonly onGone: (compute: ComputeRecord) => void
   readonly log: (line: string) => void
+  /** From 0 up to 1: new ids come of it. Default: the machine's. */
+  readonly random?: (() => number) | undefined
 }
 
 export interface NewOperation {
@@ -130,6 +133,10 @@ export class World {
     const tables = this.tables.projects.get(id)
     if (tables === undefined || tables.project.deletedAt !== undefined) throw new Refusal(404, 'project not found')
     return tables
+  }
+
+  newId(prefix: 'ep' | 'br'): string {
+    return newId(prefix, (id) => this.tables.has(id), this.#options.random)
   }
 
   /** As it was at `time`. @throws {Refusal} 404. */

@@ -1,0 +1,221 @@
+/** One trial of the model-based test: a live project, a manifest, and whoever applies it while things go wrong. */
+import { type ApplyOptions, applyPlan, judgeConsent } from '../../src/apply/index.ts'
+import {
+  CONSENTS,
+  type Consent,
+  type Diagnostic,
+  type Observed,
+  type Outcome,
+  type Plan,
+  type PlanResult,
+  type StepRequest,
+} from '../../src/model/index.ts'
+import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
+import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Declared, type DeclaredDocument, type DeclaredShape, desired } from '../planner/world.ts'
+import type { Stage } from './stage.ts'
+
+/** When a person interrupts: at the so-manieth event, by a first Ctrl-C or by a second one at once. */
+export interface Interruption {
+  readonly at: number
+  readonly how: 'stop' | 'abort'
+}
+
+export interface Application {
+  readonly faults: readonly FaultOrder[]
+  readonly interruption: Interruption | undefined
+  readonly allow: readonly Consent[]
+}
+
+const isRival = (fault: FaultOrder): boolean => fault.on === 'request' && fault.effect.kind.startsWith('rival-')
+
+/** Long enough for what is slow, short of what never ends. */
+const TIMEOUT_MS = 45_000
+
+/** The name of every replica that somebody else makes. */
+export const RIVAL = 'rival'
+
+/** What is found wrong is kept until the end: on the server's side nobody would hear an exception. */
+export class Trial {
+  readonly wrong: string[] = []
+  /** Steps that ended well, in all applies. */
+  done = 0
+  /** Applies that somebody else came in between. */
+  rivals = 0
+  readonly #stage: Stage
+  #manifest: DeclaredDocument
+  /** Whether the manifest had a plan before. */
+  #wasPlanned = false
+  /** What was there when the manifest came. */
+  #before: ReadonlySet<string>
+  #seen: ReadonlySet<string>
+  #hasRival = false
+
+  constructor(stage: Stage, live: Observed, manifest: DeclaredDocument) {
+    this.#stage = stage
+    this.#manifest = manifest
+    this.#before = new Set(live.projects.flatMap(({ computes }) => computes.map(({ id }) => id)))
+    this.#seen = this.#before
+    const { control } = stage.sandbox
+    control.clearFaults()
+    control.load(worldOf(live, stage.sandbox.clock.now()))
+    control.clearRequests()
+  }
+
+  declare(manifest: DeclaredDocument): void {
+    this.#manifest = manifest
+    this.#wasPlanned = false
+    this.#before = new Set(livesOf(this.#stage.sandbox).map(({ id }) => id))
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.#stage.sandbox.clock.advance(ms)
+  }
+
+  /** Plans and applies as the command does. */
+  async apply({ faults, interruption, allow }: Application): Promise<{ result: PlanResult; outcome?: Outcome }> {
+    const { sandbox, clock, during, connect, busy } = this.#stage
+    const api = connect({ lockTimeoutMs: TIMEOUT_MS })
+    const manifests = manifestsOf(this.#manifest)
+    const replan = (pinAliases: Readonly<Record<string, string>> = {}) =>
+      look(api, manifests, { concurrency: 8, estimate: false, pinAliases })
+    const [stop, abort] = [new AbortController(), new AbortController()]
+    let events = 0
+    try {
+      const { result, observed } = await during(replan())
+      if (!result.ok) return { result }
+      this.#wasPlanned = true
+      for (const fault of faults) sandbox.control.addFault(fault)
+      this.#hasRival = faults.some(isRival)
+      if (this.#hasRival) this.rivals += 1
+      sandbox.control.clearRequests()
+      const options: ApplyOptions = {
+        plan: result.plan,
+        observed,
+        api,
+        clock,
+        consent: { allow: new Set(allow) },
+        operationTimeoutMs: TIMEOUT_MS,
+        stop: stop.signal,
+        abort: abort.signal,
+        onEvent: async () => {
+          busy()
+          events += 1
+          if (events !== interruption?.at) return
+          stop.abort()
+          if (interruption.how === 'abort') abort.abort()
+        },
+        replan: async (aliases) => (await replan(aliases)).result,
+      }
+      const outcome = await during(applyPlan(options))
+      this.#repin(result.plan, outcome)
+      this.#check(result.plan, allow)
+      this.done += outcome.steps.filter(({ status }) => status === 'done').length
+      return { result, outcome }
+    } finally {
+      sandbox.control.clearFaults()
+      this.#hasRival = false
+      await api.close()
+    }
+  }
+
+  /** No fault any more, and what hung goes on: now everything must come to be as declared. */
+  async recover(): Promise<void> {
+    const { control } = this.#stage.sandbox
+    control.load(control.dump())
+    await this.pass(120_000)
+    let { result, outcome } = await this.#applyFreely()
+    if (!result.ok && this.#dropDeadPins(result.diagnostics)) ({ result, outcome } = await this.#applyFreely())
+    if (!result.ok) {
+      if (this.#wasPlanned && this.rivals === 0)
+        this.wrong.push(`no plan afterwards: ${result.diagnostics.map(({ code }) => code)}`)
+      return
+    }
+    const isRefused = result.plan.steps.some(({ refused }) => refused !== undefined)
+    if (isRefused) return
+    if (outcome?.converged === false || outcome?.steps.some(({ status }) => status !== 'done')) {
+      this.wrong.push(`a second apply did not converge: ${JSON.stringify(outcome, null, 1)}`)
+      return
+    }
+    const again = await this.#applyFreely()
+    const left = again.result.ok ? again.result.plan.steps.map(({ id }) => id) : ['no plan']
+    if (left.length > 0) this.wrong.push(`the plan afterwards is not empty: ${left.join(', ')}`)
+  }
+
+  #applyFreely() {
+    return this.apply({ faults: [], interruption: undefined, allow: CONSENTS })
+  }
+
+  /** What the message of a pin that names nothing tells to do. */
+  #dropDeadPins(diagnostics: readonly Diagnostic[]): boolean {
+    const dead = diagnostics.filter(({ code }) => code === 'E_PIN_UNKNOWN')
+    for (const { message } of dead) {
+      const id = /has no compute `([^`]+)`/.exec(message)?.[1] ?? ''
+      this.#manifest = withPin(this.#manifest, id, undefined)
+    }
+    return dead.length > 0
+  }
+
+  /** What the notes of an apply tell to do. */
+  #repin(plan: Plan, { notes }: Outcome): void {
+    for (const note of notes) {
+      const match = /^(ep-\S+) (?:was replaced: change its pin.* to `id: (ep-\S+)`|is deleted, and its successor)/.exec(
+        note,
+      )
+      if (match?.[1] !== undefined) this.#manifest = withPin(this.#manifest, match[1], match[2])
+    }
+    if (plan.steps.length === 0 && notes.length > 0) this.wrong.push(`notes without steps: ${notes.join(' ')}`)
+  }
+
+  /** Everything that was sent is a step of the plan that was agreed to, and nothing was made twice. */
+  #check(plan: Plan, allow: readonly Consent[]): void {
+    const judged = new Map(judgeConsent(plan, { allow: new Set(allow) }).map(({ step, allowed }) => [step, allowed]))
+    const agreed = new Set(plan.steps.filter(({ id }) => judged.get(id) === true).map(({ request }) => textOf(request)))
+    for (const { method, path, body } of this.#stage.sandbox.control.requests()) {
+      if (method === 'GET' || agreed.has(`${method} ${path} ${body ?? ''}`)) continue
+      this.wrong.push(`${method} ${path} is no step that was agreed to`)
+    }
+    const made = livesOf(this.#stage.sandbox).filter(({ id, name }) => !this.#before.has(id) && name !== RIVAL)
+    const places = made.filter(({ type }) => type === 'read_only').map(({ branchId, name }) => `${branchId}/${name}`)
+    if (new Set(places).size < places.length) this.wrong.push(`created twice: ${places.join(', ')}`)
+  }
+
+  /** To be called whenever the server handled a request: what it sees at that moment. */
+  watch(method: string, path: string): void {
+    const live = livesOf(this.#stage.sandbox)
+    const primaries = live.filter(({ type }) => type === 'read_write').map(({ branchId }) => branchId)
+    if (new Set(primaries).size < primaries.length) this.wrong.push('two primaries on one branch')
+    const ids = new Set(live.map(({ id }) => id))
+    for (const id of this.#seen) {
+      const isAsked = method === 'DELETE' && path.endsWith(`/${id}`)
+      if (!ids.has(id) && !isAsked && !this.#hasRival) this.wrong.push(`${id} is gone, and nobody deleted it`)
+    }
+    this.#seen = ids
+  }
+}
+
+const textOf = ({ method, path, body }: StepRequest): string =>
+  `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)}`
+
+const livesOf = ({ control }: Sandbox) =>
+  control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
+
+const manifestsOf = (declared: DeclaredDocument): Manifests => ({
+  paths: [],
+  loaded: { desired: desired(declared), diagnostics: [], files: [], digest: '', lineOf: () => undefined },
+})
+
+/** With another pin in the place of that one; `undefined`: with none. */
+const withPin = (declared: DeclaredDocument, old: string, id: string | undefined): DeclaredDocument => {
+  const repin = <T extends Declared>({ id: pin, ...rest }: T) => {
+    const now = pin === old ? id : pin
+    return now === undefined ? rest : { ...rest, id: now }
+  }
+  const shape = ({ primary, replicas = {}, ...rest }: DeclaredShape): DeclaredShape => ({
+    ...rest,
+    ...(primary === undefined ? {} : { primary: primary === 'absent' ? primary : repin(primary) }),
+    replicas: Object.fromEntries(Object.entries(replicas).map(([key, replica]) => [key, repin(replica)])),
+  })
+  const branches = Object.entries(declared.branches ?? {}).map(([name, one]) => [name, shape(one)])
+  return { ...declared, branches: Object.fromEntries(branches) }
+}

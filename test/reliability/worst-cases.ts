@@ -1,0 +1,103 @@
+/** Whatever may go wrong during an apply, as arbitraries. */
+import fc from 'fast-check'
+import { CONSENTS } from '../../src/model/index.ts'
+import type { FaultOrder } from '../../src/sandbox/index.ts'
+import { manifest as anyManifest, BRANCHES } from '../planner/arbitraries.ts'
+import { branchId, type Declared, type DeclaredDocument, type DeclaredShape } from '../planner/world.ts'
+import { type Application, type Interruption, RIVAL } from './trial.ts'
+
+type RequestFault = Extract<FaultOrder, { readonly on: 'request' }>
+type RequestEffect = RequestFault['effect']
+type OperationEffect = Extract<FaultOrder, { readonly on: 'operation' }>['effect']
+
+const requestEffect: fc.Arbitrary<RequestEffect> = fc.constantFrom<RequestEffect>(
+  { kind: 'latency', ms: 3_000 },
+  { kind: 'reset-before' },
+  { kind: 'reset-after' },
+  { kind: 'truncate' },
+  { kind: 'malformed' },
+  { kind: 'html' },
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 502 },
+  { kind: 'status', status: 503, retryAfter: 1 },
+  { kind: 'status', status: 429 },
+  { kind: 'status', status: 429, retryAfter: 2 },
+  { kind: 'status', status: 422, message: 'no' },
+  { kind: 'lock' },
+  { kind: 'ignore' },
+  { kind: 'rival-delete' },
+  { kind: 'rival-update', endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 } },
+)
+
+const rivalCreate: fc.Arbitrary<RequestEffect> = fc
+  .tuple(fc.constantFrom(...BRANCHES), fc.constantFrom('read_write', 'read_only'))
+  .map(([name, type]) => ({ kind: 'rival-create', endpoint: { branch_id: branchId(name), type, name: RIVAL } }))
+
+const operationEffect: fc.Arbitrary<OperationEffect> = fc.constantFrom<OperationEffect>(
+  { kind: 'fail', message: 'no host had room' },
+  { kind: 'error', message: 'no host had room' },
+  { kind: 'cancel' },
+  { kind: 'skip' },
+  { kind: 'hang' },
+  { kind: 'slow', ms: 20_000 },
+)
+
+const when = { times: fc.integer({ min: 1, max: 4 }), after: fc.integer({ min: 0, max: 5 }) }
+
+const onRequest: fc.Arbitrary<FaultOrder> = fc
+  .record({
+    effect: fc.oneof({ weight: 15, arbitrary: requestEffect }, { weight: 1, arbitrary: rivalCreate }),
+    method: fc.constantFrom('POST', 'PATCH', 'DELETE', 'GET', undefined),
+    ...when,
+  })
+  .map(({ method, ...fault }) => ({ on: 'request', ...fault, ...(method === undefined ? {} : { method }) }))
+
+const onOperation: fc.Arbitrary<FaultOrder> = fc.record({
+  on: fc.constant('operation' as const),
+  effect: operationEffect,
+  ...when,
+})
+
+/** Lists that lag for as long as an apply may take to look for what a lost request made. */
+const lag: fc.Arbitrary<FaultOrder> = fc.integer({ min: 500, max: 25_000 }).map((ms) => ({
+  on: 'request',
+  method: 'GET',
+  path: '/projects/*/endpoints',
+  effect: { kind: 'lag', ms },
+  times: 0,
+}))
+
+const fault = fc.oneof(
+  { weight: 4, arbitrary: onRequest },
+  { weight: 2, arbitrary: onOperation },
+  { weight: 1, arbitrary: lag },
+)
+
+const interruption: fc.Arbitrary<Interruption | undefined> = fc.option(
+  fc.record({ at: fc.integer({ min: 1, max: 25 }), how: fc.constantFrom('stop', 'abort') }),
+  { nil: undefined, freq: 2 },
+)
+
+export const application: fc.Arbitrary<Application> = fc.record({
+  faults: fc.array(fault, { maxLength: 4 }),
+  interruption,
+  allow: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(CONSENTS) },
+    { weight: 1, arbitrary: fc.subarray([...CONSENTS]) },
+  ),
+})
+
+/** The service refuses a large compute that scales to zero, as a reader of manifests would have said. */
+const acceptable = (one: Declared): Declared => (one.size === 24 ? { ...one, scaleToZero: -1 } : one)
+
+const acceptableShape = <T extends DeclaredShape>(shape: T): T => ({
+  ...shape,
+  ...(typeof shape.primary === 'object' ? { primary: acceptable(shape.primary) } : {}),
+  replicas: Object.fromEntries(Object.entries(shape.replicas ?? {}).map(([key, one]) => [key, acceptable(one)])),
+})
+
+export const manifest: fc.Arbitrary<DeclaredDocument> = anyManifest.map(({ branches = {}, rules = [], ...rest }) => ({
+  ...rest,
+  branches: Object.fromEntries(Object.entries(branches).map(([name, shape]) => [name, acceptableShape(shape)])),
+  rules: rules.map(acceptableShape),
+}))
