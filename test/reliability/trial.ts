@@ -1,5 +1,5 @@
 /** One trial of the model-based test: a live project, a manifest, and whoever applies it while things go wrong. */
-import { type ApplyOptions, applyPlan, judgeConsent } from '../../src/apply/index.ts'
+import { type ApplyOptions, applyPlan } from '../../src/apply/index.ts'
 import {
   CONSENTS,
   type Consent,
@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Plan,
   type PlanResult,
+  type Step,
   type StepRequest,
 } from '../../src/model/index.ts'
 import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
@@ -169,8 +170,7 @@ export class Trial {
 
   /** Everything that was sent is a step of the plan that was agreed to, and nothing was made twice. */
   #check(plan: Plan, allow: readonly Consent[]): void {
-    const judged = new Map(judgeConsent(plan, { allow: new Set(allow) }).map(({ step, allowed }) => [step, allowed]))
-    const agreed = new Set(plan.steps.filter(({ id }) => judged.get(id) === true).map(({ request }) => textOf(request)))
+    const agreed = new Set(plan.steps.filter((step) => isCovered(step, allow)).map(({ request }) => textOf(request)))
     for (const { method, path, body } of this.#stage.sandbox.control.requests()) {
       if (method === 'GET' || agreed.has(`${method} ${path} ${body ?? ''}`)) continue
       this.wrong.push(`${method} ${path} is no step that was agreed to`)
@@ -193,6 +193,12 @@ export class Trial {
     this.#seen = ids
   }
 }
+
+/** Judged anew here: the engine's own judgement is what is on trial. */
+const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[]): boolean =>
+  refused === undefined &&
+  consents.every((consent) => allow.includes(consent)) &&
+  (kind !== 'delete' || allow.includes('delete') || allow.includes('replace'))
 
 const textOf = ({ method, path, body }: StepRequest): string =>
   `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)}`
