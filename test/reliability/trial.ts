@@ -9,6 +9,7 @@ import {
   type Plan,
   type PlanResult,
   type Step,
+  type StepOutcome,
   type StepRequest,
 } from '../../src/model/index.ts'
 import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
@@ -32,6 +33,8 @@ const isRival = (fault: FaultOrder): boolean => fault.on === 'request' && fault.
 
 /** Long enough for what is slow, short of what never ends. */
 const TIMEOUT_MS = 45_000
+
+const ENDED: ReadonlySet<string> = new Set(['finished', 'skipped', 'cancelled', 'error'])
 
 /** The name of every replica that somebody else makes. */
 export const RIVAL = 'rival'
@@ -99,9 +102,10 @@ export class Trial {
         operationTimeoutMs: TIMEOUT_MS,
         stop: stop.signal,
         abort: abort.signal,
-        onEvent: async () => {
+        onEvent: async (event) => {
           busy()
           events += 1
+          if (event.type === 'step-end') this.#checkEnd(result.plan, event.outcome)
           if (events !== interruption?.at) return
           stop.abort()
           if (interruption.how === 'abort') abort.abort()
@@ -178,6 +182,23 @@ export class Trial {
     const made = livesOf(this.#stage.sandbox).filter(({ id, name }) => !this.#before.has(id) && name !== RIVAL)
     const places = made.filter(({ type }) => type === 'read_only').map(({ branchId, name }) => `${branchId}/${name}`)
     if (new Set(places).size < places.length) this.wrong.push(`created twice: ${places.join(', ')}`)
+  }
+
+  /** What is called done has come to its end at the service. */
+  #checkEnd(plan: Plan, { step: id, status }: StepOutcome): void {
+    const step = plan.steps.find((one) => one.id === id)
+    if (status !== 'done' || step === undefined) return
+    const { control } = this.#stage.sandbox
+    const started = control.requests().flatMap(({ method, path, body, answer }) => {
+      if (`${method} ${path} ${body ?? ''}` !== textOf(step.request)) return []
+      return (answer as { readonly operations?: readonly { readonly id: string }[] } | undefined)?.operations ?? []
+    })
+    const ids = new Set(started.map((operation) => operation.id))
+    for (const change of control.dump().changes) {
+      if (!('put' in change) || change.put.kind !== 'operation' || !ids.has(change.put.id)) continue
+      const { action, status: now } = change.put
+      if (!ENDED.has(now)) this.wrong.push(`${id} counts as done while its ${action} is ${now}`)
+    }
   }
 
   /** To be called whenever the server handled a request: what it sees at that moment. */

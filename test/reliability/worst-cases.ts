@@ -59,13 +59,15 @@ const onOperation: fc.Arbitrary<FaultOrder> = fc.record({
 })
 
 /** Lists that lag for as long as an apply may take to look for what a lost request made. */
-const lag: fc.Arbitrary<FaultOrder> = fc.integer({ min: 500, max: 25_000 }).map((ms) => ({
-  on: 'request',
-  method: 'GET',
-  path: '/projects/*/endpoints',
-  effect: { kind: 'lag', ms },
-  times: 0,
-}))
+const lag: fc.Arbitrary<FaultOrder> = fc
+  .record({ ms: fc.integer({ min: 500, max: 25_000 }), path: fc.constantFrom('endpoints', 'operations', '*') })
+  .map(({ ms, path }) => ({
+    on: 'request',
+    method: 'GET',
+    path: `/projects/*/${path}`,
+    effect: { kind: 'lag', ms },
+    times: 0,
+  }))
 
 const fault = fc.oneof(
   { weight: 4, arbitrary: onRequest },
