@@ -1,0 +1,103 @@
+/** The program is ended at every moment that matters, and `apply` again makes the project as declared. */
+import type { ChildProcess } from 'node:child_process'
+import { expect, test } from 'vitest'
+import type { Ended } from './espalier.ts'
+import { STEPS, tenSteps } from './ten-steps.ts'
+
+/** As the server sees a step: the change, then the wait for its operations, then the fresh read. */
+const MOMENTS = {
+  'the change took effect and was not answered': (method: string, _path: string) => method !== 'GET',
+  'its operations run': (method: string, path: string) => method === 'GET' && path.endsWith('/operations'),
+  'it was read back, and the next one has not begun': (method: string, path: string) =>
+    method === 'GET' && /\/endpoints\/[^/]+$/.test(path),
+} as const
+
+type Moment = keyof typeof MOMENTS
+
+const everyBoundary: readonly (readonly [number, Moment])[] = [
+  // Nothing was sent yet: the last thing that is read before the first step are the project's past operations.
+  [0, 'its operations run'],
+  ...Array.from({ length: STEPS }, (_, index) => index + 1).flatMap((step): [number, Moment][] => [
+    [step, 'the change took effect and was not answered'],
+    [step, 'it was read back, and the next one has not begun'],
+  ]),
+  // A create, an update and a delete that the next apply finds under way.
+  ...[2, 7, 10].map((step): [number, Moment] => [step, 'its operations run']),
+]
+
+/** Interrupts once the so-manieth change has come to that moment. */
+const interruptAt = async (step: number, moment: Moment, interrupt: (child: ChildProcess) => void) => {
+  let child: ChildProcess | undefined
+  let isDue = true
+  const ten = await tenSteps({
+    onRequest: (method, path, changes) => {
+      if (!isDue || changes !== step || !MOMENTS[moment](method, path) || child === undefined) return
+      isDue = false
+      interrupt(child)
+    },
+  })
+  const running = ten.apply()
+  child = running.child
+  return { ten, running, ended: await running.ended }
+}
+
+test.concurrent.for(everyBoundary)(
+  'kill -9 in step %i when %s: apply again converges',
+  async ([step, moment], { expect }) => {
+    const { ten, ended } = await interruptAt(step, moment, (child) => child.kill('SIGKILL'))
+    try {
+      expect(ended.code, ended.stdout + ended.stderr).toBeNull()
+      expect(await ten.applyAgain()).toEqual([])
+    } finally {
+      await ten.close()
+    }
+  },
+)
+
+const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
+
+test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
+  '%s once: the step under way is seen through, no other starts, and it says what to run',
+  async (signal, { expect }) => {
+    const { ten, ended } = await interruptAt(4, 'its operations run', (child) => child.kill(signal))
+    try {
+      expect(ended.code, ended.stdout + ended.stderr).toBe(130)
+      expect(ended.stderr).toContain(
+        'Stopping: no new step starts, those under way are seen through. Interrupt again to stop at once.',
+      )
+      expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
+      expect(ended.stdout).toContain('Next: run `espalier apply` again. What is done stays done.')
+      expect(await ten.applyAgain()).toEqual([])
+    } finally {
+      await ten.close()
+    }
+  },
+)
+
+test.concurrent('SIGINT twice: it ends at once, and says that a step was under way', async ({ expect }) => {
+  const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) => {
+    child.kill('SIGINT')
+    child.stderr?.on('data', (text) => {
+      if (String(text).includes('Stopping: ')) child.kill('SIGINT')
+    })
+  })
+  try {
+    expect(ended.code, ended.stdout + ended.stderr).toBe(130)
+    expect(ended.stderr).toContain('Stopping at once. Run the same command again to converge.')
+    expect(tally(ended)).toBe('Apply incomplete: 3 done, 1 failed, 6 skipped.')
+    expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      '(interrupted): Interrupted while it was under way: run `espalier apply` again to see it through.',
+    )
+    expect(await ten.applyAgain()).toEqual([])
+  } finally {
+    await ten.close()
+  }
+})
+
+test('undisturbed, the ten steps are done', async () => {
+  const ten = await tenSteps()
+  const ended = await ten.apply().ended
+  expect(tally(ended)).toBe(`Apply complete: ${STEPS} done.`)
+  expect(await ten.applyAgain()).toEqual([])
+  await ten.close()
+})

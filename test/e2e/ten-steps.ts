@@ -1,0 +1,149 @@
+/** A plan of ten steps, applied by the program as a process to a sandbox in this one, which sees every request. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createReadApi } from '../../src/api/index.ts'
+import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { look, readManifests } from '../../src/workflow/index.ts'
+import { type Ended, espalier, type Running, start } from './espalier.ts'
+
+export const STEPS = 10
+const PROJECT = 'ten-steps-00000001'
+
+const SEED: Seed = {
+  projects: [
+    {
+      id: PROJECT,
+      branches: [
+        {
+          name: 'main',
+          computes: [{ id: 'ep-main-00000001', size: 1 }],
+        },
+        {
+          name: 'staging',
+          computes: [{ id: 'ep-reporting-00000003', type: 'read_only', name: 'reporting', size: 1 }],
+        },
+        {
+          name: 'archive',
+          computes: [
+            { id: 'ep-archive-00000004', size: 1 },
+            { id: 'ep-unasked-00000002', type: 'read_only', name: 'unasked', size: 1 },
+          ],
+        },
+        { name: 'damaged', computes: [{ id: 'ep-moving-00000005', size: 1 }] },
+        { name: 'restored' },
+      ],
+    },
+  ],
+}
+
+const MANIFEST = `
+version: 1
+project: ${PROJECT}
+branches:
+  main:
+    primary: { size: 2 }
+    replicas: { first: { size: 1 }, second: { size: 1 }, third: { size: 1 } }
+  staging:
+    primary: { size: 0.5 }
+    replicas: { reporting: { size: 2 } }
+  archive:
+    primary: absent
+  restored:
+    primary: { id: ep-moving-00000005 }
+    replicas: { reader: { size: 1 } }
+prune: true
+`
+
+/** What the ten steps lead to, whoever was interrupted on the way. */
+const WANTED = [
+  'main/first 1',
+  'main/primary 2',
+  'main/second 1',
+  'main/third 1',
+  'restored/primary 1',
+  'restored/reader 1',
+  'staging/primary 0.5',
+  'staging/reporting 2',
+]
+
+export interface TenSteps {
+  readonly sandbox: Sandbox
+  /** Of the manifest and of whatever else a test needs. */
+  readonly folder: string
+  apply(...more: readonly string[]): Running
+  /** Applies once more. What is wrong with the project afterwards; nothing: it is as declared, and the plan is empty. */
+  applyAgain(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export interface TenStepsOptions {
+  /** Told of each request of the program, before its answer leaves; `changes` counts those that are no GET. */
+  readonly onRequest?: (method: string, path: string, changes: number) => void
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export const tenSteps = async ({ onRequest, env = {} }: TenStepsOptions = {}): Promise<TenSteps> => {
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-ten-'))
+  const manifest = join(folder, 'espalier.yaml')
+  await writeFile(manifest, MANIFEST)
+  let changes = 0
+  const sandbox = await startSandbox({
+    seed: SEED,
+    timeScale: 50,
+    background: false,
+    onRequest: (method, path) => {
+      if (method !== 'GET') changes += 1
+      onRequest?.(method, path, changes)
+    },
+  })
+  const environment = { ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
+  const consent = ['--auto-approve', '--allow', 'restart,move,delete']
+  return {
+    sandbox,
+    folder,
+    apply: (...more) => start(['apply', manifest, ...consent, ...more], { ...environment, ...env }),
+    applyAgain: async () => {
+      const applied = await espalier(['apply', manifest, ...consent], environment)
+      const left = await leftOver(sandbox, manifest)
+      const live = await liveOf(sandbox)
+      return [
+        ...(applied.code === 0 ? [] : [`apply: ${said(applied)}`]),
+        ...left.map((step) => `left over: ${step}`),
+        ...(live.join() === WANTED.join() ? [] : [`live: ${live.join()}`]),
+      ]
+    },
+    close: async () => {
+      await sandbox.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const said = ({ code, stdout, stderr }: Ended): string => `${code}\n${stdout}\n${stderr}`
+
+/** The steps of a plan made now. */
+const leftOver = async ({ apiUrl, apiKey }: Sandbox, manifest: string): Promise<readonly string[]> => {
+  const api = createReadApi({ baseUrl: apiUrl, apiKey })
+  const { result } = await look(api, await readManifests([manifest]), { concurrency: 1, estimate: false })
+  await api.close()
+  return result.ok ? result.plan.steps.map(({ id }) => id) : result.diagnostics.map(({ message }) => message)
+}
+
+/** `branch/name size`, sorted. */
+const liveOf = async ({ control }: Sandbox): Promise<readonly string[]> => {
+  const sizes = new Map(
+    control
+      .dump()
+      .changes.flatMap((change) =>
+        'put' in change && change.put.kind === 'compute' ? [[change.put.id, change.put.max] as const] : [],
+      ),
+  )
+  const computes = await control.computes()
+  return computes
+    .map(({ id, branchName, type, name }) => {
+      const role = type === 'read_write' ? 'primary' : (name ?? id)
+      return `${branchName}/${role} ${sizes.get(id)}`
+    })
+    .toSorted()
+}
