@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Ended {
@@ -32,8 +32,15 @@ const environment = (env: Environment): NodeJS.ProcessEnv => ({
   ...env,
 })
 
-export const start = (args: readonly string[], env: Environment = {}, cwd = ROOT): Running => {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+/** @param before programs that start it, with their arguments. */
+export const start = (
+  args: readonly string[],
+  env: Environment = {},
+  cwd = ROOT,
+  before: readonly string[] = [],
+): Running => {
+  const [program = process.execPath, ...rest] = [...before, process.execPath, MAIN, ...args]
+  const child = spawn(program, rest, {
     cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],

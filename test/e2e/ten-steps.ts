@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { look, readManifests } from '../../src/workflow/index.ts'
-import { type Ended, espalier, type Running, start } from './espalier.ts'
+import { type Ended, espalier, ROOT, type Running, start } from './espalier.ts'
 
 export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
@@ -72,6 +72,13 @@ export interface TenSteps {
   /** Of the manifest and of whatever else a test needs. */
   readonly folder: string
   apply(...more: readonly string[]): Running
+  /** The same, with other programs before it. */
+  applyBy(before: readonly string[], ...more: readonly string[]): Running
+  /** What `apply` runs. */
+  command(...more: readonly string[]): {
+    readonly args: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+  }
   /** Applies once more. What is wrong with the project afterwards; nothing: it is as declared, and the plan is empty. */
   applyAgain(): Promise<readonly string[]>
   close(): Promise<void>
@@ -99,10 +106,20 @@ export const tenSteps = async ({ onRequest, env = {} }: TenStepsOptions = {}): P
   })
   const environment = { ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
   const consent = ['--auto-approve', '--allow', 'restart,move,delete']
+  const command: TenSteps['command'] = (...more) => ({
+    args: ['apply', manifest, ...consent, ...more],
+    env: { ...environment, ...env },
+  })
+  const applyBy: TenSteps['applyBy'] = (before, ...more) => {
+    const { args, env } = command(...more)
+    return start(args, env, ROOT, before)
+  }
   return {
     sandbox,
     folder,
-    apply: (...more) => start(['apply', manifest, ...consent, ...more], { ...environment, ...env }),
+    command,
+    applyBy,
+    apply: (...more) => applyBy([], ...more),
     applyAgain: async () => {
       const applied = await espalier(['apply', manifest, ...consent], environment)
       const left = await leftOver(sandbox, manifest)

@@ -1,0 +1,97 @@
+/** The machine around the program fails: its disk, its terminal, its clock. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { MAIN, ROOT } from './espalier.ts'
+import { STEPS, type TenStepsOptions, tenSteps } from './ten-steps.ts'
+
+const opened = async (options: TenStepsOptions = {}) => {
+  const ten = await tenSteps(options)
+  onTestFinished(() => ten.close())
+  return ten
+}
+
+const FULL = '/dev/full'
+const noFull = existsSync(FULL) ? '' : `skipped: there is no ${FULL} here`
+test.skipIf(noFull !== '')(
+  `no room for the journal from the first line on: nothing is changed, and it says so ${noFull}`,
+  async () => {
+    const ten = await opened()
+    const { code, stderr } = await ten.apply('--journal', FULL).ended
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`The journal ${FULL} cannot be written: ENOSPC.`),
+    })
+    expect(stderr).toContain('Make room or choose another file with --journal, then run the same command again.')
+    expect(stderr).not.toMatch(/\n\s+at /)
+    expect(ten.sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
+    expect(await ten.applyAgain()).toEqual([])
+  },
+)
+
+/** A mount of one's own: as root, or in a user namespace where the machine lets people have one. */
+const UNSHARE = ['--map-root-user', '--mount']
+const SMALL_DISK = 'mount -t tmpfs -o size="$1" tmpfs "$2" && shift 2 && exec "$@"'
+const canMount = (): boolean => {
+  try {
+    execFileSync('unshare', [...UNSHARE, 'sh', '-c', SMALL_DISK, 'sh', '4k', '/tmp', 'true'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+const noMount = canMount() ? '' : 'skipped: a small disk cannot be mounted here'
+test.skipIf(noMount !== '')(
+  `the disk fills up under the journal: what is not on disk is not sent, and it says what was done ${noMount}`,
+  async () => {
+    const ten = await opened()
+    const disk = join(ten.folder, 'disk')
+    await mkdir(disk)
+    // The plan takes seven pages of it, so that some of the steps have room.
+    const small = ['unshare', ...UNSHARE, 'sh', '-c', SMALL_DISK, 'sh', '32k', disk]
+    const { code, stdout, stderr } = await ten.applyBy(small, '--journal', join(disk, 'journal')).ended
+    expect(code, stdout + stderr).toBe(3)
+    const said = stdout.replaceAll(/\s+/g, ' ')
+    expect(said).toMatch(/The journal \S+ cannot be written: ENOSPC\./)
+    const done = Number(/Apply incomplete: (\d+) done/.exec(said)?.[1])
+    const sent = ten.sandbox.control.requests().filter(({ method }) => method !== 'GET')
+    expect(done).toBeGreaterThan(0)
+    expect(done).toBeLessThan(STEPS)
+    // The step under way when the disk was full may have been sent.
+    expect(sent.length - done).toBeLessThanOrEqual(1)
+    expect(await ten.applyAgain()).toEqual([])
+  },
+)
+
+test('the reader of its output goes away (`| head -n 1`): the apply goes on to its end', async () => {
+  const ten = await opened()
+  const { args, env } = ten.command()
+  const child = spawn('bash', ['-c', 'set -o pipefail; "$@" | head -n 1', 'bash', process.execPath, MAIN, ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let noise = ''
+  child.stderr.on('data', (text) => {
+    noise += text
+  })
+  child.stdout.resume()
+  const [code] = await once(child, 'close')
+  expect({ code, noise }).toEqual({ code: 0, noise: '' })
+  const sent = ten.sandbox.control.requests().filter(({ method }) => method !== 'GET')
+  expect(sent).toHaveLength(STEPS)
+  expect(await ten.applyAgain()).toEqual([])
+})
+
+test('the clock of the machine is set back and on by hours: no wait is cut short or drawn out', async () => {
+  const preload = pathToFileURL(join(ROOT, 'test/e2e/jumping-clock.mjs')).href
+  const ten = await opened({ env: { NODE_OPTIONS: `--import ${preload}` } })
+  const { code, stdout, stderr } = await ten.apply('--operation-timeout', '30s', '--lock-timeout', '30s').ended
+  expect(code, stdout + stderr).toBe(0)
+  expect(stdout).toContain(`Apply complete: ${STEPS} done.`)
+  expect(await ten.applyAgain()).toEqual([])
+})
