@@ -140,7 +140,8 @@ const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptio
 const refusal = (method: string, path: string, answer: Answer): ApiError => {
   const code = fieldOf(answer.body, 'code')
   const requestId = fieldOf(answer.body, 'request_id') ?? answer.requestId
-  return new ApiError('E_API', `The control API refused: ${messageOf(answer)}`, {
+  const what = answer.status < 500 ? 'refused' : 'failed'
+  return new ApiError('E_API', `The control API ${what}: ${messageOf(answer)}`, {
     method,
     path,
     status: answer.status,
@@ -150,7 +151,7 @@ const refusal = (method: string, path: string, answer: Answer): ApiError => {
   })
 }
 
-const messageOf = (answer: Answer): string => fieldOf(answer.body, 'message') ?? `status ${answer.status}, no message`
+const messageOf = (answer: Answer): string => fieldOf(answer.body, 'message') ?? 'it gave no reason'
 
 const fieldOf = (body: unknown, name: string): string | undefined => {
   if (typeof body !== 'object' || body === null) return undefined

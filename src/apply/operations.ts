@@ -107,7 +107,7 @@ const endedBadly = ({ id, action, status, error }: Operation): string =>
 const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
   const names = open.map(
     ({ id, action, status, failuresCount }) =>
-      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} failures` : ''})`,
+      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} ${failuresCount === 1 ? 'failure' : 'failures'}` : ''})`,
   )
   return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may yet finish: run \`espalier apply\` again to wait on and go on, or raise --operation-timeout.`
 }

@@ -49,13 +49,14 @@ interface Progress {
   sent: boolean
   computeId: string | undefined
   operations: readonly OperationProgress[]
-  /** Whether one was sent anew after an answer that was lost. */
-  resent: boolean
+  /** Requests whose answers were lost, and that did not show to have taken effect. */
+  lost: number
+  accepted: boolean
 }
 
 export const runStep = async (step: Step, context: StepContext): Promise<StepOutcome> => {
   const started = context.clock.now()
-  const progress: Progress = { sent: false, computeId: undefined, operations: [], resent: false }
+  const progress: Progress = { sent: false, computeId: undefined, operations: [], lost: 0, accepted: false }
   const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome => ({
     step: step.id,
     status,
@@ -67,6 +68,7 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
   })
   try {
     const answer = await sendOnce(step, context, progress)
+    progress.accepted = true
     progress.computeId = answer.compute?.id ?? step.compute.id
     progress.operations = answer.operations.map(toProgress)
     if (step.kind === 'create' && progress.computeId !== undefined) context.known.set(progress.computeId, undefined)
@@ -82,7 +84,7 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
     if (!waited.ok) return end('failed', waited.reason, waited.message)
     const missing = await effect(step, progress.computeId, context)
     if (missing.length === 0) {
-      const twin = progress.resent && step.kind === 'create' ? await twinOf(step, context) : undefined
+      const twin = progress.lost > 0 && step.kind === 'create' ? await twinOf(step, context) : undefined
       return twin === undefined ? end('done') : end('failed', 'apply-failed', madeTwice(step, twin, progress.computeId))
     }
     return end(
@@ -98,8 +100,10 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
         'Interrupted while it was under way: run `espalier apply` again to see it through.',
       )
     }
-    if (error instanceof ApiError)
-      return end('failed', reasonOf(error), [error.message, error.hint].filter(Boolean).join(' '))
+    if (error instanceof ApiError) {
+      const sentences = [`${error.message}.`, fateOf(error, progress), error.hint]
+      return end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
+    }
     // A record that cannot be kept ends the step; where a request is out, it may have taken effect all the same.
     if (!(error instanceof EspalierError) || !progress.sent) throw error
     return end(
@@ -118,6 +122,15 @@ const reasonOf = ({ status }: ApiError): FailureReason => {
   if (status === 423) return 'project-busy'
   if (status === 429) return 'rate-limited'
   return 'apply-failed'
+}
+
+/** What the step has changed, as far as it is known. */
+const fateOf = ({ code }: ApiError, { accepted, lost }: Progress): string | undefined => {
+  if (code === 'E_READ_BACK') return undefined
+  if (accepted) return 'The request itself was accepted; what came of it could not be read.'
+  if (lost > 0)
+    return `It was sent and looked for ${lost === 1 ? 'once' : `${lost} times`}: the project shows nothing of it.`
+  return 'Nothing was changed by this step.'
 }
 
 /** Carries what reading back found out of a call that is thereby not made. */
@@ -162,14 +175,15 @@ const sendOnce = async (step: Step, context: StepContext, progress: Progress): P
         throw error
       }
       lostAnswer = error
+      const message = `looking whether the request took effect, since its answer was lost: ${error.message}`
       for (const delayMs of step.kind === 'create' ? CREATE_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
-        await context.record({ type: 'wait', step: step.id, why: 'reading-back', message: error.message, delayMs })
+        await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
         await context.clock.sleep(delayMs, context.abort)
         const shown = await readBack(step, context, error, search)
         if (shown !== undefined) return shown
       }
+      progress.lost += 1
       if (sends >= RESENDS) throw error
-      progress.resent = true
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Events as they come: a plain line each, or an object a line. */
 import { type ApplyEvent, formatWindow, type Step } from '../model/index.ts'
 import { plainJson, plainValue } from './plain-text.ts'
-import { paintOf, type Style } from './style.ts'
+import { counted, paintOf, type Style } from './style.ts'
 import { statusMark } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, stepTitle, time } from './words.ts'
 
@@ -28,7 +28,7 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
       return `  waiting ${time(event.delayMs)}: ${event.message}`
     case 'operation': {
       const { action, id, status, failuresCount } = event.operation
-      return `  ${action}  ${status}${failuresCount > 0 ? `, ${failuresCount} failures` : ''}${paint.dim(`  ${id}`)}`
+      return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}`
     }
     case 'step-end': {
       const { step, status, message, durationMs } = event.outcome

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
+import { faultKinds } from './fault-kinds.ts'
 import { IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA } from './open-sandbox.ts'
 
 const at = `${P}/endpoints/${PRIMARY}`
@@ -205,4 +207,28 @@ test('a fault may strike by chance', async () => {
   const statuses: number[] = []
   for (let request = 0; request < 3; request += 1) statuses.push((await call('GET', at)).status)
   expect(statuses).toEqual([200, 423, 200])
+})
+
+test('latency waits on the clock of the sandbox, with its jitter on top', async () => {
+  const { sandbox, call, clock } = await openSandbox()
+  sandbox.control.addFault({ on: 'request', effect: { kind: 'latency', ms: 4_000, jitterMs: 1_000 } })
+  let isAnswered = false
+  const answer = call('GET', at).then((answered) => {
+    isAnswered = true
+    return answered
+  })
+  await expect.poll(() => sandbox.control.faults()).toEqual([])
+  await clock.advance(3_999)
+  // Another request overtakes it.
+  expect((await call('GET', at)).status).toBe(200)
+  expect(isAnswered).toBe(false)
+  await clock.advance(1_001)
+  expect((await answer).status).toBe(200)
+})
+
+test('every kind of fault is in the documentation', async () => {
+  const page = await readFile('docs/sandbox.md', 'utf8')
+  const kinds = faultKinds()
+  expect(kinds.length).toBeGreaterThan(15)
+  expect(kinds.filter((kind) => !page.includes(`\`${kind}\``))).toEqual([])
 })

@@ -1,0 +1,319 @@
+/** What a person reads when a fault strikes: what happened, what was done, what was not, and what to run next. */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { applyPlan } from '../../src/apply/index.ts'
+import { CONSENTS } from '../../src/model/index.ts'
+import { eventLine, terminalOutcome } from '../../src/report/index.ts'
+import { type FaultOrder, worldOf } from '../../src/sandbox/index.ts'
+import { look, type Manifests } from '../../src/workflow/index.ts'
+import { desired, world } from '../planner/world.ts'
+import { faultKinds } from '../sandbox/fault-kinds.ts'
+import { openStage } from './stage.ts'
+
+const STYLE = { color: false, width: 100 }
+
+const LIVE = world({
+  main: { primary: { size: 1 } },
+  staging: { primary: { size: 1 }, replicas: [{ name: 'unasked', size: 1 }] },
+})
+
+/** An update, a create and a delete: each fault strikes one of them, and the others must get through. */
+const MANIFESTS: Manifests = {
+  paths: [],
+  loaded: {
+    desired: desired({
+      branches: { main: { primary: { size: 2 }, replicas: { reader: { size: 1 } } }, staging: { primary: {} } },
+      prune: true,
+    }),
+    diagnostics: [],
+    files: [],
+    digest: '',
+    lineOf: () => undefined,
+  },
+}
+
+/** Everything that people are told while such a fault is about. */
+const told = async (...faults: readonly FaultOrder[]): Promise<string> => {
+  const stage = await openStage()
+  const { sandbox, clock } = stage
+  sandbox.control.load(worldOf(LIVE, clock.now()))
+  const api = stage.connect({ lockTimeoutMs: 60_000 })
+  const replan = () => look(api, MANIFESTS, { concurrency: 8, estimate: false })
+  try {
+    const { result, observed } = await stage.during(replan())
+    if (!result.ok) throw new Error('no plan')
+    const { plan } = result
+    for (const fault of faults) sandbox.control.addFault(fault)
+    const lines: string[] = []
+    const steps = new Map(plan.steps.map((step) => [step.id, step]))
+    const outcome = await stage.during(
+      applyPlan({
+        plan,
+        observed,
+        api,
+        clock,
+        consent: { allow: new Set(CONSENTS) },
+        operationTimeoutMs: 60_000,
+        replan: async () => {
+          sandbox.control.clearFaults()
+          return (await replan()).result
+        },
+        onEvent: (event) => {
+          stage.busy()
+          const line = event.type === 'wait' || event.type === 'operation' ? eventLine(event, STYLE, steps) : undefined
+          if (line !== undefined) lines.push(line)
+        },
+      }),
+    )
+    return `${[...new Set(lines)].join('\n')}\n${terminalOutcome(plan, outcome, STYLE)}`
+  } finally {
+    await api.close()
+    await sandbox.close()
+  }
+}
+
+const request = (effect: Extract<FaultOrder, { on: 'request' }>['effect'], more: object = {}): FaultOrder => ({
+  on: 'request',
+  method: 'POST',
+  times: 0,
+  effect,
+  ...more,
+})
+const operation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], more: object = {}): FaultOrder => ({
+  on: 'operation',
+  action: 'apply_config',
+  times: 0,
+  effect,
+  ...more,
+})
+
+/** One line, whatever the width. */
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+const LOOKING = 'looking whether the request took effect, since its answer was lost: '
+const NEXT = 'Next: see the reason above, then run `espalier apply` again: it plans anew and does what is left.'
+const ALL_DONE = 'Apply complete: 3 done.'
+const ONE_FAILED = 'Apply incomplete: 2 done, 1 failed.'
+const CREATE = 'failed create replica "reader" on main'
+const UPDATE = 'failed update primary on main (ep-br-main)'
+const AT = '(POST /projects/quiet-river-12345678/endpoints'
+
+describe('what a retry gets over is told while it is waited for, and the plan is done', () => {
+  test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
+    ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
+    ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'gave no answer: ', AT]],
+    ['reset-after', [request({ kind: 'reset-after' })], [LOOKING, 'gave no answer: ', AT]],
+    ['truncate', [request({ kind: 'truncate' })], [LOOKING, 'something that is not JSON', 'status 201']],
+    ['malformed', [request({ kind: 'malformed' })], [LOOKING, 'something that is not JSON', 'status 201']],
+    [
+      'html',
+      [request({ kind: 'html' }, { times: 1 })],
+      [LOOKING, 'The control API failed: it gave no reason', 'status 524'],
+    ],
+    [
+      '500',
+      [request({ kind: 'status', status: 500 }, { times: 1 })],
+      [LOOKING, 'failed: injected fault', 'status 500'],
+    ],
+    [
+      '503',
+      [request({ kind: 'status', status: 503 }, { times: 1 })],
+      ['waiting 0.3 s: the control API is not available'],
+    ],
+    [
+      '429 with Retry-After',
+      [request({ kind: 'status', status: 429, retryAfter: 7 }, { times: 1 })],
+      ['waiting 7 s: the rate limit of the control API is reached'],
+    ],
+    [
+      '429 without',
+      [request({ kind: 'status', status: 429 }, { times: 1 })],
+      ['waiting 0.3 s: the rate limit of the control API is reached'],
+    ],
+    ['lock', [request({ kind: 'lock' }, { times: 1 })], ['waiting 0.3 s: the project is locked: project already has']],
+    [
+      "rival-update: somebody else's operation is named",
+      [
+        request(
+          { kind: 'rival-update', endpoint_id: 'ep-br-staging', endpoint: { autoscaling_limit_max_cu: 2 } },
+          { times: 1 },
+        ),
+      ],
+      ['the project is locked by operation ', '(apply_config on ep-br-staging, running)'],
+    ],
+    ['rival-delete of what is to be deleted', [request({ kind: 'rival-delete' }, { method: 'DELETE' })], []],
+    [
+      'lag, and the answer is lost',
+      [request({ kind: 'reset-after' }), request({ kind: 'lag', ms: 20_000 }, { method: 'GET' })],
+      [`waiting 15 s: ${LOOKING}`],
+    ],
+    ['fail, and then finish', [operation({ kind: 'fail' }, { times: 2 })], ['apply_config failed, 1 failure ']],
+    ['skip', [operation({ kind: 'skip' })], ['apply_config skipped']],
+    ['slow', [operation({ kind: 'slow', ms: 20_000 })], ['apply_config running']],
+  ])('%s', async (_name, faults, phrases) => {
+    const text = flat(await told(...faults))
+    for (const phrase of [...phrases, ALL_DONE]) expect(text).toContain(phrase)
+  })
+})
+
+describe('what stays tells what happened, what was done, what was not, and what to run next', () => {
+  test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
+    [
+      'reset-before',
+      [request({ kind: 'reset-before' })],
+      [
+        `${CREATE} (apply-failed): The control API gave no answer: `,
+        'It was sent and looked for 4 times: the project shows nothing of it.',
+        'Check the network, --base-url and any proxy; then run the same command again.',
+      ],
+    ],
+    [
+      'html',
+      [request({ kind: 'html' })],
+      [
+        `${CREATE} (apply-failed): The control API failed: it gave no reason ${AT}, status 524).`,
+        'It was sent and looked for 4 times: the project shows nothing of it.',
+        'The service has a problem of its own: run the same command again.',
+      ],
+    ],
+    [
+      '500',
+      [request({ kind: 'status', status: 500 })],
+      [
+        `${CREATE} (apply-failed): The control API failed: injected fault ${AT}, status 500, request `,
+        'It was sent and looked for 4 times: the project shows nothing of it.',
+      ],
+    ],
+    [
+      'lost once, then refused',
+      [request({ kind: 'reset-before' }, { times: 1 }), request({ kind: 'status', status: 422, message: 'no room' })],
+      [
+        `${CREATE} (apply-failed): The control API refused: no room`,
+        'It was sent and looked for once: the project shows nothing of it.',
+      ],
+    ],
+    [
+      '503',
+      [request({ kind: 'status', status: 503 })],
+      [
+        'waiting 6.3 s: the control API is not available',
+        `${CREATE} (apply-failed): The control API failed: injected fault`,
+        'Nothing was changed by this step. The service has a problem of its own: run the same command again.',
+      ],
+    ],
+    [
+      '429',
+      [request({ kind: 'status', status: 429 })],
+      [
+        `${CREATE} (rate-limited): The control API refused: injected fault`,
+        'Nothing was changed by this step. The rate limit was not lifted in time: run the same command again later, or with a lower --concurrency.',
+      ],
+    ],
+    [
+      '423',
+      [request({ kind: 'lock' })],
+      [
+        `${CREATE} (project-busy): The control API refused: project already has running conflicting operations`,
+        'Nothing was changed by this step. Another operation held the project for the whole --lock-timeout: run the same command again later.',
+      ],
+    ],
+    [
+      '422',
+      [request({ kind: 'status', status: 422, message: 'over the plan' })],
+      [
+        `${CREATE} (apply-failed): The control API refused: over the plan`,
+        "Nothing was changed by this step. The service refuses the value, perhaps by the account's plan: its own words are above.",
+      ],
+    ],
+    [
+      '401',
+      [request({ kind: 'status', status: 401, message: 'no' })],
+      [
+        `${CREATE} (auth): The control API refused: no`,
+        'Nothing was changed by this step. The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
+      ],
+    ],
+    [
+      'rival-delete',
+      [request({ kind: 'rival-delete' }, { method: 'PATCH' })],
+      [
+        `${UPDATE} (apply-failed): The control API refused: endpoint not found`,
+        'Nothing was changed by this step. It is gone, or the key cannot see it: check the project id and the key.',
+      ],
+    ],
+    [
+      'ignore',
+      [request({ kind: 'ignore' }, { method: 'PATCH' })],
+      [
+        `${UPDATE} (not-effective): The control API accepted the request, but it is not in effect: size: before 1 CU, asked 2 CU, got 1 CU.`,
+        "The account's plan may not allow it.",
+      ],
+    ],
+    [
+      'fail for good',
+      [operation({ kind: 'fail' })],
+      [
+        `${UPDATE} (operation-timeout): Still not done after 60 s: operation `,
+        '(apply_config, failed, 3 failures). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
+      ],
+    ],
+    [
+      'error',
+      [operation({ kind: 'error', message: 'no host had room' })],
+      [
+        `${UPDATE} (operation-failed): Operation `,
+        '(apply_config) ended as error: no host had room. Run `espalier plan` to see where the compute stands.',
+      ],
+    ],
+    [
+      'cancel',
+      [operation({ kind: 'cancel' })],
+      ['(apply_config) ended as cancelled. Run `espalier plan` to see where the compute stands.'],
+    ],
+  ])('%s', async (_name, faults, phrases) => {
+    const text = flat(await told(...faults))
+    for (const phrase of [...phrases, ONE_FAILED, NEXT]) expect(text).toContain(phrase)
+  })
+
+  test('hang: the step that it holds and the one that waits for it are both told', async () => {
+    const text = flat(await told(operation({ kind: 'hang' })))
+    expect(text).toContain(`${UPDATE} (operation-timeout): Still not done after 60 s: operation `)
+    expect(text).toMatch(/the project is locked by operation \S+ \(apply_config on ep-br-main, running\)/)
+    expect(text).toContain('failed delete replica "unasked" on staging (ep-br-staging-0) (project-busy)')
+    expect(text).toContain('Apply incomplete: 1 done, 2 failed.')
+    expect(text).toContain(NEXT)
+  })
+
+  test('an answer is lost, and whether it took effect cannot be read', async () => {
+    const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints' })
+    const text = flat(await told(request({ kind: 'reset-after' }), reads))
+    expect(text).toContain(`${CREATE} (apply-failed): The control API gave no answer: `)
+    expect(text).toContain('Whether it took effect could not be read: The control API failed: injected fault (GET ')
+    for (const phrase of [ONE_FAILED, NEXT]) expect(text).toContain(phrase)
+  })
+
+  test('it was accepted, and what came of it cannot be read', async () => {
+    const reads = request({ kind: 'status', status: 401 }, { method: 'GET', path: '/projects/*/operations' })
+    const text = flat(await told(reads))
+    expect(text).toContain(`${UPDATE} (auth): The control API refused: injected fault (GET `)
+    expect(text).toContain('The request itself was accepted; what came of it could not be read.')
+    expect(text).toContain('Apply incomplete: 0 done, 3 failed.')
+    expect(text).toContain(NEXT)
+  })
+
+  test('rival-create: all steps are done, and what somebody else made is left over', async () => {
+    const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'rival' } as const
+    const text = flat(await told(request({ kind: 'rival-create', endpoint }, { times: 1 })))
+    expect(text).toContain(
+      'The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.',
+    )
+    expect(text).toContain('Apply incomplete: 3 done.')
+  })
+})
+
+test('every kind of fault that the sandbox knows is among these', async () => {
+  const text = await readFile(fileURLToPath(import.meta.url), 'utf8')
+  const missing = faultKinds().filter((kind) => !text.includes(`kind: '${kind}'`))
+  expect(missing).toEqual([])
+})
