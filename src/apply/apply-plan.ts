@@ -243,7 +243,10 @@ class Recorder {
   async emit(event: Happening): Promise<void> {
     if (event.type === 'window-overridden') this.overridden += 1
     try {
-      await this.#onEvent?.({ time: new Date(this.#clock.now()).toISOString(), ...event } as ApplyEvent)
+      await this.#onEvent?.({
+        time: new Date(this.#clock.date?.() ?? this.#clock.now()).toISOString(),
+        ...event,
+      } as ApplyEvent)
     } catch (error) {
       this.broken ??= error instanceof Error ? error.message : String(error)
       throw error

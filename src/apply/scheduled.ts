@@ -21,7 +21,7 @@ export const openingsOf = (api: Pick<ReadApi, 'getCompute'>, clock: Clock) => {
   const closed = new Map<string, Opening>()
   /** Of a closed window the calendar is asked once, until it opens. */
   const lookUp = (windows: readonly RestartWindow[]): Opening => {
-    const [key, now] = [windows.map(formatWindow).join(), clock.now()]
+    const [key, now] = [windows.map(formatWindow).join(), clock.date?.() ?? clock.now()]
     const known = closed.get(key)
     if (known !== undefined && (known.opensAt === undefined || now < Date.parse(known.opensAt))) return known
     const opening = openingOf(windows, now)

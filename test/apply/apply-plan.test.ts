@@ -530,6 +530,16 @@ describe('restart windows', () => {
     expect(exitCodeOf(outcome)).toBe(3)
   })
 
+  test('a window is asked of the calendar, whatever the time that waits go by', async () => {
+    const friday = Date.UTC(2026, 0, 2, 12)
+    const outcome = await apply({
+      plan: planWith(step('restart', { windows: [FRIDAY] })),
+      api: fakeApi({ computes: [compute('ep-1')] }),
+      clock: { ...fakeClock(), date: () => friday },
+    })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+  })
+
   test('in its window a step runs, and windows are looked at when its turn comes', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],

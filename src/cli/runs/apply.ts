@@ -173,7 +173,7 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
     if (progress === undefined) print(jsonEvent(event))
     else progress.tell(event)
   }
-  const now = (): string => new Date(systemClock.now()).toISOString()
+  const now = (): string => new Date().toISOString()
   const interruption = onInterrupt((message) => {
     print(message, process.stderr)
     // A journal that cannot be written any more stops the run by itself.
