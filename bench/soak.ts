@@ -277,12 +277,16 @@ const soak = async (): Promise<number> => {
   }
   if (meter.most.minute > 700 || meter.most.second > 40) wrong.push('more requests than the service allows')
   if (rateLimited > injected429) wrong.push('the service had to refuse requests over its limit')
+  if (!isFlat(run.heaps)) wrong.push('memory grows')
   await stage.sandbox.close()
   await rm(folder, { recursive: true })
   await writeFile(new URL('soak.json', import.meta.url), `${JSON.stringify(figures, null, 2)}\n`)
   for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(26)}${JSON.stringify(value)}`)
   return wrong.length
 }
+
+/** Of the checkpoints within the first apply; the one before it has no fleet in memory yet. */
+const isFlat = ([, first = 0, ...rest]: readonly number[]): boolean => rest.every((heap) => heap < first * 1.25)
 
 /** A plan may delete what the manifests say, and nothing else. */
 const strayDelete = (kind: string, id: string | undefined, asked: ReadonlySet<string>): readonly string[] =>

@@ -39,7 +39,7 @@ const RESENDS = 3
 /** What a lost request did may take a while to show, so it is looked for again and again before another one is sent. */
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
 /** A second update or delete does no harm, a second create makes a second compute: half a minute is the smaller evil. */
-const CREATE_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
+const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
 /** A read may lag behind the operation's end. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
@@ -176,7 +176,7 @@ const sendOnce = async (step: Step, context: StepContext, progress: Progress): P
       }
       lostAnswer = error
       const message = `looking whether the request took effect, since its answer was lost: ${error.message}`
-      for (const delayMs of step.kind === 'create' ? CREATE_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
+      for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
         await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
         await context.clock.sleep(delayMs, context.abort)
         const shown = await readBack(step, context, error, search)
@@ -221,7 +221,19 @@ const lookFor = async (step: Step, context: StepContext, search: Search): Promis
   }
   if (compute === undefined || (step.kind !== 'create' && notInEffect(step.request, compute).length > 0))
     return undefined
-  return { compute, operations: await unfinished(compute.id, step, context) }
+  return { compute, operations: await underWay(compute, step, context) }
+}
+
+/** What a change that nobody was told of started. The list may lag behind: then the compute alone tells of it. */
+const underWay = async (compute: ObservedCompute, step: Step, context: StepContext): Promise<readonly Operation[]> => {
+  let live: ObservedCompute | undefined = compute
+  for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
+    const operations = await unfinished(compute.id, step, context)
+    if (operations.length > 0 || live?.pendingState === undefined) return operations
+    await context.clock.sleep(delayMs, context.abort)
+    live = await current(compute.id, step, context)
+  }
+  return []
 }
 
 const current = (

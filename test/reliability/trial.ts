@@ -187,7 +187,8 @@ export class Trial {
   /** What is called done has come to its end at the service. */
   #checkEnd(plan: Plan, { step: id, status }: StepOutcome): void {
     const step = plan.steps.find((one) => one.id === id)
-    if (status !== 'done' || step === undefined) return
+    // What is gone is gone, whatever its operations still do; the answer that named them may have been lost.
+    if (status !== 'done' || step === undefined || step.kind === 'delete') return
     const { control } = this.#stage.sandbox
     const started = control.requests().flatMap(({ method, path, body, answer }) => {
       if (`${method} ${path} ${body ?? ''}` !== textOf(step.request)) return []
