@@ -111,7 +111,7 @@ const FAULTS: readonly FaultOrder[] = [
   { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, ...endless },
 ]
 
-/** The same numbers in every run. */
+/** The same numbers in every run; which request draws which one still depends on how they interleave. */
 const seeded = (): (() => number) => {
   let last = 20_260_101
   return () => {

@@ -17,12 +17,13 @@ interface OperationLike {
 }
 
 export class Faults {
-  readonly #random: () => number
+  /** From 0 up to 1. */
+  readonly random: () => number
   #waiting: readonly (WaitingFault & { readonly passed: number })[] = []
 
-  /** @param random from 0 up to 1, for faults that strike by chance. */
+  /** @param random from 0 up to 1, for faults that strike by chance, and for jitter. */
   constructor(random: () => number = Math.random) {
-    this.#random = random
+    this.random = random
   }
 
   /** @throws {z.ZodError} where it is none. */
@@ -76,7 +77,7 @@ export class Faults {
     this.#waiting = this.#waiting.flatMap((waiting) => {
       if (striking !== undefined || !fits(waiting)) return [waiting]
       if (waiting.passed < waiting.fault.after) return [{ ...waiting, passed: waiting.passed + 1 }]
-      if (waiting.fault.chance < 1 && this.#random() >= waiting.fault.chance) return [waiting]
+      if (waiting.fault.chance < 1 && this.random() >= waiting.fault.chance) return [waiting]
       striking = waiting.fault
       const struck = waiting.struck + 1
       return waiting.fault.times > 0 && struck >= waiting.fault.times ? [] : [{ ...waiting, struck }]

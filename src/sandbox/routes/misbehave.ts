@@ -18,19 +18,19 @@ export const misbehave =
     const path = context.req.path.startsWith(root) ? context.req.path.slice(root.length) : context.req.path
     const effect = faults.ofRequest(context.req.method, path)
     if (effect === undefined) return next()
-    return strike(effect, context, next, { world, path })
+    return strike(effect, context, next, { world, path, random: faults.random })
   }
 
 const strike = async (
   effect: RequestEffect,
   context: Context,
   next: () => Promise<void>,
-  { world, path }: { readonly world: World; readonly path: string },
+  { world, path, random }: { readonly world: World; readonly path: string; readonly random: () => number },
 ): Promise<Response | undefined> => {
   const { clock } = world
   switch (effect.kind) {
     case 'latency':
-      await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + Math.random() * effect.jitterMs, resolve))
+      await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + random() * effect.jitterMs, resolve))
       await next()
       return undefined
     case 'reset-before':
