@@ -27,19 +27,31 @@ export class RequestBudget {
     ]
   }
 
-  take(signal?: AbortSignal): Promise<void> {
+  /** @returns the moment that it counts for, which is that of sending where that is done at once. */
+  take(signal?: AbortSignal): Promise<number> {
     const turn = this.#turn.then(() => this.#wait(signal))
-    this.#turn = turn.catch(() => undefined)
+    this.#turn = turn.then(
+      () => undefined,
+      () => undefined,
+    )
     return turn
   }
 
-  async #wait(signal?: AbortSignal): Promise<void> {
+  /** For a request that was not sent at its moment. */
+  giveBack(moment: number): void {
+    for (const { sent } of this.#windows) {
+      const index = sent.lastIndexOf(moment)
+      if (index >= 0) sent.splice(index, 1)
+    }
+  }
+
+  async #wait(signal?: AbortSignal): Promise<number> {
     for (;;) {
       const now = this.#clock.now()
       const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
-        return
+        return now
       }
       await this.#clock.sleep(wait, signal)
     }

@@ -74,12 +74,11 @@ export class Requester {
   }
 
   async #settle(method: string, path: string, body: unknown, options: CallOptions): Promise<Answer> {
-    const { clock, budget, lockTimeoutMs } = this.#options
+    const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
     for (let attempt = 1; ; attempt += 1) {
-      await budget?.take(options.signal)
-      await options.onAttempt?.(attempt)
+      await this.#turn(attempt, options)
       const answer = await this.#send(method, path, body, repeats, options)
       if (answer === undefined) {
         repeats += 1
@@ -105,6 +104,16 @@ export class Requester {
       await options.onWait?.({ why, message: await describeWait(why, answer, options), delayMs })
       await clock.sleep(delayMs, options.signal)
     }
+  }
+
+  /** What is done before an attempt may take a while, and the limits count when a request is sent. */
+  async #turn(attempt: number, { signal, onAttempt }: CallOptions): Promise<void> {
+    const { clock, budget } = this.#options
+    const moment = await budget?.take(signal)
+    await onAttempt?.(attempt)
+    if (budget === undefined || moment === undefined || moment === clock.now()) return
+    budget.giveBack(moment)
+    await budget.take(signal)
   }
 
   /** `undefined`: nothing came back, and sending again does no harm. */

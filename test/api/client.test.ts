@@ -291,6 +291,15 @@ test('requests stay within 40 a second and 700 a minute', async () => {
   expect(server.asked).toHaveLength(701)
 })
 
+test('what is done before an attempt does not make the limits count it too early', async () => {
+  const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
+  const begun = clock.now()
+  await api.send(patch, { onAttempt: () => clock.sleep(900) })
+  for (let count = 1; count <= 40; count += 1) await api.listComputes('p')
+  // Sent at 0.9 s, and the fortieth after it is the first one too many of that second.
+  expect(clock.now() - begun).toBe(1_900)
+})
+
 test('a snapshot costs two requests a project, and tells the projects that are not there', async () => {
   const { server, api } = await setup(({ path }) => {
     if (path.includes('gone')) return { status: 404, json: { message: 'project not found' } }
