@@ -193,6 +193,23 @@ describe('answers that never come', () => {
     expect(api.computes.size).toBe(1)
   })
 
+  test('a create that takes effect only after it was sent anew is told; nothing is deleted', async () => {
+    const api = fakeApi({
+      onSend: (attempt, _request, perform) => {
+        if (attempt === 1) throw lost('POST')
+        perform()
+        return perform()
+      },
+    })
+    const outcome = await apply({ api, plan: planWith(step('s', creating)) })
+    expect(statuses(outcome)).toEqual([['failed', 'apply-failed']])
+    expect(outcome.steps[0]?.message).toContain('ep-made-0 is there beside ep-made-1')
+    expect(outcome.steps[0]?.message).toContain(
+      'Neither was deleted: find out which one is in use, run `espalier compute',
+    )
+    expect(api.sent.map(({ method }) => method)).toEqual(['POST', 'POST'])
+  })
+
   test('a create is not repeated after a lock either, before it was looked for again', async () => {
     // The first request takes effect late: only while the second one waits for a lock.
     let late: (() => void) | undefined
