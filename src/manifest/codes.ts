@@ -9,7 +9,11 @@ export const DIAGNOSTIC_CODES = {
     rule: 'A link must not lead out of the folder that is walked.',
     example: 'Copy the file into the tree.',
   },
-  E_TOO_LARGE: { rule: 'A file holds at most 32 MiB.', example: 'Give each project a file of its own.' },
+  E_TOO_LARGE: {
+    rule: 'A file holds at most 32 MiB, all together 64 MiB; a document at most 400,000 YAML tokens, all together 4,000,000.',
+    example: 'Give each project a document of its own.',
+  },
+  E_TOO_MANY: { rule: 'At most 1,000 problems are told.', example: 'Correct the first ones, and look again.' },
   E_ENCODING: { rule: 'A manifest is UTF-8.', example: 'iconv -t utf-8' },
   E_EMPTY: { rule: 'A manifest holds at least one document.', example: 'version: 1' },
   E_YAML: { rule: 'A manifest is YAML 1.2.', example: 'branches: { main: { primary: { size: 1 } } }' },

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { type Diagnostic, SIZE_TABLE } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
-import { MAX_FILE_BYTES } from './files/limits.ts'
+import { MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, parseWith } from './parse.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 
@@ -32,8 +32,14 @@ export const readFiles = async (
   const { files, diagnostics } = await findFiles(paths, cwd)
   const found: Diagnostic[] = [...diagnostics]
   const texts: LocatedFile[] = []
+  let left = MAX_TOTAL_BYTES
   for (const file of files) {
     const shown = shownPath(file, cwd)
+    left -= statSync(file, { throwIfNoEntry: false })?.size ?? 0
+    if (left < 0) {
+      found.push(tooMuch(shown))
+      break
+    }
     const text = (await leavesTree(file, cwd)) ? outside(shown) : readText(file, shown)
     if (typeof text === 'string') texts.push({ file, path: shown, text })
     else found.push(text)
@@ -75,6 +81,14 @@ const readText = (file: string, shown: string): string | Diagnostic => {
     return wrong('E_NOT_FOUND', shown, `The file cannot be read${code}.`, 'Check its rights.')
   }
 }
+
+const tooMuch = (shown: string): Diagnostic =>
+  wrong(
+    'E_TOO_LARGE',
+    shown,
+    'With this file the manifests together have more than 64 MiB; it and what follows is not read.',
+    'Name fewer files, and run once for each group of projects.',
+  )
 
 const outside = (shown: string): Diagnostic =>
   wrong(

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { isScalar, LineCounter } from 'yaml'
 import { type DesiredDocument, type Diagnostic, SIZE_TABLE, type SizeTable, type Source } from '../model/index.ts'
-import { MAX_FILE_BYTES } from './files/limits.ts'
+import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
 import { checkClaims } from './read/claims.ts'
 import type { Base } from './read/compute.ts'
-import { list, ReadContext, sourceAt } from './read/context.ts'
+import { list, ReadContext, short, sourceAt } from './read/context.ts'
 import { EMPTY_BASE, type FindShared, readDocument, readShared } from './read/document.ts'
 import { schemaProblem } from './schema/validate.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
-import { readDocuments, type YamlDocument } from './yaml/documents.ts'
+import { readDocuments, tokenBudget, type YamlDocument } from './yaml/documents.ts'
 
 /** The file at a path (forward slashes, as people are shown it), or why it cannot be had. */
 export type FindFile = (path: string) => ManifestFile | string
@@ -35,18 +35,43 @@ export const parseWith = (
   const documents = files.flatMap((file) => run.readFile(file))
   if (files.length === 0 && found.length === 0) run.diagnostics.push(nothingFound)
   const texts = new Map([...files, ...run.shared].map((file) => [file.path, file.text]))
-  const split = new Map<string, readonly string[]>()
   return {
     desired: { documents },
-    diagnostics: [...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew),
+    diagnostics: firstOf([...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew)),
     files: [...texts.keys()].sort(),
     digest: digestOf(texts),
-    lineOf: ({ file, line }) => {
-      const lines = split.get(file) ?? (texts.get(file) ?? '').split(/\r?\n/)
-      split.set(file, lines)
-      return lines[line - 1]
-    },
+    lineOf: lineReader(texts),
   }
+}
+
+/** Forwards from the line that was asked for last: problems come in order, and a file may be all line ends. */
+const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
+  const cursors = new Map<string, { line: number; offset: number }>()
+  return ({ file, line }) => {
+    const text = texts.get(file)
+    if (text === undefined) return undefined
+    const last = cursors.get(file)
+    const cursor = last !== undefined && last.line <= line ? last : { line: 1, offset: 0 }
+    cursors.set(file, cursor)
+    while (cursor.line < line) {
+      const end = text.indexOf('\n', cursor.offset)
+      if (end < 0) return undefined
+      cursor.line += 1
+      cursor.offset = end + 1
+    }
+    const end = text.indexOf('\n', cursor.offset)
+    return text.slice(cursor.offset, end < 0 ? text.length : end).replace(/\r$/, '')
+  }
+}
+
+const firstOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.length <= MAX_PROBLEMS ? diagnostics : [...diagnostics.slice(0, MAX_PROBLEMS), tooMany]
+
+const tooMany: Diagnostic = {
+  severity: 'error',
+  code: 'E_TOO_MANY',
+  message: `There are more problems than these ${MAX_PROBLEMS}.`,
+  hint: 'Correct them, and look again.',
 }
 
 const nothingFound: Diagnostic = {
@@ -63,6 +88,7 @@ class Reading {
   readonly #sizeTable: SizeTable
   readonly #findFile: FindFile
   readonly #bases = new Map<string, Base | undefined>()
+  readonly #tokens = tokenBudget()
 
   constructor(sizeTable: SizeTable, findFile: FindFile) {
     this.#sizeTable = sizeTable
@@ -74,6 +100,7 @@ class Reading {
     const documents: DesiredDocument[] = []
     let any = false
     for (const parsed of this.#documentsOf(file, lines)) {
+      if (this.diagnostics.length > MAX_PROBLEMS) return documents
       const context = this.#contextOf(parsed, file, lines)
       if (context === undefined) {
         any = true
@@ -108,7 +135,7 @@ class Reading {
       yield { problems: [] }
       return
     }
-    yield* readDocuments(file.text, lines)
+    yield* readDocuments(file.text, lines, this.#tokens)
   }
 
   /** `undefined` where YAML itself has a problem, which is then reported. */
@@ -188,7 +215,7 @@ class Reading {
     this.diagnostics.push({
       severity: 'error',
       code,
-      message,
+      message: short(message),
       ...(hint === undefined ? {} : { hint }),
       source: sourceAt(file.path, file.text, lines, start, end),
     })

@@ -11,10 +11,13 @@ type Token =
   | { readonly kind: 'star'; readonly acrossSegments: boolean }
 
 const MAX_ALTERNATIVES = 100
+/** The service's names are far shorter. */
+const MAX_LENGTH = 1_000
 
 /** Why `pattern` is no glob, as the end of a sentence, or `undefined` where it is one. */
 export const globProblem = (pattern: string): string | undefined => {
   if (pattern === '') return 'it is empty'
+  if (pattern.length > MAX_LENGTH) return `it has more than ${MAX_LENGTH} characters`
   const alternatives = expand(pattern)
   if (alternatives === undefined) return 'a `{` has no `}` that closes it'
   if (alternatives.length > MAX_ALTERNATIVES) return `it has more than ${MAX_ALTERNATIVES} alternatives`

@@ -18,7 +18,7 @@ import { type Matched, match } from './match.ts'
 import type { PlanOptions } from './options.ts'
 import { order } from './order.ts'
 import { placesOf } from './places.ts'
-import { guardDraft, type Protection, protectionOf } from './protection.ts'
+import { guardDraft, guardOf, guardPruned, type Protection, protectionOf, refuse, weakened } from './protection.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 import { compare } from './sort.ts'
 import { livePlanned } from './steps.ts'
@@ -48,7 +48,8 @@ export const planProject = (
 
   const resolved = resolve(project, documents)
   const matched = match(project, resolved.branches, options.pinAliases ?? {})
-  const protection = protectionOf(project, resolved.branches, options.guard)
+  const guard = guardOf(project, options.guard)
+  const protection = protectionOf(resolved.branches, guard)
   const departures = departuresOf(resolved.branches, matched)
   const unclaimed = new Map(matched.unclaimed.map((compute) => [compute.id, compute]))
   const leaving = new Set(departures.map(({ id }) => id))
@@ -64,7 +65,8 @@ export const planProject = (
     const { primary } = owner.shape
     const source = reason === 'DECLARED_ABSENT' ? primary?.source : undefined
     const draft = guardDraft(draftDelete(live, owner.branch, reason, source, context), branches, protection)
-    found.push(markAmbiguous(draft, matched.ambiguous.get(id)))
+    const guarded = reason === 'PRUNED' && draft.change.refused === undefined ? guardPruned(draft, owner, guard) : draft
+    found.push(markAmbiguous(guarded, matched.ambiguous.get(id)))
   }
 
   const places = placesOf(found.flatMap((draft) => draft.steps))
@@ -93,6 +95,7 @@ export const planProject = (
     ...(time === undefined ? {} : { estimate: time }),
     diagnostics: [
       ...resolved.diagnostics,
+      ...weakened(resolved.branches, guard),
       ...matched.diagnostics,
       ...checkMerged(matched, leaving, table),
       ...parking.diagnostics,
@@ -125,11 +128,7 @@ const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matche
 
 const markAmbiguous = (draft: Draft, why: string | undefined): Draft => {
   if (why === undefined) return draft
-  const refused = `${why}: pin the one to keep with \`id:\` before the other may be deleted`
-  return {
-    change: { ...draft.change, refused },
-    steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, refused } })),
-  }
+  return refuse(draft, `${why}: pin the one to keep with \`id:\` before the other may be deleted`)
 }
 
 /**

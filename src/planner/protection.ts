@@ -1,26 +1,55 @@
 /** What must not be deleted, moved or replaced, whatever the flags. */
-import type { Desired, ObservedBranch, ObservedProject } from '../model/index.ts'
+import type { Desired, Diagnostic, ObservedBranch, ObservedProject } from '../model/index.ts'
+import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
 import { type ResolvedBranch, resolve } from './resolve.ts'
 
 /** Why each protected branch is: by branch id, the end of a sentence. */
 export type Protection = ReadonlyMap<string, string>
 
-/** `guard` is another version of the manifests (the git base), whose protection counts as well. */
-export const protectionOf = (
-  project: ObservedProject,
-  branches: readonly ResolvedBranch[],
-  guard: Desired | undefined,
-): Protection => {
-  const guarded = guard?.documents.filter((document) => document.project === project.id) ?? []
+/** What another version of the manifests (the git base) says of each branch, by its id; `undefined`: there is none. */
+export type Guard = ReadonlyMap<string, ResolvedBranch> | undefined
+
+export const guardOf = (project: ObservedProject, desired: Desired | undefined): Guard => {
+  if (desired === undefined) return undefined
+  const documents = desired.documents.filter((document) => document.project === project.id)
+  return new Map(resolve(project, documents).branches.map((resolved) => [resolved.branch.id, resolved]))
+}
+
+export const protectionOf = (branches: readonly ResolvedBranch[], guard: Guard): Protection => {
   const protection = new Map<string, string>()
-  for (const { branch, shape } of guarded.length > 0 ? resolve(project, guarded).branches : []) {
+  for (const { branch, shape } of guard?.values() ?? []) {
     if (shape.protect) protection.set(branch.id, 'the base manifest says `protect: true`')
   }
   for (const { branch, shape, source } of branches) {
     if (shape.protect) protection.set(branch.id, `\`protect: true\` at ${source.file}:${source.line}`)
   }
   return protection
+}
+
+/** The draft of a deletion by `prune`, refused where the guard does not prune. */
+export const guardPruned = (draft: Draft, { branch }: ResolvedBranch, guard: Guard): Draft =>
+  guard === undefined || guard.get(branch.id)?.prune === true
+    ? draft
+    : refuse(draft, `the base manifest does not prune branch \`${branch.name}\``)
+
+/** A warning for each branch that `branches` guard less than the base does. */
+export const weakened = (branches: readonly ResolvedBranch[], guard: Guard): readonly Diagnostic[] => {
+  if (guard === undefined) return []
+  const now = new Map(branches.map((resolved) => [resolved.branch.id, resolved]))
+  const hint = 'The base counts here. After the merge it does not any more.'
+  return [
+    ...[...guard.values()].flatMap(({ branch, shape }) => {
+      const own = now.get(branch.id)
+      if (!shape.protect || own?.shape.protect === true) return []
+      return [warning('W_GUARD_WEAKENED', `Branch \`${branch.name}\` is no longer protected.`, hint, own?.source)]
+    }),
+    ...branches.flatMap(({ branch, prune, source }) =>
+      prune && guard.get(branch.id)?.prune !== true
+        ? [warning('W_GUARD_WEAKENED', `Branch \`${branch.name}\` is now pruned.`, hint, source)]
+        : [],
+    ),
+  ]
 }
 
 /** The draft, marked where a protection stands against it. */
@@ -30,12 +59,14 @@ export const guardDraft = (
   protection: Protection,
 ): Draft => {
   const refused = refusal(draft, branches, protection)
-  if (refused === undefined) return draft
-  return {
-    change: { ...draft.change, refused },
-    steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, refused } })),
-  }
+  return refused === undefined ? draft : refuse(draft, refused)
 }
+
+/** @param refused the end of a sentence. */
+export const refuse = (draft: Draft, refused: string): Draft => ({
+  change: { ...draft.change, refused },
+  steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, refused } })),
+})
 
 const refusal = (
   { change, steps }: Draft,

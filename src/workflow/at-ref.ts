@@ -1,27 +1,43 @@
 /** The manifests as they are at a commit, read as blobs: nothing is checked out and nothing of the commit is run. */
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix } from 'node:path'
 import { loadManifests } from '../manifest/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { type Diagnostic, EspalierError } from '../model/index.ts'
 import { commitOf, git } from './git.ts'
-import type { Manifests } from './manifests.ts'
+import { DEFAULT_PATHS, type Manifests } from './manifests.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
 /** Of a blob that is a plain file; links are left out, since they may lead anywhere. */
 const PLAIN_FILE = /^100(644|755)$/
+const LINK = '120000'
+/** Git itself refuses such names where it makes a tree, but not where it is handed one. */
+const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
+
+const MAX_FILES = 50_000
+const MAX_BLOB_BYTES = 32 * 1024 * 1024
+const MAX_TREE_BYTES = 256 * 1024 * 1024
+
+export interface AtRefOptions {
+  /** What the paths are relative to; within a git repository. Default: the current folder. */
+  readonly cwd?: string
+  /**
+   * `left-out`: without a word, since to a pull request a new file is new. `told`: as it is told of files on the disk,
+   * and links too. Default: `left-out`.
+   */
+  readonly missing?: 'left-out' | 'told'
+}
 
 /**
- * The same paths at `ref`. What was not there yet is left out, without a word: to a pull request a new file is new.
+ * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that is there.
  *
- * @param cwd what the paths are relative to; within a git repository.
- * @throws {EspalierError} `E_GIT` where there is no repository or no such commit.
+ * @throws {EspalierError} `E_GIT` where there is no repository or no such commit, or it holds more YAML than is read.
  */
 export const manifestsAt = async (
   ref: string,
-  { paths, sizeTable }: Manifests,
-  cwd = process.cwd(),
+  { paths, sizeTable }: Pick<Manifests, 'paths' | 'sizeTable'>,
+  { cwd = process.cwd(), missing = 'left-out' }: AtRefOptions = {},
 ): Promise<Manifests> => {
   const outside = paths.find((path) => isAbsolute(path) || posix.normalize(path).startsWith('..'))
   if (outside !== undefined) {
@@ -29,37 +45,123 @@ export const manifestsAt = async (
       hint: 'Name paths below the current folder.',
     })
   }
-  const commit = await commitOf(cwd, ref)
+  const entries = await listTree(cwd, await commitOf(cwd, ref))
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
   try {
-    await writeTree(cwd, commit, folder)
-    const known = paths.filter((path) => GLOB.test(path) || statSync(join(folder, path), { throwIfNoEntry: false }))
+    await writeFiles(cwd, entries, folder)
+    const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
+    const links = entries.filter(({ mode }) => mode === LINK).map(({ path }) => path)
+    const given = paths.length > 0 ? paths : defaultPath(isThere, links)
+    const followed = links.filter((link) => given.some((path) => leadsThrough(path, link)))
+    const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'told')
+    const readable = known.filter((path) => isThere(path) || !followed.some((link) => isWithin(path, link)))
     const options = sizeTable === undefined ? {} : { sizeTable }
-    return { loaded: await loadManifests(known, { cwd: folder, ...options }), paths: known, ...options }
+    const loaded = await loadManifests(readable, { cwd: folder, ...options })
+    const told = missing === 'told' ? followed.map(notFollowed) : []
+    return { loaded: { ...loaded, diagnostics: [...told, ...loaded.diagnostics] }, paths: known, ...options }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Every YAML file below the current folder, as it is at the commit. */
-const writeTree = async (cwd: string, commit: string, folder: string): Promise<void> => {
-  const listed = (await git(cwd, ['ls-tree', '-r', '-z', commit, '.'])).toString()
-  const files = listed
-    .split('\0')
-    .map((line) => /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line))
-    .flatMap((match) => {
-      const [, mode = '', id = '', path = ''] = match ?? []
-      return PLAIN_FILE.test(mode) && YAML.test(path) ? [{ id, path }] : []
-    })
-  if (files.length === 0) return
+const defaultPath = (isThere: (path: string) => boolean, links: readonly string[]): readonly string[] => {
+  const first = DEFAULT_PATHS.find((path) => isThere(path) || links.includes(path))
+  return first === undefined ? [] : [first]
+}
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+/** Whether a manifest that `path` asks for may be this link, or lie behind it. */
+const leadsThrough = (path: string, link: string): boolean => {
+  const normal = posix.normalize(path).replace(/\/$/, '')
+  const segments = normal.split('/')
+  const dynamic = segments.findIndex((segment) => GLOB.test(segment))
+  const fixed = dynamic < 0 ? normal : segments.slice(0, dynamic).join('/')
+  return isWithin(normal, link) || (YAML.test(link) && (fixed === '' || fixed === '.' || isWithin(link, fixed)))
+}
+
+const notFollowed = (path: string): Diagnostic => ({
+  severity: 'error',
+  code: 'E_OUTSIDE',
+  message: 'This is a link. Of a commit only plain files are read.',
+  hint: 'Put a copy in its place.',
+  source: { file: path, line: 1, column: 1, length: 1 },
+})
+
+interface Entry {
+  readonly mode: string
+  readonly id: string
+  readonly bytes: number
+  readonly path: string
+}
+
+/** The YAML files below the current folder, and every link. */
+const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> => {
+  const listed = (await git(cwd, ['ls-tree', '-r', '-l', '-z', commit, '.'])).toString()
+  const entries = listed.split('\0').flatMap((line): readonly Entry[] => {
+    const [, mode = '', id = '', bytes = '', path = ''] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line) ?? []
+    return mode === LINK || (PLAIN_FILE.test(mode) && YAML.test(path)) ? [{ mode, id, bytes: Number(bytes), path }] : []
+  })
+  const strange = entries.find(({ path }) => LEAVES_FOLDER.test(path))
+  if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange.path)}`)
+  const total = entries.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
+  if (total > MAX_TREE_BYTES) throw tooStrange(commit, 'it holds more than 256 MiB of YAML')
+  if (entries.length > MAX_FILES) throw tooStrange(commit, 'it holds more than 50,000 YAML files')
+  return entries
+}
+
+const tooStrange = (commit: string, why: string, cause?: unknown): EspalierError =>
+  new EspalierError('E_GIT', `The manifests at ${commit.slice(0, 12)} cannot be read: ${why}.`, {
+    hint: 'Keep manifests in a folder of their own, and name it as the working directory.',
+    cause,
+  })
+
+const writeFiles = async (cwd: string, entries: readonly Entry[], folder: string): Promise<void> => {
+  const files = entries.filter(({ mode }) => mode !== LINK)
+  try {
+    for (const batch of batches(files.filter(({ bytes }) => bytes <= MAX_BLOB_BYTES))) {
+      await writeBatch(cwd, batch, folder)
+    }
+    for (const { path, bytes } of files.filter((file) => file.bytes > MAX_BLOB_BYTES)) {
+      // The reader tells of its size, and never looks inside.
+      write(folder, path, '')
+      truncateSync(join(folder, path), bytes)
+    }
+  } catch (error) {
+    if (error instanceof EspalierError || !(error instanceof Error && 'code' in error)) throw error
+    throw tooStrange('this commit', `a file of it cannot be made here (${error.code})`, error)
+  }
+}
+
+/** So many at a time that memory holds them. */
+const batches = function* (files: readonly Entry[]): Iterable<readonly Entry[]> {
+  let batch: Entry[] = []
+  let bytes = 0
+  for (const file of files) {
+    if (batch.length > 0 && bytes + file.bytes > MAX_BLOB_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(file)
+    bytes += file.bytes
+  }
+  if (batch.length > 0) yield batch
+}
+
+const writeBatch = async (cwd: string, files: readonly Entry[], folder: string): Promise<void> => {
   const blobs = await git(cwd, ['cat-file', '--batch'], `${files.map(({ id }) => id).join('\n')}\n`)
   let at = 0
   for (const { path } of files) {
     const lineEnd = blobs.indexOf('\n', at)
     const size = Number(blobs.toString('utf8', at, lineEnd).split(' ')[2])
-    const file = join(folder, path)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, blobs.subarray(lineEnd + 1, lineEnd + 1 + size))
+    write(folder, path, blobs.subarray(lineEnd + 1, lineEnd + 1 + size))
     at = lineEnd + 1 + size + 1
   }
+}
+
+const write = (folder: string, path: string, content: string | Buffer): void => {
+  const file = join(folder, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
 }

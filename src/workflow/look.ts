@@ -1,6 +1,6 @@
 /** Manifests and the live projects, to a plan. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
-import { hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
+import { type Desired, hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
 import { plan, projectIds } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
@@ -14,6 +14,8 @@ export interface LookOptions {
   /** Also reads a page of past operations of each project that changes, for the estimate. */
   readonly estimate: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
+  /** Another version of the manifests, whose protection counts as well. */
+  readonly guard?: Desired
 }
 
 /**
@@ -39,10 +41,11 @@ export const lookAt = (observed: Observed, { loaded, sizeTable }: Manifests): Lo
 
 /** Reads the projects that the manifests name and plans against what they show. */
 export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, options: LookOptions): Promise<Look> => {
-  const { concurrency, pinAliases } = options
+  const { concurrency, pinAliases, guard } = options
   const planOptions = {
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
+    ...(guard === undefined ? {} : { guard }),
   }
   const observed = await snapshot(api, projectIds(loaded.desired), { concurrency })
   const result = plan(loaded.desired, observed, planOptions)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, withoutSecrets } from '../../model/index.ts'
 import type { ReachableCompute } from '../../sandbox/index.ts'
 import { chooseCompute } from '../compute-ref.ts'
 import { usageError } from '../flags.ts'
@@ -71,7 +71,7 @@ const runPsql = async (uri: string): Promise<ExitCode> => {
   const ignore = (): void => undefined
   // Ctrl-C is for psql, which cancels a query with it.
   process.on('SIGINT', ignore)
-  const psql = spawn('psql', [uri], { stdio: 'inherit' })
+  const psql = spawn('psql', [uri], { stdio: 'inherit', env: withoutSecrets(process.env) })
   try {
     const [code] = await once(psql, 'exit')
     return code === 0 ? EXIT.ok : EXIT.error

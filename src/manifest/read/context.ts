@@ -13,7 +13,7 @@ import {
 } from 'yaml'
 import type { Diagnostic, SizeTable, Source } from '../../model/index.ts'
 import type { DiagnosticCode } from '../codes.ts'
-import { MAX_ALIASES } from '../files/limits.ts'
+import { LONGEST_MESSAGE, MAX_ALIASES } from '../files/limits.ts'
 
 export interface Entry {
   readonly key: string
@@ -62,8 +62,8 @@ export class ReadContext {
     this.diagnostics.push({
       severity: 'error',
       code,
-      message,
-      ...(hint === undefined ? {} : { hint }),
+      message: short(message),
+      ...(hint === undefined ? {} : { hint: short(hint) }),
       source: this.source(node),
     })
     return undefined
@@ -101,7 +101,7 @@ export class ReadContext {
         'E_UNKNOWN_KEY',
         entry.keyNode,
         `${what} has no key \`${entry.key}\`; it takes ${list(allowed)}.`,
-        `Did you mean \`${closest(entry.key, allowed)}\`?`,
+        entry.key.length > LONGEST_MESSAGE ? undefined : `Did you mean \`${closest(entry.key, allowed)}\`?`,
       )
     }
     return result
@@ -156,10 +156,18 @@ export class ReadContext {
 /** The place of a stretch of text, cut at the end of its first line. */
 export const sourceAt = (file: string, text: string, lines: LineCounter, start: number, end: number): Source => {
   const { line, col } = lines.linePos(start)
-  const lineEnd = text.indexOf('\n', start)
-  const stop = Math.min(end, lineEnd < 0 ? text.length : lineEnd)
-  return { file, line: Math.max(1, line), column: Math.max(1, col), length: Math.max(1, stop - start) }
+  // Of a line without end no more is searched than anybody would mark.
+  const stretch = text.slice(start, Math.min(end, start + LONGEST_MARK))
+  const lineEnd = stretch.indexOf('\n')
+  const length = lineEnd < 0 ? stretch.length : lineEnd
+  return { file, line: Math.max(1, line), column: Math.max(1, col), length: Math.max(1, length) }
 }
+
+const LONGEST_MARK = 1_000
+
+/** A name can be as long as its file, and a message stands in a table, a comment or a log. */
+export const short = (words: string): string =>
+  words.length <= LONGEST_MESSAGE ? words : `${words.slice(0, LONGEST_MESSAGE)}…`
 
 /** `a`, `b` or `c`. */
 export const list = (words: readonly (string | number)[]): string => {

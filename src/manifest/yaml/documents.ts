@@ -1,9 +1,9 @@
 /** YAML text to documents, one at a time, each with the problems that YAML itself has with it. */
-import { Composer, type CST, type Document, type LineCounter, type ParsedNode, Parser } from 'yaml'
-import { MAX_DEPTH } from '../files/limits.ts'
+import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
+import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from '../files/limits.ts'
 
 export interface YamlProblem {
-  readonly code: 'E_YAML' | 'E_TAG' | 'E_TOO_DEEP'
+  readonly code: 'E_YAML' | 'E_TAG' | 'E_TOO_DEEP' | 'E_TOO_LARGE'
   readonly message: string
   readonly hint?: string
   /** Offsets into the text. */
@@ -20,32 +20,80 @@ export interface YamlDocument {
 /** Duplicate keys are looked for by the reader: the library's own search takes quadratic time. */
 const OPTIONS = { uniqueKeys: false, schema: 'core', merge: false, prettyErrors: false } as const
 
-export const readDocuments = function* (text: string, lines: LineCounter): Iterable<YamlDocument> {
+/** What is left of {@link MAX_TOTAL_TOKENS} for the files of one run. */
+export interface TokenBudget {
+  left: number
+}
+
+export const tokenBudget = (): TokenBudget => ({ left: MAX_TOTAL_TOKENS })
+
+/** Ends with the first document that is too large or too deep: what follows cannot be told apart from it. */
+export const readDocuments = function* (
+  text: string,
+  lines: LineCounter,
+  budget: TokenBudget = tokenBudget(),
+): Iterable<YamlDocument> {
   const composer = new Composer<ParsedNode>(OPTIONS)
-  for (const token of new Parser(lines.addNewLine).parse(text)) {
-    const deep = tooDeep(token)
-    if (deep !== undefined) {
-      yield { problems: [deep] }
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  const compose = function* (tokens: Iterable<CST.Token>): Generator<YamlDocument, boolean> {
+    for (const token of tokens) {
+      const deep = tooDeep(token)
+      if (deep !== undefined) {
+        yield { problems: [deep] }
+        return false
+      }
+      for (const document of composer.next(token)) yield wrap(document)
+    }
+    return true
+  }
+  let used = 0
+  // Token by token, since the parser keeps a whole document before it gives it away.
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === DOCUMENT_START) used = 0
+    used += 1
+    budget.left -= 1
+    const wrong = tooMuch(parser, used, budget)
+    if (wrong !== undefined) {
+      yield { problems: [wrong] }
       return
     }
-    for (const document of composer.next(token)) yield wrap(document)
+    if (!(yield* compose(parser.next(lexeme)))) return
   }
+  if (!(yield* compose(parser.end()))) return
   for (const document of composer.end()) yield wrap(document)
+}
+
+const DOCUMENT_START = '---'
+/** A level is a pair and what stands in it, beside the document itself. */
+const MAX_OPEN = 3 * MAX_DEPTH
+
+const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): YamlProblem | undefined => {
+  const at = { start: offset, end: offset + 1 }
+  if (stack.length > MAX_OPEN) return { code: 'E_TOO_DEEP', message: TOO_DEEP, ...at }
+  const hint = 'Split it into documents, one a project, or say in rules and profiles what repeats.'
+  if (used > MAX_DOCUMENT_TOKENS) {
+    return { code: 'E_TOO_LARGE', message: 'This document has more than 400,000 YAML tokens.', hint, ...at }
+  }
+  if (budget.left >= 0) return undefined
+  return { code: 'E_TOO_LARGE', message: 'The files together have more than 4,000,000 YAML tokens.', hint, ...at }
 }
 
 const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
   document,
-  problems: [...document.errors, ...document.warnings].map(({ code, message, pos: [start, end] }) =>
-    code === 'TAG_RESOLVE_FAILED'
-      ? {
-          code: 'E_TAG',
-          message: 'A manifest is plain data: tags are not allowed here.',
-          hint: 'Remove the tag.',
-          start,
-          end,
-        }
-      : { code: 'E_YAML', ...inWords(code, message), start, end },
-  ),
+  problems: [...document.errors, ...document.warnings]
+    .slice(0, MAX_PROBLEMS)
+    .map(({ code, message, pos: [start, end] }) =>
+      code === 'TAG_RESOLVE_FAILED'
+        ? {
+            code: 'E_TAG',
+            message: 'A manifest is plain data: tags are not allowed here.',
+            hint: 'Remove the tag.',
+            start,
+            end,
+          }
+        : { code: 'E_YAML', ...inWords(code, message), start, end },
+    ),
 })
 
 const inWords = (code: string, message: string): { readonly message: string; readonly hint?: string } => {
@@ -56,6 +104,8 @@ const inWords = (code: string, message: string): { readonly message: string; rea
   return { message: `This is not YAML: ${sentence}` }
 }
 
+const TOO_DEEP = `This is nested more than ${MAX_DEPTH} levels deep.`
+
 /** Composing is recursive, so depth is measured on the tokens before. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {
   const stack: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }]
@@ -64,7 +114,7 @@ const tooDeep = (root: CST.Token): YamlProblem | undefined => {
     if (depth > MAX_DEPTH) {
       return {
         code: 'E_TOO_DEEP',
-        message: `This is nested more than ${MAX_DEPTH} levels deep.`,
+        message: TOO_DEEP,
         start: token.offset,
         end: token.offset + 1,
       }

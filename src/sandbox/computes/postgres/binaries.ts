@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { EspalierError } from '../../../model/index.ts'
+import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 
 export interface Binaries {
   readonly postgres: string
@@ -94,7 +94,7 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
   const libraries = isPackage ? [linkFarm(native, scratch), join(native, 'lib')].join(delimiter) : undefined
   const env = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries, DYLD_LIBRARY_PATH: libraries }
   try {
-    const { stdout } = await run(postgres, ['--version'], { env: { ...process.env, ...env } })
+    const { stdout } = await run(postgres, ['--version'], { env: { ...withoutSecrets(process.env), ...env } })
     const version = /\(PostgreSQL\) (\d+\S*)/.exec(stdout)?.[1] ?? ''
     const major = Number.parseInt(version, 10)
     if (!(major >= OLDEST_MAJOR)) return `its version is ${version || 'unknown'}`

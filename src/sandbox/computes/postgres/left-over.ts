@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { withoutSecrets } from '../../../model/index.ts'
 
 const LOOK_EVERY_MS = 20
 const LOOKS = 250
@@ -41,6 +42,7 @@ const commandOf = (pid: number): string => {
     return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
+      env: withoutSecrets(process.env),
     })
   } catch {
     return ''

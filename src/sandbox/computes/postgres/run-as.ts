@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { chownSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { EspalierError } from '../../../model/index.ts'
+import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 
 export interface RunAs {
   /** The program and its arguments as they are to be started. */
@@ -37,7 +37,7 @@ export const runAs = async (own: string, programs: readonly string[]): Promise<R
   // Root itself, under another number: it may enter what only root may.
   const mapped = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`]
   try {
-    await promisify(execFile)('unshare', [...mapped, 'true'])
+    await promisify(execFile)('unshare', [...mapped, 'true'], { env: withoutSecrets(process.env) })
   } catch (cause) {
     const closed = folders.find((folder) => !isOpenToAll(folder))
     throw new EspalierError('E_POSTGRES_ROOT', 'Postgres does not run as root, and no other user may do it here.', {

@@ -3,6 +3,7 @@
  * run; its input ends with the sandbox, however that ends.
  */
 import { spawn } from 'node:child_process'
+import { withoutSecrets } from '../../../model/index.ts'
 
 export interface Watchdog {
   /** To be ended with the sandbox, from now on. */
@@ -40,6 +41,7 @@ export const startWatchdog = (folders: readonly string[]): Watchdog => {
     // A session of its own: what ends the sandbox's whole group must not end this one first.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
+    env: withoutSecrets(process.env),
   })
   shell.unref()
   shell.stdin.on('error', () => undefined)
