@@ -1,7 +1,7 @@
 /** The manifests of the pull request's base. */
 import { EspalierError, hasErrors, type Observed, type Origin, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
-import { commitOf, git, type Manifests, manifestsAt, planOfBase } from '../workflow/index.ts'
+import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, planOfBase } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 
 export interface Parted {
@@ -11,6 +11,15 @@ export interface Parted {
 }
 
 /** Both plans stand against one snapshot, so nothing that moved in between is blamed on anyone. */
+export const partBy = (base: Manifests, observed: Observed, plan: Plan): Parted => {
+  const isWrong = base.paths.length > 0 && hasErrors(base.loaded.diagnostics)
+  return {
+    origin: originOf(planOfBase(base, observed), plan),
+    notes: isWrong ? ["The base's manifests have errors, so every change is shown as introduced."] : [],
+  }
+}
+
+/** {@link partBy} the base of a pull request whose merge or head is checked out. */
 export const partByBase = async (
   pull: PullRequest,
   head: Manifests,
@@ -19,12 +28,7 @@ export const partByBase = async (
   cwd: string,
 ): Promise<Parted> => {
   try {
-    const base = await manifestsAt(await baseOf(cwd, pull), head, cwd)
-    const isWrong = base.paths.length > 0 && hasErrors(base.loaded.diagnostics)
-    return {
-      origin: originOf(planOfBase(base, observed), plan),
-      notes: isWrong ? ["The base's manifests have errors, so every change is shown as introduced."] : [],
-    }
+    return partBy(await manifestsAt(await baseOf(cwd, pull), head, { cwd }), observed, plan)
   } catch (error) {
     if (!(error instanceof EspalierError)) throw error
     return {
@@ -40,12 +44,14 @@ export const partByBase = async (
  * What is checked out for a pull request is its merge into the base, whose first parent is the base as it is now. Else
  * the base that the event names, fetched where a shallow clone lacks it.
  */
-const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
-  const line = (await git(cwd, ['rev-list', '--parents', '-n', '1', 'HEAD'])).toString().trim()
-  const [, first, second] = line.split(' ')
-  if (first !== undefined && second === headSha) return first
-  return commitOf(cwd, baseSha).catch(async () => {
-    await git(cwd, ['fetch', '--quiet', '--no-tags', '--depth=1', 'origin', baseSha])
-    return commitOf(cwd, baseSha)
-  })
+export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
+  const [first, second] = await parentsOf(cwd, 'HEAD')
+  return first !== undefined && second === headSha ? first : present(cwd, baseSha)
 }
+
+/** The commit, fetched where it is missing. @throws {EspalierError} `E_GIT` */
+export const present = (cwd: string, sha: string): Promise<string> =>
+  commitOf(cwd, sha).catch(async () => {
+    await fetchCommit(cwd, sha, 1)
+    return commitOf(cwd, sha)
+  })

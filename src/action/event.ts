@@ -7,8 +7,9 @@ export interface PullRequest {
   readonly number: number
   readonly baseSha: string
   readonly headSha: string
-  /** Its head is in another repository, so no secret is here. */
+  /** Its head is in another repository. */
   readonly isFork: boolean
+  readonly isMerged: boolean
 }
 
 export interface WorkflowEvent {
@@ -20,9 +21,12 @@ export interface WorkflowEvent {
   readonly pullRequest?: PullRequest
 }
 
-const side = z.object({ sha: z.string(), repo: z.object({ full_name: z.string() }).nullish() })
+const side = z.object({
+  sha: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
+  repo: z.object({ full_name: z.string() }).nullish(),
+})
 const payloadShape = z.object({
-  pull_request: z.object({ number: z.int(), base: side, head: side }).optional(),
+  pull_request: z.object({ number: z.int(), base: side, head: side, merged: z.boolean().nullish() }).optional(),
 })
 
 /** An event whose payload cannot be read is one without a pull request: the runner writes it, nobody else. */
@@ -39,6 +43,7 @@ export const readEvent = (env: Environment): WorkflowEvent => {
       baseSha: pull.base.sha,
       headSha: pull.head.sha,
       isFork: pull.head.repo?.full_name !== event.repository,
+      isMerged: pull.merged === true,
     },
   }
 }

@@ -11,6 +11,7 @@ import { GitHubError, openGitHub } from './github.ts'
 import { comment, connect, type Ending, frameOf, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
 import { tellOutputs } from './run-plan.ts'
+import { refuseToApply } from './stranger.ts'
 
 const CONCURRENCY = 8
 const OPERATION_TIMEOUT_MS = 600_000
@@ -18,6 +19,7 @@ const LOCK_TIMEOUT_MS = 600_000
 const STYLE = { color: false, width: 100 }
 
 export const runApply = async (job: Job): Promise<Ending> => {
+  refuseToApply(job)
   const { inputs, runner, cwd } = job
   const file = inputs.planFile === '' ? undefined : await readPlanFile(inputs.planFile)
   const given = inputs.paths.length > 0 ? inputs.paths : (file?.manifests ?? [])

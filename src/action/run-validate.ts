@@ -1,11 +1,13 @@
 /** Manifests alone: no network but for the comment, no key. */
-import { readManifests } from '../workflow/index.ts'
+import { type Manifests, readManifests } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
 import { reportProblems } from './problems.ts'
+import { isStrangers, readStrangers } from './stranger.ts'
 
 export const runValidate = async (job: Job): Promise<Ending> => {
-  const { loaded } = await readManifests(job.inputs.paths, { cwd: job.cwd })
-  const ending = await reportProblems(job, loaded.diagnostics)
+  const strangers = isStrangers(job) ? await readStrangers(job) : undefined
+  const { loaded }: Manifests = strangers?.head ?? (await readManifests(job.inputs.paths, { cwd: job.cwd }))
+  const ending = await reportProblems(job, [...loaded.diagnostics, ...(strangers?.refused ?? [])])
   if (!ending.isFailed) job.runner.print(`Valid: ${loaded.files.length} files.`)
   return ending
 }

@@ -114,7 +114,36 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: '- { on: request, effect: { kind: lock } }',
     wayOut: 'docs/sandbox.md shows what a fault may be.',
   },
-  E_GIT: { rule: '--base names a commit that is here.', example: '--base origin/main', wayOut: 'Fetch it.' },
+  E_GIT: {
+    rule: '--base names a commit that is here, and holds at most 50,000 YAML files and 256 MiB of them.',
+    example: '--base origin/main',
+    wayOut: 'Fetch it; keep manifests in a folder of their own.',
+  },
+  E_FORK_PROJECT: {
+    rule: 'A pull request that is read with a key may only have projects looked at that the base names.',
+    example: 'project: one-of-another-team',
+    wayOut: 'A maintainer adds the project from a branch of the repository itself.',
+  },
+  E_FORK_BASE: {
+    rule: 'What a pull request may have looked at is what the manifests of its base name.',
+    example: 'a base without manifests, or with errors in them',
+    wayOut: 'Bring the manifests of the base into order first.',
+  },
+  E_FORK_CHECKOUT: {
+    rule: 'A job that has secrets checks out the base: a pull request is read from git.',
+    example: 'on: pull_request_target, with ref: of the head',
+    wayOut: 'Take `ref` out of actions/checkout.',
+  },
+  E_FORK_APPLY: {
+    rule: 'Nothing is applied for a pull request before it is merged.',
+    example: 'on: pull_request_target, with command: apply',
+    wayOut: 'Apply in a workflow that runs on push.',
+  },
+  W_GUARD_WEAKENED: {
+    rule: "What the base protects, or does not prune, holds for a stranger's pull request as well.",
+    example: 'a pull request from a fork that takes `protect: true` out',
+    wayOut: 'Decide whether the guard may go before merging: after the merge it no longer counts.',
+  },
   E_DISABLED: {
     rule: 'A disabled compute does not start.',
     example: 'disabled: false',

@@ -95,20 +95,31 @@ interface Entry {
   readonly path: string
 }
 
-/** The YAML files below the current folder, and every link. */
+/** The YAML files below the current folder, and every link. Sizes are asked of these alone: each costs a look. */
 const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> => {
-  const listed = (await git(cwd, ['ls-tree', '-r', '-l', '-z', commit, '.'])).toString()
-  const entries = listed.split('\0').flatMap((line): readonly Entry[] => {
-    const [, mode = '', id = '', bytes = '', path = ''] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line) ?? []
-    return mode === LINK || (PLAIN_FILE.test(mode) && YAML.test(path)) ? [{ mode, id, bytes: Number(bytes), path }] : []
+  const listed = (await git(cwd, ['ls-tree', '-r', '-z', commit, '.'])).toString()
+  const found = listed.split('\0').flatMap((line) => {
+    const [, mode = '', id = '', path = ''] = /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
+    return mode === LINK || (PLAIN_FILE.test(mode) && YAML.test(path)) ? [{ mode, id, path }] : []
   })
-  const strange = entries.find(({ path }) => LEAVES_FOLDER.test(path))
+  const strange = found.find(({ path }) => LEAVES_FOLDER.test(path))
   if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange.path)}`)
+  if (found.length > MAX_FILES) throw tooStrange(commit, 'it holds more than 50,000 YAML files')
+  const sizes = await sizesOf(cwd, found)
+  const entries = found.map((entry, index) => ({ ...entry, bytes: sizes[index] ?? 0 }))
   const total = entries.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
   if (total > MAX_TREE_BYTES) throw tooStrange(commit, 'it holds more than 256 MiB of YAML')
-  if (entries.length > MAX_FILES) throw tooStrange(commit, 'it holds more than 50,000 YAML files')
   return entries
 }
+
+/** In bytes, in the order given. */
+const sizesOf = async (cwd: string, files: readonly { readonly id: string }[]): Promise<readonly number[]> => {
+  if (files.length === 0) return []
+  const told = await git(cwd, ['cat-file', '--batch-check=%(objectsize)'], lines(files))
+  return told.toString().trim().split('\n').map(Number)
+}
+
+const lines = (files: readonly { readonly id: string }[]): string => `${files.map(({ id }) => id).join('\n')}\n`
 
 const tooStrange = (commit: string, why: string, cause?: unknown): EspalierError =>
   new EspalierError('E_GIT', `The manifests at ${commit.slice(0, 12)} cannot be read: ${why}.`, {
@@ -150,7 +161,7 @@ const batches = function* (files: readonly Entry[]): Iterable<readonly Entry[]> 
 }
 
 const writeBatch = async (cwd: string, files: readonly Entry[], folder: string): Promise<void> => {
-  const blobs = await git(cwd, ['cat-file', '--batch'], `${files.map(({ id }) => id).join('\n')}\n`)
+  const blobs = await git(cwd, ['cat-file', '--batch'], lines(files))
   let at = 0
   for (const { path } of files) {
     const lineEnd = blobs.indexOf('\n', at)

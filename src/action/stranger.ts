@@ -1,0 +1,113 @@
+/**
+ * A pull request of somebody who is not trusted with what this job holds. Its manifests are data: read as git blobs,
+ * planned within what the base's manifests allow. Nothing of it is checked out or run.
+ */
+import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
+import { commitOf, fetchCommit, git, type Manifests, manifestsAt, parentsOf } from '../workflow/index.ts'
+import { baseOf, present } from './base.ts'
+import type { PullRequest } from './event.ts'
+import type { Job } from './job.ts'
+
+export interface StrangersManifests {
+  readonly head: Manifests
+  readonly base: Manifests
+  /** Of what the head must not ask for. */
+  readonly refused: readonly Diagnostic[]
+  /** Markdown of our own, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** The event whose jobs have secrets, whoever opened the pull request. */
+const HAS_SECRETS = 'pull_request_target'
+
+export const isStrangers = ({ event, inputs }: Job): boolean =>
+  event.name === HAS_SECRETS || (event.pullRequest?.isFork === true && inputs.apiKey !== '')
+
+/** @throws {EspalierError} `E_FORK_APPLY` where what would be applied may be a stranger's. */
+export const refuseToApply = (job: Job): void => {
+  if (!isStrangers(job) || job.event.pullRequest?.isMerged === true) return
+  throw new EspalierError('E_FORK_APPLY', 'Nothing is applied for a pull request before it is merged.', {
+    hint: 'Plan here, and apply in a workflow that runs on push.',
+  })
+}
+
+/** @throws {EspalierError} `E_GIT`, `E_FORK_CHECKOUT`, `E_FORK_BASE` */
+export const readStrangers = async ({ event, inputs, cwd }: Job): Promise<StrangersManifests> => {
+  const pull = event.pullRequest
+  if (pull === undefined) {
+    throw new EspalierError('E_FORK_BASE', `An event ${event.name} without a pull request is not known.`)
+  }
+  const { baseSha, headSha, notes } =
+    event.name === HAS_SECRETS ? await outsideOf(cwd, pull) : await withinMerge(cwd, pull)
+  const base = await manifestsAt(baseSha, { paths: inputs.paths }, { cwd })
+  if (hasErrors(base.loaded.diagnostics)) {
+    throw new EspalierError(
+      'E_FORK_BASE',
+      `The base's manifests (${baseSha.slice(0, 12)}) name no projects that could be looked at: there are none, or they have errors.`,
+      { hint: 'Bring the manifests of the base into order first.' },
+    )
+  }
+  const head = await manifestsAt(headSha, { paths: inputs.paths }, { cwd, missing: 'told' })
+  return { head, base, refused: foreign(base, head), notes }
+}
+
+interface Sides {
+  readonly baseSha: string
+  readonly headSha: string
+  readonly notes: readonly string[]
+}
+
+/** The base is checked out. What the merge would bring is asked of the base's own repository. */
+const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
+  const checkedOut = await commitOf(cwd, 'HEAD')
+  if (checkedOut === pull.headSha || (await parentsOf(cwd, 'HEAD')).includes(pull.headSha)) {
+    throw new EspalierError(
+      'E_FORK_CHECKOUT',
+      `The head of the pull request is checked out in a job that has secrets (${HAS_SECRETS}).`,
+      { hint: 'Take `ref` out of actions/checkout: the head is read from git, and needs no checkout.' },
+    )
+  }
+  const merge = await mergeOf(cwd, pull)
+  if (merge !== undefined) return merge
+  return {
+    baseSha: await present(cwd, pull.baseSha),
+    headSha: await present(cwd, pull.headSha),
+    notes: ['The merge could not be had, so the head is planned as it stands: what the base has since got is missing.'],
+  }
+}
+
+/** Only GitHub writes this ref. It may lag behind, and then it is not about this head. */
+const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<Sides | undefined> => {
+  try {
+    const ref = `refs/pull/${number}/merge`
+    const [merge = ''] = (await git(cwd, ['ls-remote', 'origin', ref])).toString().split('\t')
+    if (merge === '') return undefined
+    await fetchCommit(cwd, merge, 2)
+    const [first, second] = await parentsOf(cwd, merge)
+    return first !== undefined && second === headSha ? { baseSha: first, headSha: merge, notes: [] } : undefined
+  } catch (error) {
+    if (error instanceof EspalierError) return undefined
+    throw error
+  }
+}
+
+/** The merge, or the head, is checked out; the job was handed a key all the same. */
+const withinMerge = async (cwd: string, pull: PullRequest): Promise<Sides> => ({
+  baseSha: await baseOf(cwd, pull),
+  headSha: await commitOf(cwd, 'HEAD'),
+  notes: [],
+})
+
+/** The key may see more projects than a stranger should. */
+const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
+  const known = new Set(base.loaded.desired.documents.map(({ project }) => project))
+  return head.loaded.desired.documents
+    .filter(({ project }) => !known.has(project))
+    .map(({ project, source }) => ({
+      severity: 'error',
+      code: 'E_FORK_PROJECT',
+      message: `No manifest of the base names the project \`${project}\`, so this pull request may not have it looked at.`,
+      hint: `The base names ${known.size === 0 ? 'none' : [...known].sort().join(', ')}. A maintainer adds a project from a branch of this repository.`,
+      source,
+    }))
+}

@@ -1,0 +1,97 @@
+/** A base repository, what a runner checks out of it, and a stranger who opened a pull request. */
+import { execFileSync } from 'node:child_process'
+import { onTestFinished } from 'vitest'
+import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { type GitHubServer, openGitHubServer } from '../action/github-server.ts'
+import { type ActionEnded, makeRepository, type Repository, runAction } from '../action/run-action.ts'
+
+export const KEY = 'live-key-0123456789'
+
+export interface ForkWorld {
+  /** The stranger's, with the base's commit as its parent. */
+  readonly fork: Repository
+  /** What `actions/checkout` leaves for `pull_request_target`: the base, one commit deep. */
+  readonly checkout: Repository
+  readonly github: GitHubServer
+  readonly sandbox: Sandbox
+  /** Publishes the fork's HEAD as the pull request's head, and GitHub's merge of it. */
+  readonly open: (options?: { readonly merge?: boolean }) => string
+  readonly run: (
+    inputs?: Readonly<Record<string, string>>,
+    event?: { readonly name?: string; readonly merged?: boolean },
+  ) => Promise<ActionEnded>
+  readonly requests: () => ReturnType<Sandbox['control']['requests']>
+}
+
+const NUMBER = 7
+
+export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, string>>): Promise<ForkWorld> => {
+  const sandbox = await startSandbox({ seed, apiKey: KEY, timeScale: 200 })
+  onTestFinished(() => sandbox.close())
+  const github = await openGitHubServer()
+  const origin = makeRepository()
+  origin.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  origin.git('config', 'receive.denyCurrentBranch', 'ignore')
+  for (const [file, content] of Object.entries(base)) origin.write(file, content)
+  const baseSha = origin.commit('base')
+  const clone = (...options: readonly string[]): Repository => {
+    const repository = makeRepository()
+    repository.git('remote', 'add', 'origin', `file://${origin.folder}`)
+    repository.git('fetch', '-q', ...options, 'origin', 'main')
+    repository.git('checkout', '-q', '-B', 'main', 'FETCH_HEAD')
+    return repository
+  }
+  const fork = clone()
+  const checkout = clone('--depth=1')
+  let headSha = ''
+  return {
+    fork,
+    checkout,
+    github,
+    sandbox,
+    requests: () => sandbox.control.requests(),
+    open: ({ merge = true } = {}) => {
+      headSha = fork.git('rev-parse', 'HEAD')
+      fork.git('push', '-q', '-f', 'origin', `HEAD:refs/pull/${NUMBER}/head`)
+      if (!merge) return headSha
+      const tree = fork.git('rev-parse', 'HEAD^{tree}')
+      const merged = fork.git('commit-tree', tree, '-p', baseSha, '-p', headSha, '-m', 'merge')
+      fork.git('push', '-q', '-f', 'origin', `${merged}:refs/pull/${NUMBER}/merge`)
+      return headSha
+    },
+    run: (inputs = {}, { name = 'pull_request_target', merged = false } = {}) =>
+      runAction({
+        repository: checkout,
+        github,
+        sha: baseSha,
+        inputs: { 'base-url': sandbox.apiUrl, 'api-key': KEY, command: 'plan', ...inputs },
+        event: {
+          name,
+          payload: {
+            pull_request: {
+              number: NUMBER,
+              merged,
+              base: { sha: baseSha, repo: { full_name: 'acme/shop' } },
+              head: { sha: headSha, repo: { full_name: 'stranger/shop' } },
+            },
+          },
+        },
+      }),
+  }
+}
+
+/** A commit of raw tree entries (mode, kind, id, name), which git itself would never make of files. */
+export const commitTree = (
+  { folder, git }: Repository,
+  entries: readonly (readonly [mode: string, name: string, id: string])[],
+): string => {
+  const tree = Buffer.concat(
+    entries.flatMap(([mode, name, id]) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]),
+  )
+  const options = { cwd: folder, encoding: 'utf8', input: tree } as const
+  const id = execFileSync('git', ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], options).trim()
+  return git('commit-tree', id, '-p', 'HEAD', '-m', 'crafted')
+}
+
+export const blob = ({ folder }: Repository, content: string): string =>
+  execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: folder, encoding: 'utf8', input: content }).trim()

@@ -1,0 +1,273 @@
+/** A pull request of a stranger, planned by a job that has the key: the committed bundle as a process. */
+import { existsSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Seed } from '../../src/sandbox/index.ts'
+import { blob, commitTree, type ForkWorld, KEY, openForkWorld } from './fork-world.ts'
+
+const seed: Seed = {
+  projects: [
+    {
+      id: 'shop',
+      branches: [
+        { name: 'main', computes: [{ id: 'ep-main', size: 1 }] },
+        {
+          name: 'dev',
+          computes: [
+            { id: 'ep-dev', size: 1 },
+            { id: 'ep-own', size: 1, type: 'read_only', name: 'by-hand' },
+          ],
+        },
+      ],
+    },
+    { id: 'payroll', branches: [{ name: 'salaries', computes: [{ id: 'ep-salaries', size: 8 }] }] },
+  ],
+}
+
+const manifest = (
+  more = '',
+  branches = '  main: { protect: true, primary: { size: 1 } }\n  dev: { primary: { size: 1 } }',
+) => `version: 1\nproject: shop\n${more}branches:\n${branches}\n`
+
+const open = (): Promise<ForkWorld> => openForkWorld(seed, { 'espalier.yaml': manifest('prune: false\n') })
+
+const changedTo = async (text: string): Promise<ForkWorld> => {
+  const world = await open()
+  world.fork.write('espalier.yaml', text)
+  world.fork.commit('head')
+  world.open()
+  return world
+}
+
+test('is planned from git alone, commented, and leaves the checkout as it was', async () => {
+  const { run, github, checkout } = await changedTo(manifest('', '  main: { protect: true, primary: { size: 4 } }'))
+  const before = checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')
+  const { code, log, outputs } = await run()
+  expect(code, log).toBe(0)
+  expect(github.comments[0]?.body).toContain('### Espalier: 1 compute restarts, none is deleted.')
+  expect(github.comments[0]?.body).not.toContain('could not be')
+  expect(checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')).toBe(before)
+  // There is a view for programs, and nothing that could be applied.
+  expect(existsSync(outputs['json-plan-path'] ?? '')).toBe(true)
+  expect(outputs['plan-path']).toBeUndefined()
+})
+
+test('without a merge of GitHub the head is planned as it stands, and that is said', async () => {
+  const world = await open()
+  world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }'))
+  world.fork.commit('head')
+  world.open({ merge: false })
+  const { code, log } = await world.run()
+  expect(code, log).toBe(0)
+  expect(world.github.comments[0]?.body).toContain('The merge could not be had')
+  expect(world.github.comments[0]?.body).toContain('1 compute restarts')
+})
+
+test('a merge of an older head is not taken for this one', async () => {
+  const world = await changedTo(manifest('', '  dev: { primary: { size: 2 } }'))
+  world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 8 } }'))
+  world.fork.commit('newer')
+  world.open({ merge: false })
+  await world.run()
+  expect(world.github.comments[0]?.body).toContain('8 CU')
+  expect(world.github.comments[0]?.body).toContain('The merge could not be had')
+})
+
+test('a project that the base does not name is refused, and never asked for', async () => {
+  const { run, github, requests } = await changedTo(
+    `${manifest()}---\nversion: 1\nproject: payroll\nbranches: { salaries: { primary: { size: 0.25 } } }\n`,
+  )
+  const { code, log, outputs } = await run()
+  expect(code).toBe(1)
+  expect(outputs['failure-reason']).toBe('validation-failed')
+  expect(log).toMatch(
+    /^::error file=espalier\.yaml,line=\d+,col=\d+,title=E_FORK_PROJECT::No manifest of the base names/m,
+  )
+  expect(github.comments[0]?.body).toContain('**E_FORK_PROJECT**')
+  expect(requests()).toEqual([])
+})
+
+test('a project that only a shared or moved file names is refused like any other', async () => {
+  const world = await open()
+  world.fork.git('mv', 'espalier.yaml', 'espalier.yml')
+  world.fork.write('espalier.yml', 'version: 1\nproject: payroll\nbranches: {}\n')
+  world.fork.commit('head')
+  world.open()
+  const { code, log } = await world.run()
+  expect(code).toBe(1)
+  expect(log).toContain('E_FORK_PROJECT')
+  expect(world.requests()).toEqual([])
+})
+
+test("protection that the head took out holds: refused, and said to be the base's", async () => {
+  const { run, github } = await changedTo(manifest('', '  main: { primary: absent }'))
+  const { code, log, outputs } = await run()
+  expect(code, log).toBe(0)
+  const body = github.comments[0]?.body ?? ''
+  expect(body).toContain('is refused by protection')
+  expect(body).toContain('**W_GUARD_WEAKENED**')
+  expect(body).toContain('no longer protected')
+  const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
+  expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('the base manifest says') }])
+})
+
+test('pruning that the head brought in deletes nothing', async () => {
+  const { run, github } = await changedTo(manifest('prune: true\n'))
+  const { code, log, outputs } = await run()
+  expect(code, log).toBe(0)
+  const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
+  expect(plan.steps).toMatchObject([
+    { kind: 'delete', compute: { id: 'ep-own' }, refused: expect.stringContaining('does not prune') },
+  ])
+  expect(github.comments[0]?.body).toContain('is now pruned')
+})
+
+test('budgets are those of the workflow, which is the base’s: a head that names them says nothing', async () => {
+  const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
+  const { code, log } = await run({ 'max-deletes': '0' })
+  expect({ code, unknown: log.includes('E_UNKNOWN_KEY') }).toEqual({ code: 1, unknown: true })
+  // Nor does what it writes where workflows and settings of git are.
+  fork.write('espalier.yaml', manifest())
+  fork.write('.gitattributes', '*.yaml filter=evil diff=evil merge=evil\n')
+  fork.write('.gitmodules', '[submodule "x"]\n path = x\n url = ext::sh -c touch% /tmp/owned\n')
+  fork.commit('settings')
+  publish()
+  expect((await run()).code).toBe(0)
+  expect(requests().length).toBeGreaterThan(0)
+})
+
+test('names made of Markdown, HTML, mentions and terminal codes are shown, and do nothing', async () => {
+  const name = '@octocat ![x](https://evil.example/x)</code><img src=x onerror=alert(1)>`|\u001b[31m::error::x'
+  const { run, github } = await changedTo(
+    manifest('', `  main: { protect: true, primary: { size: 2, name: ${JSON.stringify(name.slice(0, 64))} } }`),
+  )
+  const planned = await run()
+  expect(planned.code, planned.log).toBe(0)
+  const unknown = await changedTo(manifest('', `  ${JSON.stringify(name)}: { primary: { size: 2 } }`))
+  const refused = await unknown.run()
+  expect(refused.code).toBe(1)
+  for (const body of [github.comments[0]?.body ?? '', unknown.github.comments[0]?.body ?? '']) {
+    expect(body).toContain('&#64;octocat')
+    const prose = body.replace(/```diff\n[\s\S]*?\n```/g, '')
+    expect(prose).not.toMatch(/@octocat|<img|!\[x\]|https:\/\/evil/)
+    expect(body).not.toContain('\u001b')
+  }
+  for (const { log } of [planned, refused]) {
+    expect(log).not.toContain('\u001b')
+    expect(log).not.toMatch(/^::error::x/m)
+  }
+})
+
+test.each([
+  ['a file', 'espalier.yaml', '/etc/passwd', ''],
+  ['a file of the checkout', 'espalier.yaml', '.git/config', ''],
+  ['a folder', 'manifests', '/etc', 'manifests'],
+  ['a file in a folder', 'more.yaml', '/etc/hostname', '*.yaml'],
+])('a link in the place of %s is named and not followed', async (_what, link, target, paths) => {
+  const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'manifests.txt': '' })
+  if (existsSync(join(world.fork.folder, link))) unlinkSync(join(world.fork.folder, link))
+  symlinkSync(target, join(world.fork.folder, link))
+  world.fork.commit('link')
+  world.open()
+  const base = paths === 'manifests' ? 'espalier.yaml manifests' : paths
+  const { code, log } = await world.run({ paths: base })
+  expect(code).toBe(1)
+  expect(log).toContain('title=E_OUTSIDE::This is a link.')
+  expect(log).not.toContain('root:')
+  expect(world.requests()).toEqual([])
+})
+
+test.each([
+  ['..', (id: string) => [['40000', '..', id]] as const],
+  ['a name with a slash', (id: string) => [['40000', 'a/../../..', id]] as const],
+])('a tree that leads out by %s is refused, and nothing is written', async (_what, entries) => {
+  const world = await open()
+  const inner = commitTree(world.fork, [['100644', 'owned.yaml', blob(world.fork, manifest())]])
+  const tree = world.fork.git('rev-parse', `${inner}^{tree}`)
+  world.fork.git('reset', '-q', '--soft', commitTree(world.fork, entries(tree)))
+  world.open()
+  const { code, log } = await world.run()
+  expect(code).toBe(1)
+  expect(log).toContain('title=E_GIT::')
+  expect(existsSync(join(world.checkout.folder, '..', 'owned.yaml'))).toBe(false)
+  expect(world.requests()).toEqual([])
+})
+
+test('a tree of trees without end ends soon', async () => {
+  const world = await open()
+  let tree = world.fork.git(
+    'rev-parse',
+    `${commitTree(world.fork, [['100644', 'a.yaml', blob(world.fork, 'x')]])}^{tree}`,
+  )
+  for (let level = 0; level < 9; level += 1) {
+    const entries = Array.from({ length: 10 }, (_, index) => ['40000', `d${index}`, tree] as const)
+    tree = world.fork.git('rev-parse', `${commitTree(world.fork, entries)}^{tree}`)
+  }
+  world.fork.git('reset', '-q', '--soft', world.fork.git('commit-tree', tree, '-p', 'HEAD', '-m', 'bomb'))
+  world.open()
+  const { code, log } = await world.run()
+  expect(code).toBe(1)
+  expect(log).toContain('title=E_GIT::git ls-tree says more than 64 MiB.')
+})
+
+test.each([
+  ['the head', (head: string) => head],
+  ['its merge', () => 'refs/pull/7/merge'],
+])('a job that checked out %s is told so, and nothing is planned', async (_what, ref) => {
+  const { run, checkout, fork, requests } = await changedTo(manifest())
+  checkout.git('fetch', '-q', '--depth=2', 'origin', ref(fork.git('rev-parse', 'HEAD')))
+  checkout.git('checkout', '-q', 'FETCH_HEAD')
+  for (const command of ['plan', 'validate']) {
+    const { code, log } = await run({ command })
+    expect(code).toBe(1)
+    expect(log).toContain('title=E_FORK_CHECKOUT::')
+  }
+  expect(requests()).toEqual([])
+})
+
+test('nothing is applied before the merge; after it, the base is', async () => {
+  const { run, requests, checkout } = await changedTo(manifest('', '  dev: { primary: { size: 4 } }'))
+  const refused = await run({ command: 'apply' })
+  expect(refused.code).toBe(1)
+  expect(refused.log).toContain('title=E_FORK_APPLY::')
+  expect(requests()).toEqual([])
+  // A job that a fork's pull request started, with a key but without the right event.
+  expect((await run({ command: 'apply' }, { name: 'pull_request' })).log).toContain('E_FORK_APPLY')
+  checkout.write('espalier.yaml', manifest('', '  dev: { primary: { size: 4 } }'))
+  const applied = await run({ command: 'apply' }, { merged: true })
+  expect(applied.code, applied.log).toBe(0)
+  expect(requests().some(({ method }) => method === 'PATCH')).toBe(true)
+})
+
+test('a plain pull request of a fork whose job was handed a key is held to the same', async () => {
+  const { run, checkout, requests } = await changedTo('version: 1\nproject: payroll\nbranches: {}\n')
+  checkout.git('fetch', '-q', '--depth=2', 'origin', 'refs/pull/7/merge')
+  checkout.git('checkout', '-q', 'FETCH_HEAD')
+  const { code, log } = await run({}, { name: 'pull_request' })
+  expect(code).toBe(1)
+  expect(log).toContain('E_FORK_PROJECT')
+  expect(requests()).toEqual([])
+})
+
+test('a base without manifests, or with errors, allows nothing', async () => {
+  for (const base of [{ 'README.md': '' }, { 'espalier.yaml': 'version: 1\nproject: [\n' }]) {
+    const world = await openForkWorld(seed, base as Readonly<Record<string, string>>)
+    world.fork.write('espalier.yaml', manifest())
+    world.fork.commit('head')
+    world.open()
+    const { code, log } = await world.run()
+    expect(code).toBe(1)
+    expect(log).toContain('title=E_FORK_BASE::')
+    expect(world.requests()).toEqual([])
+  }
+})
+
+test('the key is in nothing that such a run leaves behind', async () => {
+  const { run, github } = await changedTo(manifest('', '  dev: { primary: { size: 4 } }'))
+  const { log, summary, outputs } = await run()
+  const files = Object.values(outputs).filter((value) => value.startsWith('/'))
+  const left = [summary, JSON.stringify(outputs), ...github.comments.map(({ body }) => body)]
+  left.push(...files.map((file) => readFileSync(file, 'utf8')))
+  expect(left.join()).not.toContain(KEY)
+  expect(log.replace(`::add-mask::${KEY}`, '')).not.toContain(KEY)
+})
