@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { EnvHttpProxyAgent, request } from 'undici'
 import { z } from 'zod'
+import { isLoopback, VERIFIED } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Environment } from './inputs.ts'
 
@@ -61,9 +62,10 @@ interface Answer {
 export const openGitHub = (env: Environment, token: string, repository: string): GitHub => {
   const root = (env.GITHUB_API_URL ?? '') || 'https://api.github.com'
   const graphql = (env.GITHUB_GRAPHQL_URL ?? '') || 'https://api.github.com/graphql'
-  const dispatcher = new EnvHttpProxyAgent()
+  const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED })
 
   const once = async (method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> => {
+    if (!isSafe(url)) throw new GitHubError('The token is not sent over plain http to another machine.')
     const answer = await request(url, {
       method,
       dispatcher,
@@ -136,6 +138,9 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     close: () => dispatcher.close(),
   }
 }
+
+const isSafe = (url: string): boolean =>
+  URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(new URL(url).hostname))
 
 const parse = (text: string): unknown => {
   try {

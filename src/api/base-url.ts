@@ -3,6 +3,9 @@ import { EspalierError } from '../model/index.ts'
 /** The public API root of the service. */
 export const DEFAULT_BASE_URL = 'https://console.neon.tech/api/v2'
 
+/** Whether a URL's host name is this machine. */
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
@@ -23,7 +26,7 @@ export const parseBaseUrl = (text: string): URL => {
       hint: 'The key goes into ESPALIER_API_KEY.',
     })
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new EspalierError(
       'E_BASE_URL',
       `Plain http to ${url.hostname} is refused: the key would travel unencrypted.`,

@@ -12,6 +12,7 @@ import { ApiError } from './errors.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type CallOptions, Requester } from './requester.ts'
 import { Transport } from './transport.ts'
+import { checkKey, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
 
 export interface ApiOptions {
@@ -65,10 +66,10 @@ export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
 }
 
-/** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}. */
+/** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
 export const createReadApi = (options: ApiOptions): ReadApi => reading(connect(options))
 
-/** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}. */
+/** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
 export const createWriteApi = (options: ApiOptions): WriteApi => {
   const connection = connect(options)
   const api = reading(connection)
@@ -90,9 +91,12 @@ interface Connection {
 const connect = (options: ApiOptions): Connection => {
   if (options.apiKey === '')
     throw new EspalierError('E_KEY', 'The API key is empty.', { hint: 'Set ESPALIER_API_KEY.' })
+  checkKey(options.apiKey)
+  const baseUrl = parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL)
+  refuseUnverified(baseUrl)
   const clock = options.clock ?? systemClock
   const transport = new Transport({
-    baseUrl: parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL),
+    baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
     connections: options.connections ?? 16,

@@ -1,4 +1,4 @@
-export { DEFAULT_BASE_URL } from './base-url.ts'
+export { DEFAULT_BASE_URL, isLoopback } from './base-url.ts'
 export {
   type ApiOptions,
   createReadApi,
@@ -13,4 +13,5 @@ export { ApiError } from './errors.ts'
 export { streamOperations } from './operations-stream.ts'
 export type { CallOptions, Wait } from './requester.ts'
 export { pastOperations, snapshot } from './snapshot.ts'
+export { checkKey, VERIFIED } from './trust.ts'
 export type { Operation, Project } from './wire.ts'

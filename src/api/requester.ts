@@ -85,7 +85,8 @@ export class Requester {
         await clock.sleep(this.#backoff(attempt), options.signal)
         continue
       }
-      if (answer.status < 400) return answer
+      if (answer.status < 300) return answer
+      if (answer.status < 400) throw redirected(method, path, answer)
       const why = BUSY[answer.status]
       if (why === undefined) {
         if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS) {
@@ -127,7 +128,8 @@ export class Requester {
     try {
       return await this.#transport.send(method, path, body, options.signal)
     } catch (error) {
-      if (method === 'GET' && error instanceof ApiError && repeats < GET_REPEATS) return undefined
+      const isWorthIt = method === 'GET' && error instanceof ApiError && error.code !== 'E_TLS'
+      if (isWorthIt && repeats < GET_REPEATS) return undefined
       throw error
     }
   }
@@ -160,7 +162,19 @@ const refusal = (method: string, path: string, answer: Answer): ApiError => {
   })
 }
 
-const messageOf = (answer: Answer): string => fieldOf(answer.body, 'message') ?? 'it gave no reason'
+/** Never followed: the key is for one host, and a change is for one address. */
+const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {
+  const to = location !== undefined && URL.canParse(location) ? new URL(location).host : 'another address'
+  return new ApiError('E_REDIRECT', `The control API redirects to ${to}, where the key is not sent.`, {
+    method,
+    path,
+    status,
+  })
+}
+
+/** On one line: its words could else pass for lines of ours. */
+const messageOf = (answer: Answer): string =>
+  fieldOf(answer.body, 'message')?.replace(/\s+/g, ' ') ?? 'it gave no reason'
 
 const fieldOf = (body: unknown, name: string): string | undefined => {
   if (typeof body !== 'object' || body === null) return undefined

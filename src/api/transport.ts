@@ -1,6 +1,8 @@
 /** One request and its answer: limits, timeouts, errors in words. Retrying is not decided here. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { EspalierError } from '../model/index.ts'
 import { ApiError } from './errors.ts'
+import { VERIFIED, withoutKey } from './trust.ts'
 
 export interface TransportOptions {
   readonly baseUrl: URL
@@ -17,6 +19,8 @@ export interface Answer {
   readonly retryAfter: string | undefined
   /** From the header: an error page of a proxy has it nowhere else. */
   readonly requestId: string | undefined
+  /** Where it points to, of a redirect. */
+  readonly location: string | undefined
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -27,21 +31,25 @@ export class Transport {
   readonly #dispatcher: Dispatcher
   readonly #options: TransportOptions
 
+  /** @throws {EspalierError} `E_PROXY` where the environment names a proxy that is none. */
   constructor(options: TransportOptions) {
     this.#options = options
+    const connect = { timeout: CONNECT_TIMEOUT_MS, ...VERIFIED }
     const limits = {
       connections: options.connections,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
+      connect,
+      requestTls: connect,
+      proxyTls: connect,
       headersTimeout: ANSWER_TIMEOUT_MS,
       bodyTimeout: ANSWER_TIMEOUT_MS,
       maxResponseSize: MAX_ANSWER_BYTES,
     }
-    this.#dispatcher = options.baseUrl.protocol === 'https:' ? new EnvHttpProxyAgent(limits) : new Agent(limits)
+    this.#dispatcher = options.baseUrl.protocol === 'https:' ? throughProxy(limits) : new Agent(limits)
   }
 
   /**
-   * @throws {ApiError} `E_NETWORK` where no whole answer came (ambiguous: it may have taken effect), `E_ANSWER` where
-   * the answer is not JSON. An answer with an error status is returned, not thrown.
+   * @throws {ApiError} `E_NETWORK` where no whole answer came (ambiguous: it may have taken effect), `E_TLS` where the
+   * certificate is not trusted, `E_ANSWER` where the answer is not JSON. An answer with an error status is returned, not thrown.
    */
   async send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Answer> {
     const { baseUrl, apiKey, userAgent, debug } = this.#options
@@ -64,11 +72,11 @@ export class Transport {
       })
       status = response.statusCode
       headers = response.headers
-      text = await response.body.text()
-      // A server, or a proxy in between, may say the key back when it refuses.
-      if (status >= 400) text = text.replaceAll(apiKey, '[the key]')
+      text = withoutKey(await response.body.text(), apiKey, status >= 300)
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
+      if (isUntrusted(cause))
+        throw new ApiError('E_TLS', `The control API is not trusted: ${wordsOf(cause)}`, { method, path, cause })
       throw new ApiError('E_NETWORK', `The control API gave no answer: ${wordsOf(cause)}`, {
         method,
         path,
@@ -77,11 +85,16 @@ export class Transport {
       })
     }
     debug?.(`${method} ${path} → ${status}`)
+    const header = (name: string): string | undefined => {
+      const value = single(headers[name])
+      return value === undefined ? undefined : withoutKey(value, apiKey, true)
+    }
     return {
       status,
       body: parse(text, status, { method, path }),
-      retryAfter: single(headers['retry-after']),
-      requestId: single(headers['x-neon-ret-request-id']),
+      retryAfter: header('retry-after'),
+      requestId: header('x-neon-ret-request-id'),
+      location: header('location'),
     }
   }
 
@@ -89,6 +102,24 @@ export class Transport {
     return this.#dispatcher.close()
   }
 }
+
+/** Neither the proxy's address, which may hold a password, nor what was wrong with it is said. */
+const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {
+  try {
+    return new EnvHttpProxyAgent(options)
+  } catch (cause) {
+    throw new EspalierError('E_PROXY', 'HTTPS_PROXY or HTTP_PROXY is not the address of a proxy.', {
+      hint: 'It should look like http://proxy.example:8080.',
+      cause,
+    })
+  }
+}
+
+/** The names that Node gives to what is wrong with a certificate; nothing was sent. */
+const CERTIFICATE = /CERT|VERIFY_LEAF_SIGNATURE/
+
+const isUntrusted = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && CERTIFICATE.test(cause.code)
 
 /** A person reads this: the innermost cause's code and message, never a stack. */
 const wordsOf = (cause: unknown): string => {
@@ -105,7 +136,7 @@ const parse = (text: string, status: number, request: { method: string; path: st
   try {
     return JSON.parse(text)
   } catch (cause) {
-    if (status >= 400) return undefined
+    if (status >= 300) return undefined
     throw new ApiError('E_ANSWER', 'The control API answered with something that is not JSON.', {
       ...request,
       status,

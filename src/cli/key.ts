@@ -1,5 +1,6 @@
 /** Where the API key comes from. Never a flag with the key itself: flags end up in shell histories and process lists. */
 import { readFile } from 'node:fs/promises'
+import { checkKey } from '../api/index.ts'
 import { EspalierError } from '../model/index.ts'
 
 const HINT =
@@ -19,12 +20,7 @@ export const findKey = async (
     const where = file === undefined ? 'There is no API key.' : `The key file ${file} is empty.`
     throw new EspalierError('E_KEY', where, { hint: HINT })
   }
-  // A header takes no other characters; the key itself must not be shown.
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new EspalierError('E_KEY', 'The API key holds a space, a line break or a character outside ASCII.', {
-      hint: 'Copy it again: a key is one line of letters, digits and punctuation.',
-    })
-  }
+  checkKey(key)
   return key
 }
 

@@ -1,5 +1,6 @@
 /** The one place that tells a person's mistake from a bug of ours. */
 import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
+import { plainText } from '../report/index.ts'
 import { print } from './terminal.ts'
 
 const REPORT_AT = 'the issue tracker of the project'
@@ -8,14 +9,18 @@ const REPORT_AT = 'the issue tracker of the project'
 export const printError = (error: unknown, options: { color: boolean; debug: boolean }): ExitCode => {
   const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
   if (error instanceof EspalierError) {
-    print(`${label}  ${error.message}`, process.stderr)
-    if (error.hint !== undefined) print(`       ${error.hint}`, process.stderr)
+    print(`${label}  ${plainLines(error.message)}`, process.stderr)
+    if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, process.stderr)
     return error.exitCode
   }
   const message = error instanceof Error ? error.message : String(error)
-  print(`${label}  This is a bug in espalier: ${message}`, process.stderr)
-  if (options.debug && error instanceof Error && error.stack !== undefined) print(error.stack, process.stderr)
+  print(`${label}  This is a bug in espalier: ${plainLines(message)}`, process.stderr)
+  if (options.debug && error instanceof Error && error.stack !== undefined)
+    print(plainLines(error.stack), process.stderr)
   const how = options.debug ? 'the lines above' : 'what the same command prints with --debug'
   print(`       Please report it at ${REPORT_AT}, with the command and ${how}.`, process.stderr)
   return EXIT.error
 }
+
+/** What is quoted in it may be of unknown origin. */
+const plainLines = (text: string): string => text.split('\n').map(plainText).join('\n')

@@ -119,6 +119,21 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: '--base origin/main',
     wayOut: 'Fetch it; keep manifests in a folder of their own.',
   },
+  E_TLS: {
+    rule: 'The key is sent to nobody whose certificate was not checked.',
+    example: 'NODE_TLS_REJECT_UNAUTHORIZED=0',
+    wayOut: 'Unset it; trust a private authority with NODE_EXTRA_CA_CERTS.',
+  },
+  E_PROXY: {
+    rule: 'HTTPS_PROXY and HTTP_PROXY hold the address of a proxy, or nothing.',
+    example: 'HTTPS_PROXY=http://proxy.example:8080',
+    wayOut: 'Correct or unset them; NO_PROXY names hosts that need none.',
+  },
+  E_REDIRECT: {
+    rule: 'A redirect is not followed: the key is for one host.',
+    example: 'an answer with status 302',
+    wayOut: 'Give the address that it redirects to as --base-url, if you trust it.',
+  },
   E_FORK_PROJECT: {
     rule: 'A pull request that is read with a key may only have projects looked at that the base names.',
     example: 'project: one-of-another-team',

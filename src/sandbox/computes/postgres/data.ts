@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { EspalierError } from '../../../model/index.ts'
+import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 import type { Binaries } from './binaries.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
@@ -147,7 +147,7 @@ export class DataFolders {
   async #copyAtRest(from: string, to: string): Promise<void> {
     const making = `${to}.new`
     this.remove(making)
-    await run('cp', ['-a', from, making])
+    await run('cp', ['-a', from, making], { env: withoutSecrets(process.env) })
     for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(making, name), { force: true })
     this.remove(to)
     renameSync(making, to)
@@ -181,7 +181,7 @@ export class DataFolders {
 /** A file may go while its folder is being copied; the log makes up for it. */
 const copyLive = async (paths: readonly string[], to: string): Promise<void> => {
   try {
-    await run('cp', ['-a', ...paths, `${to}/`])
+    await run('cp', ['-a', ...paths, `${to}/`], { env: withoutSecrets(process.env) })
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
     const other = said.split('\n').filter((line) => line !== '' && !line.includes('No such file or directory'))

@@ -1,0 +1,30 @@
+/** Whom the key is handed to: nobody whose certificate was not checked. */
+import { EspalierError } from '../model/index.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Said with every connection, so that nothing in the environment can say otherwise. */
+export const VERIFIED = { rejectUnauthorized: true } as const
+
+/** @throws {EspalierError} `E_TLS` where the environment asks for no check, instead of leaving it out without a word. */
+export const refuseUnverified = ({ protocol }: URL, env: Environment = process.env): void => {
+  if (protocol !== 'https:' || env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return
+  throw new EspalierError('E_TLS', 'NODE_TLS_REJECT_UNAUTHORIZED=0 asks for certificates not to be checked.', {
+    hint: 'Unset it. A private authority is trusted by its certificate: NODE_EXTRA_CA_CERTS=FILE.',
+  })
+}
+
+/** @throws {EspalierError} `E_KEY` for what no header can carry; the key itself is not shown. */
+export const checkKey = (key: string): void => {
+  if (/^[\x21-\x7e]+$/.test(key)) return
+  throw new EspalierError('E_KEY', 'The API key holds a space, a line break or a character outside ASCII.', {
+    hint: 'Copy it again: a key is one line of letters, digits and punctuation.',
+  })
+}
+
+/** A key shorter than this could be a word of an honest answer. */
+const SHORTEST_SECRET = 16
+
+/** What a server, or a proxy in between, says back of the key; a refusal holds nothing else that would be missed. */
+export const withoutKey = (text: string, key: string, isRefusal: boolean): string =>
+  isRefusal || key.length >= SHORTEST_SECRET ? text.replaceAll(key, '[the key]') : text

@@ -1,0 +1,293 @@
+/** The key goes to the control API, and nowhere else. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createReadApi } from '../../src/api/index.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { makeAuthority } from '../hostile/certificates.ts'
+import { openProxy, serveTls, serveWith } from '../hostile/servers.ts'
+import { espalier } from './espalier.ts'
+
+const KEY = 'napi_h0stile/key+0123456789abcdef'
+const FORMS = [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]
+const MANIFEST = 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 4 } }\n'
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'espalier-secrets-'))
+
+const openSandbox = async (): Promise<Sandbox> => {
+  const sandbox = await startSandbox({
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-main', size: 1 }] }] }] },
+    apiKey: KEY,
+    timeScale: 500,
+  })
+  onTestFinished(() => sandbox.close())
+  return sandbox
+}
+
+/** Programs of these names that write down their environment and arguments before they do what they are for. */
+const spyOn = (scratch: string, names: readonly string[]): string => {
+  const programs = join(scratch, 'programs')
+  mkdirSync(programs)
+  for (const name of names) {
+    const real = name === 'psql' ? 'true' : execFileSync('which', [name], { encoding: 'utf8' }).trim()
+    const file = join(programs, name)
+    writeFileSync(file, `#!/bin/sh\n{ env; echo "$@"; } >> '${scratch}/${name}.seen'\nexec ${real} "$@"\n`)
+    chmodSync(file, 0o755)
+  }
+  return `${programs}:${process.env.PATH}`
+}
+
+const allFiles = (root: string): readonly (readonly [string, string])[] =>
+  readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')] as const)
+
+const expectNoKey = (texts: readonly (readonly [string, string])[]): void => {
+  const leaks = texts.filter(([, text]) => FORMS.some((form) => text.includes(form))).map(([name]) => name)
+  expect(leaks).toEqual([])
+}
+
+test('whatever is run, and however much is logged: no output, file or child process has it', async () => {
+  const sandbox = await openSandbox()
+  const scratch = folder()
+  const cwd = join(scratch, 'work')
+  mkdirSync(cwd)
+  writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'base'],
+  ]) {
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], { cwd })
+  }
+  const env = {
+    ESPALIER_API_KEY: KEY,
+    NEON_API_KEY: KEY,
+    ESPALIER_BASE_URL: sandbox.apiUrl,
+    NODE_DEBUG: 'undici,http,net,tls,fetch',
+    PATH: spyOn(scratch, ['git', 'ps']),
+    TMPDIR: scratch,
+  }
+  const runs = [
+    ['validate', '--debug', '--format', 'json'],
+    ['plan', '--debug', '--out', 'plan.json', '--base', 'HEAD'],
+    ['plan', '--format', 'json'],
+    ['plan', '--format', 'markdown', '--rehearse'],
+    ['show', 'plan.json'],
+    ['drift', '--debug'],
+    ['snapshot', '--out', 'live.json'],
+    ['plan', '--live', 'live.json'],
+    ['import', '--project', 'shop', '--out', 'imported.yaml'],
+    ['apply', 'plan.json', '--debug', '--auto-approve', '--journal', 'journal.ndjson', '--format', 'json'],
+    ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson'],
+    ['status', '--format', 'json'],
+    ['operations', 'list'],
+    ['compute', 'restart', 'main', '--auto-approve'],
+    ['compute', 'restart', 'nothing-like-it', '--debug'],
+    ['plan', '--project', 'misused'],
+  ]
+  const said: (readonly [string, string])[] = []
+  for (const args of runs) {
+    const { stdout, stderr } = await espalier(args, env, cwd)
+    said.push([`${args.join(' ')} > stdout`, stdout], [`${args.join(' ')} > stderr`, stderr])
+  }
+  const files = allFiles(scratch)
+  expect(files.map(([name]) => name.replace(`${scratch}/`, ''))).toEqual(
+    expect.arrayContaining([
+      'git.seen',
+      'work/plan.json',
+      'work/live.json',
+      'work/imported.yaml',
+      'work/journal.ndjson',
+    ]),
+  )
+  // Each of them did something: there is a run that changed the compute, and a child that was told of its place.
+  expect(said.find(([name]) => name.startsWith('plan --debug'))?.[1]).toContain('to change')
+  expect(readFileSync(join(cwd, 'journal.ndjson'), 'utf8')).toContain('step-end')
+  expect(readFileSync(join(scratch, 'git.seen'), 'utf8')).toMatch(/^TMPDIR=/m)
+  expectNoKey([...said, ...files])
+})
+
+test('psql is not told the key', async () => {
+  const scratch = folder()
+  const port = await serveWith((_request, response) => {
+    const address = { host: '127.0.0.1', port: 5432, sharedPort: 5433 }
+    const compute = {
+      id: 'ep-main',
+      projectId: 'shop',
+      branch: 'main',
+      type: 'read_write',
+      uri: 'postgres://x',
+      address,
+    }
+    response.end(JSON.stringify({ computes: [compute] }))
+  })
+  const registry = join(scratch, `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
+  mkdirSync(registry, { mode: 0o700 })
+  const sandbox = { pid: process.pid, port, controlUrl: `http://127.0.0.1:${port}`, controlToken: 'token' }
+  writeFileSync(join(registry, `${port}.json`), JSON.stringify(sandbox))
+  const env = { ESPALIER_API_KEY: KEY, NEON_API_KEY: KEY, PATH: spyOn(scratch, ['psql']), TMPDIR: scratch }
+  const ended = await espalier(['sandbox', 'connect', 'ep-main', '--psql'], env, scratch)
+  expect(ended).toMatchObject({ code: 0 })
+  const seen = readFileSync(join(scratch, 'psql.seen'), 'utf8')
+  expect(seen).toMatch(/^TMPDIR=/m)
+  expectNoKey([['psql', seen]])
+})
+
+test('no program is started with the environment as it is', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const starting = sources
+    .map((name) => [name, readFileSync(join('src', name), 'utf8')] as const)
+    .filter(([, text]) => text.includes("from 'node:child_process'"))
+  expect(starting.length).toBeGreaterThan(4)
+  for (const [name, text] of starting) {
+    const starts = text.match(/(?<![#.\w])(?:spawn|run|execFileSync)\(|promisify\(execFile\)\(/g) ?? []
+    expect(starts.length, name).toBeGreaterThan(0)
+    expect(text.match(/\benv:/g)?.length ?? 0, name).toBeGreaterThanOrEqual(starts.length)
+    expect(text, name).not.toMatch(/\.\.\.process\.env\b|env: process\.env\b/)
+  }
+})
+
+test.each([200, 302, 400, 401, 404, 422])(
+  'a server that says the key back with %i: it is not said on',
+  async (status) => {
+    const port = await serveWith(({ headers }, response) => {
+      const token = headers.authorization?.replace('Bearer ', '') ?? ''
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        'x-neon-ret-request-id': token,
+        location: `http://${token}.example/${token}`,
+      })
+      response.end(JSON.stringify({ message: `no good: ${token}`, code: token, request_id: token, projects: [token] }))
+    })
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+    const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
+    const { code, stdout, stderr } = await espalier(['plan', '--debug'], env, cwd)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Error {2}The control API|E_PROJECT_UNKNOWN/m)
+    expectNoKey([['output', stdout + stderr]])
+  },
+)
+
+test('a redirect is not followed: neither to another host nor on the same one', async () => {
+  const asked: string[] = []
+  const elsewhere = await serveWith(({ url = '' }, response) => {
+    asked.push(url)
+    response.end('{}')
+  })
+  for (const host of [`http://127.0.0.1:${elsewhere}/api/v2/projects/shop`, '/other']) {
+    const port = await serveWith(({ url = '' }, response) => {
+      if (url.startsWith('/other')) asked.push(url)
+      response.writeHead(307, { location: host }).end()
+    })
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+    const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
+    const { code, stderr } = await espalier(['apply', '--auto-approve'], env, cwd)
+    expect({ code, told: stderr.includes('where the key is not sent') }).toEqual({ code: 1, told: true })
+  }
+  expect(asked).toEqual([])
+})
+
+test.each([
+  'http://example.com/api/v2',
+  'http://127.0.0.1.example.com/api/v2',
+  'http://[::ffff:7f00:1]/api',
+  'http://0.0.0.0:1/api',
+  'ftp://127.0.0.1/x',
+  'https://user:pass@example.com/api',
+  'javascript:alert(1)',
+  '\u001b[31m',
+])('%j is no address that the key is sent to', (address) => {
+  expect(() => createReadApi({ baseUrl: address, apiKey: KEY })).toThrow(/^(Plain http|The base URL)/)
+})
+
+test('such an address is refused whether a flag or the environment names it, and is not repeated', async () => {
+  const cwd = folder()
+  writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+  const env = { ESPALIER_API_KEY: KEY }
+  const ended = await Promise.all([
+    espalier(['plan', '--base-url', 'https://user:s3cret@example.com'], env, cwd),
+    espalier(['plan'], { ...env, ESPALIER_BASE_URL: 'http://example.com/\u001b[31m' }, cwd),
+  ])
+  for (const { code, stdout, stderr } of ended) {
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^Error {2}(Plain http|The base URL)/)
+    expect(stderr).not.toContain('\u001b')
+    expect(stderr).not.toContain('s3cret')
+  }
+})
+
+test('TLS: a private authority counts once it is named; nothing turns the check off; a proxy sees no key', async () => {
+  const sandbox = await openSandbox()
+  const authority = makeAuthority()
+  const origin = await serveTls(authority, new URL(sandbox.apiUrl).origin)
+  const proxy = await openProxy()
+  const cwd = folder()
+  writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+  const ca = join(cwd, 'authority.pem')
+  writeFileSync(ca, authority.certificate)
+  const common = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `${origin}/api/v2` }
+  const trusted = { ...common, NODE_EXTRA_CA_CERTS: ca }
+  const plan = (env: Readonly<Record<string, string>>) => espalier(['plan', '--debug'], env, cwd)
+
+  const unverified = await plan({ ...common, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+  expect(unverified).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
+  expect(unverified.stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 asks')
+  expect(sandbox.requests).toBe(0)
+
+  const direct = await plan(trusted)
+  expect(direct, direct.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('to change') })
+  expect(proxy.tunnels).toEqual([])
+
+  const through = await plan({ ...trusted, HTTPS_PROXY: proxy.url })
+  expect(through, through.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('to change') })
+  expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(origin).host]))
+  const count = proxy.tunnels.length
+
+  const around = await plan({ ...trusted, HTTPS_PROXY: proxy.url, NO_PROXY: 'example.com,localhost' })
+  expect(around.code, around.stderr).toBe(0)
+  expect(proxy.tunnels).toHaveLength(count)
+  expectNoKey([
+    ['proxy', proxy.seen()],
+    ...[unverified, direct, through, around].map(({ stdout, stderr }) => ['output', stdout + stderr] as const),
+  ])
+})
+
+test('TLS: an authority that nobody named is refused, with or without a proxy', async () => {
+  const sandbox = await openSandbox()
+  const origin = await serveTls(makeAuthority(), new URL(sandbox.apiUrl).origin)
+  const proxy = await openProxy()
+  const cwd = folder()
+  writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+  const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `${origin}/api/v2` }
+  const ended = await Promise.all([
+    espalier(['plan'], env, cwd),
+    espalier(['plan'], { ...env, HTTPS_PROXY: proxy.url }, cwd),
+  ])
+  for (const { code, stderr } of ended) {
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/certificate/)
+    expect(stderr).toContain('NODE_EXTRA_CA_CERTS')
+    expectNoKey([['stderr', stderr]])
+  }
+  expect(sandbox.requests).toBe(0)
+})
+
+test('a proxy that is none is said, without its password', async () => {
+  const cwd = folder()
+  writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
+  const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: 'https://localhost:1/api/v2' }
+  for (const address of ['http://user:s3cret@:80', 's3cret', 'ftp://user:s3cret@proxy', '\u001b[31ms3cret']) {
+    const { code, stderr } = await espalier(['plan'], { ...env, HTTPS_PROXY: address }, cwd)
+    expect({ code, address, isTold: stderr.includes('is not the address of a proxy') }).toEqual({
+      code: 1,
+      address,
+      isTold: true,
+    })
+    expect(stderr).not.toContain('s3cret')
+  }
+})

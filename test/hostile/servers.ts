@@ -1,0 +1,67 @@
+/** Servers on loopback that listen in. */
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { Authority } from './certificates.ts'
+
+const listen = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** Its port on 127.0.0.1. */
+export const serveWith = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
+  listen(createServer(answer))
+
+/** Answers over TLS what `target` (`http://…`) does. Returns its origin. */
+export const serveTls = async ({ server }: Authority, target: string): Promise<string> => {
+  const port = await listen(
+    createTlsServer(server, (incoming, outgoing) => {
+      const { method, headers } = incoming
+      const forwarded = request(`${target}${incoming.url ?? ''}`, { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(outgoing)
+      })
+      forwarded.on('error', () => outgoing.destroy())
+      incoming.pipe(forwarded)
+    }),
+  )
+  return `https://localhost:${port}`
+}
+
+export interface Proxy {
+  readonly url: string
+  /** The hosts that tunnels were asked for to. */
+  readonly tunnels: string[]
+  /** All that went towards the target, as it could be read on the way. */
+  readonly seen: () => string
+}
+
+/** A forward proxy that understands CONNECT and nothing else. */
+export const openProxy = async (): Promise<Proxy> => {
+  const tunnels: string[] = []
+  const parts: Buffer[] = []
+  const server = createServer((_request, response) => response.writeHead(405).end())
+  server.on('connect', ({ url = '', rawHeaders }, socket) => {
+    tunnels.push(url)
+    parts.push(Buffer.from(rawHeaders.join('\n')))
+    const [host = '', port] = url.split(':')
+    const upstream = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      socket.on('data', (part: Buffer) => parts.push(part))
+      socket.pipe(upstream).pipe(socket)
+    })
+    for (const end of [socket, upstream]) end.on('error', () => undefined)
+    socket.on('close', () => upstream.destroy())
+  })
+  return {
+    url: `http://127.0.0.1:${await listen(server)}`,
+    tunnels,
+    seen: () => Buffer.concat(parts).toString('latin1'),
+  }
+}
