@@ -115,6 +115,17 @@ const connect = (options: ApiOptions): Connection => {
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
+/** A list that goes on for ever would be read for ever. */
+const MAX_LISTED = 200_000
+
+const checkEnds = (length: number, path: string): void => {
+  if (length <= MAX_LISTED) return
+  throw new ApiError('E_ANSWER', 'The control API lists more than 200,000 of them, and no end.', {
+    method: 'GET',
+    path,
+  })
+}
+
 const reading = ({ requester, transport }: Connection): ReadApi => ({
   async listProjects() {
     const projects: wire.Project[] = []
@@ -125,7 +136,8 @@ const reading = ({ requester, transport }: Connection): ReadApi => ({
         `/projects${query({ limit: PROJECT_PAGE, cursor })}`,
         wire.projectsAnswer,
       )
-      projects.push(...page.projects)
+      for (const project of page.projects) projects.push(project)
+      checkEnds(projects.length, '/projects')
       // The cursor is there on the last page too: a page that is not full is the last one.
       cursor = page.projects.length < PROJECT_PAGE ? undefined : (page.pagination?.cursor ?? undefined)
     } while (cursor !== undefined)
@@ -139,7 +151,9 @@ const reading = ({ requester, transport }: Connection): ReadApi => ({
       const path = `${below(projectId, 'branches')}${query({ limit: BRANCH_PAGE, cursor })}`
       const page = await requester.call('GET', path, wire.branchesAnswer)
       for (const branch of page.branches) branches.push(branch)
-      cursor = page.pagination?.next ?? undefined
+      checkEnds(branches.length, path)
+      const next = page.branches.length === 0 ? undefined : (page.pagination?.next ?? undefined)
+      cursor = next === cursor ? undefined : next
     } while (cursor !== undefined)
     return branches
   },

@@ -1,6 +1,6 @@
 /** One request and its answer: limits, timeouts, errors in words. Retrying is not decided here. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { VERIFIED, withoutKey } from './trust.ts'
 
@@ -10,6 +10,8 @@ export interface TransportOptions {
   readonly userAgent: string
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
+  /** For a whole answer, in milliseconds. Default: five minutes. */
+  readonly answerTimeoutMs?: number
 }
 
 export interface Answer {
@@ -23,9 +25,13 @@ export interface Answer {
   readonly location: string | undefined
 }
 
+const TOO_LATE = 'the whole of it did not come in time'
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 60_000
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+/** Some twenty-five thousand computes; several answers may be on their way at once. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+/** From the first byte sent to the last one read: a server that drips must not hold a run for ever. */
+const WHOLE_ANSWER_TIMEOUT_MS = 300_000
 
 export class Transport {
   readonly #dispatcher: Dispatcher
@@ -56,6 +62,11 @@ export class Transport {
     let text: string
     let status: number
     let headers: Dispatcher.ResponseData['headers']
+    const late = new AbortController()
+    const timer = setTimeout(
+      () => late.abort(new Error(TOO_LATE)),
+      this.#options.answerTimeoutMs ?? WHOLE_ANSWER_TIMEOUT_MS,
+    )
     try {
       const response = await this.#dispatcher.request({
         origin: baseUrl.origin,
@@ -68,21 +79,24 @@ export class Transport {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        ...(signal === undefined ? {} : { signal }),
+        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
       })
       status = response.statusCode
       headers = response.headers
       text = withoutKey(await response.body.text(), apiKey, status >= 300)
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
-      if (isUntrusted(cause))
+      if (isUntrusted(cause)) {
         throw new ApiError('E_TLS', `The control API is not trusted: ${wordsOf(cause)}`, { method, path, cause })
+      }
       throw new ApiError('E_NETWORK', `The control API gave no answer: ${wordsOf(cause)}`, {
         method,
         path,
         ambiguous: method !== 'GET',
         cause,
       })
+    } finally {
+      clearTimeout(timer)
     }
     debug?.(`${method} ${path} → ${status}`)
     const header = (name: string): string | undefined => {
@@ -133,15 +147,12 @@ const single = (value: string | string[] | undefined): string | undefined => (Ar
 /** An error page of a proxy in between is HTML: its status is all that counts. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
   if (text === '') return undefined
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    if (status >= 300) return undefined
-    throw new ApiError('E_ANSWER', 'The control API answered with something that is not JSON.', {
-      ...request,
-      status,
-      ambiguous: request.method !== 'GET',
-      cause,
-    })
-  }
+  const parsed = parseJson(text)
+  if (parsed.ok) return parsed.value
+  if (status >= 300) return undefined
+  throw new ApiError('E_ANSWER', `The control API's answer cannot be read: ${parsed.why}.`, {
+    ...request,
+    status,
+    ambiguous: request.method !== 'GET',
+  })
 }

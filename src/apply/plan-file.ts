@@ -8,6 +8,7 @@ import {
   PLAN_FORMAT_VERSION,
   type Plan,
   type PlanResult,
+  parseJson,
 } from '../model/index.ts'
 import { type PlanFile, planFileShape } from './shapes.ts'
 
@@ -42,7 +43,13 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
  * @throws {EspalierError} `E_PLAN_FILE` where it is no saved plan, or one of another version.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile => {
-  const value = parseJson(text, name)
+  const read = parseJson(text)
+  if (!read.ok) {
+    throw new EspalierError('E_PLAN_FILE', `${name} is no saved plan: ${read.why}.`, {
+      hint: 'Write one with `espalier plan --out FILE`.',
+    })
+  }
+  const { value } = read
   const version =
     typeof value === 'object' && value !== null && 'formatVersion' in value ? value.formatVersion : undefined
   if (typeof version === 'string' && version !== PLAN_FORMAT_VERSION) {
@@ -60,17 +67,6 @@ export const decodePlanFile = (text: string, name: string): PlanFile => {
     `${name} is no saved plan: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}.`,
     { hint: 'Write one with `espalier plan --out FILE`.' },
   )
-}
-
-const parseJson = (text: string, name: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new EspalierError('E_PLAN_FILE', `${name} is no saved plan: it is not JSON.`, {
-      hint: 'Write one with `espalier plan --out FILE`.',
-      cause,
-    })
-  }
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Where the API key comes from. Never a flag with the key itself: flags end up in shell histories and process lists. */
-import { readFile } from 'node:fs/promises'
 import { checkKey } from '../api/index.ts'
+import { readBoundedFile } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
 
+const MAX_KEY_FILE_BYTES = 1024 * 1024
 const HINT =
   'Set ESPALIER_API_KEY or NEON_API_KEY, or name a file that holds it with --api-key-file; to try without an account, --sandbox.'
 
@@ -35,7 +36,7 @@ const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): str
 
 const fromFile = async (file: string): Promise<string> => {
   try {
-    return (await readFile(file, 'utf8')).trim()
+    return (await readBoundedFile(file, MAX_KEY_FILE_BYTES)).trim()
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${code}).`, { hint: HINT, cause })

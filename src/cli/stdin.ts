@@ -1,4 +1,5 @@
-import { text } from 'node:stream/consumers'
+import { MAX_FILE_BYTES, readBounded } from '../manifest/index.ts'
+import { EspalierError } from '../model/index.ts'
 import { usageError } from './flags.ts'
 
 /** How `-` is passed on to the commands: yargs takes a lone hyphen for an option without a name. */
@@ -7,10 +8,16 @@ export const STDIN = '<stdin>'
 /**
  * What is piped in, where `-` was given.
  *
- * @throws {EspalierError} `E_USAGE` where other paths stand beside it, or nothing is piped.
+ * @throws {EspalierError} `E_USAGE` where other paths stand beside it, or nothing is piped; `E_TOO_LARGE`, since nobody
+ *   knows when it ends.
  */
 export const readStdin = async (paths: readonly string[]): Promise<string> => {
   if (paths.length > 1) throw usageError('- (stdin) stands alone: it cannot be read beside other manifests.')
   if (process.stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
-  return text(process.stdin)
+  return readBounded(process.stdin, MAX_FILE_BYTES).catch((cause: Error) => {
+    throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {
+      hint: 'Give each project a file of its own.',
+      cause,
+    })
+  })
 }

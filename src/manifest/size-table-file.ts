@@ -1,6 +1,15 @@
 /** A catalogue of sizes newer than this program. */
-import { readFile } from 'node:fs/promises'
-import { cacheGb, EspalierError, ramGb, SIZE_TABLE, type SizeStep, type SizeTable } from '../model/index.ts'
+import {
+  cacheGb,
+  EspalierError,
+  MAX_JSON_BYTES,
+  parseJson,
+  ramGb,
+  SIZE_TABLE,
+  type SizeStep,
+  type SizeTable,
+} from '../model/index.ts'
+import { readBoundedFile } from './files/read-bounded.ts'
 
 /**
  * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`; limits that it leaves out
@@ -15,13 +24,10 @@ export const readSizeTable = async (path: string): Promise<SizeTable> => {
       cause,
     })
   }
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => fail('cannot be read', cause))
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    fail('is not JSON', cause)
-  }
+  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: unknown) => fail('cannot be read', cause))
+  const parsed = parseJson(text)
+  if (!parsed.ok) return fail(`cannot be used: ${parsed.why}`)
+  const { value } = parsed
   if (typeof value !== 'object' || value === null) return fail('must be an object')
   const given = value as Partial<Record<keyof SizeTable, unknown>>
   if (!Array.isArray(given.steps) || given.steps.length === 0) return fail('needs `steps`, a list that is not empty')

@@ -1,4 +1,5 @@
 export * from './attributes.ts'
+export * from './bounded-json.ts'
 export * from './child-environment.ts'
 export * from './clock.ts'
 export * from './desired.ts'

@@ -1,14 +1,14 @@
 /** Saved plans: applied exactly, or not at all. */
-import { readFile } from 'node:fs/promises'
 import { decodePlanFile, encodePlanFile, type PlanFile } from '../apply/index.ts'
-import { EspalierError, EXIT, type Observed, type Plan } from '../model/index.ts'
+import { readBoundedFile } from '../manifest/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Manifests } from './manifests.ts'
-import { isSnapshot } from './snapshot-file.ts'
+import { SNAPSHOT_START } from './snapshot-file.ts'
 
 /** @throws {EspalierError} `E_PLAN_FILE` where it cannot be read or is none. */
 export const readPlanFile = async (path: string): Promise<PlanFile> => {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
       hint: 'Write one with `espalier plan --out FILE`.',
       cause,
@@ -22,13 +22,8 @@ export const readPlanFile = async (path: string): Promise<PlanFile> => {
   return decodePlanFile(text, path)
 }
 
-const isSnapshotText = (text: string): boolean => {
-  try {
-    return isSnapshot(JSON.parse(text))
-  } catch {
-    return false
-  }
-}
+/** The kind comes first in what we write, so that nothing needs to be read twice. */
+const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice(0, 100))
 
 /** @param moved what is not as it was, a sentence each. */
 export const staleError = (path: string, moved: readonly string[]): EspalierError =>

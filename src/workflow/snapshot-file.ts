@@ -1,7 +1,7 @@
 /** A look at the live projects, kept: to plan offline from. */
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { EspalierError, type Observed } from '../model/index.ts'
+import { readBoundedFile } from '../manifest/index.ts'
+import { EspalierError, MAX_JSON_BYTES, type Observed, parseJson } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 
 const FORMAT = '1.0'
@@ -61,21 +61,17 @@ const fileShape = z.object({
 export const encodeSnapshot = (seen: Observed): string =>
   `${JSON.stringify({ kind: KIND, formatVersion: FORMAT, espalier: VERSION, observed: seen }, null, 2)}\n`
 
-export const isSnapshot = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'kind' in value && value.kind === KIND
+/** How the text of a snapshot begins. */
+export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/
 
 /** @throws {EspalierError} `E_SNAPSHOT` where it cannot be read or is none. */
 export const readSnapshot = async (path: string): Promise<Observed> => {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw wrong(path, cause.code ?? cause.message, cause)
   })
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw wrong(path, 'it is not JSON', cause)
-  }
-  const parsed = fileShape.safeParse(value)
+  const read = parseJson(text)
+  if (!read.ok) throw wrong(path, read.why)
+  const parsed = fileShape.safeParse(read.value)
   if (parsed.success) return parsed.data.observed
   const issue = parsed.error.issues[0]
   throw wrong(path, `${issue?.path.join('.') || 'it'}: ${issue?.message}`)

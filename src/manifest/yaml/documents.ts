@@ -50,7 +50,10 @@ export const readDocuments = function* (
   let used = 0
   // Token by token, since the parser keeps a whole document before it gives it away.
   for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === DOCUMENT_START) used = 0
+    if (lexeme === DOCUMENT_START) {
+      used = 0
+      budget.left -= DOCUMENT_COST
+    }
     used += 1
     budget.left -= 1
     const wrong = tooMuch(parser, used, budget)
@@ -65,6 +68,8 @@ export const readDocuments = function* (
 }
 
 const DOCUMENT_START = '---'
+/** In tokens: an empty document is work all the same. */
+const DOCUMENT_COST = 50
 /** A level is a pair and what stands in it, beside the document itself. */
 const MAX_OPEN = 3 * MAX_DEPTH
 
