@@ -36,6 +36,8 @@ const FIRST_DELAY_MS = 500
 /** `Retry-After: 0` must not make a loop without a pause. */
 const SHORTEST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
+/** What would come again. */
+const FINAL = new Set(['E_TLS', 'E_ANSWER_SIZE'])
 /** A GET changes nothing, so it is sent again after a broken connection or a 5xx. */
 const GET_REPEATS = 4
 
@@ -128,7 +130,7 @@ export class Requester {
     try {
       return await this.#transport.send(method, path, body, options.signal)
     } catch (error) {
-      const isWorthIt = method === 'GET' && error instanceof ApiError && error.code !== 'E_TLS'
+      const isWorthIt = method === 'GET' && error instanceof ApiError && !FINAL.has(error.code)
       if (isWorthIt && repeats < GET_REPEATS) return undefined
       throw error
     }

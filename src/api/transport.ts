@@ -1,5 +1,5 @@
 /** One request and its answer: limits, timeouts, errors in words. Retrying is not decided here. */
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { VERIFIED, withoutKey } from './trust.ts'
@@ -89,6 +89,10 @@ export class Transport {
       if (isUntrusted(cause)) {
         throw new ApiError('E_TLS', `The control API is not trusted: ${wordsOf(cause)}`, { method, path, cause })
       }
+      if (cause instanceof errors.ResponseExceededMaxSizeError) {
+        const words = `The control API's answer cannot be read: it has more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
+        throw new ApiError('E_ANSWER_SIZE', words, { method, path, ambiguous: method !== 'GET' })
+      }
       throw new ApiError('E_NETWORK', `The control API gave no answer: ${wordsOf(cause)}`, {
         method,
         path,
@@ -150,9 +154,13 @@ const parse = (text: string, status: number, request: { method: string; path: st
   const parsed = parseJson(text)
   if (parsed.ok) return parsed.value
   if (status >= 300) return undefined
-  throw new ApiError('E_ANSWER', `The control API's answer cannot be read: ${parsed.why}.`, {
-    ...request,
-    status,
-    ambiguous: request.method !== 'GET',
-  })
+  throw new ApiError(
+    parsed.isTooMuch ? 'E_ANSWER_SIZE' : 'E_ANSWER',
+    `The control API's answer cannot be read: ${parsed.why}.`,
+    {
+      ...request,
+      status,
+      ambiguous: request.method !== 'GET',
+    },
+  )
 }

@@ -5,15 +5,18 @@ export const MAX_JSON_BYTES = 64 * 1024 * 1024
 const MAX_MARKS = 3_000_000
 
 /** Why it is not parsed is the end of a sentence. */
-export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly why: string; readonly isTooMuch: boolean }
 
 /** Never throws. */
 export const parseJson = (text: string): ParsedJson => {
-  if (countMarks(text) > MAX_MARKS) return { ok: false, why: 'it holds more than 3,000,000 values and keys' }
+  if (countMarks(text) > MAX_MARKS)
+    return { ok: false, why: 'it holds more than 3,000,000 values and keys', isTooMuch: true }
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch {
-    return { ok: false, why: 'it is not JSON' }
+    return { ok: false, why: 'it is not JSON', isTooMuch: false }
   }
 }
 

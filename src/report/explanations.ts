@@ -79,6 +79,11 @@ const PLANNING: Readonly<Record<string, Explanation>> = {
 
 /** Of the program. */
 const RUNNING: Readonly<Record<string, Explanation>> = {
+  E_ANSWER_SIZE: {
+    rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
+    example: 'a server that is not the control API',
+    wayOut: 'Check --base-url.',
+  },
   E_ANSWER: {
     rule: "The service's answers have the documented shape.",
     example: 'an HTML page in the place of JSON',

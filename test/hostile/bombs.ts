@@ -1,4 +1,4 @@
-/** Small programs' worth of files that are meant to exhaust whoever reads them. */
+/** Texts that are meant to exhaust whoever reads them. */
 
 const HEAD = 'version: 1\nproject: shop\n'
 const MIB = 1024 * 1024
@@ -9,14 +9,17 @@ const fill = (part: string, bytes: number): string => part.repeat(Math.floor(byt
 /** Each name leads to ten of the one before: the billion laughs. */
 const laughs = (levels: number): string =>
   Array.from({ length: levels }, (_, level) =>
-    level === 0 ? 'a0: &a0 [x, x]' : `a${level}: &a${level} [${Array(10).fill(`*a${level - 1}`).join(', ')}]`,
+    level === 0
+      ? 'a0: &a0 [x, x]'
+      : `a${level}: &a${level} [${Array(10)
+          .fill(`*a${level - 1}`)
+          .join(', ')}]`,
   ).join('\n')
 
 /** By what they do. Each is a manifest as text. */
 export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
   'aliases of aliases': () => `${HEAD}branches:\n  main:\n    primary: *a9\n${laughs(10)}\n`,
   'an alias of itself': () => `${HEAD}branches: &a\n  main: *a\n`,
-  'a thousand merges': () => `${HEAD}x: &a {b: 1}\n${fill('y: {<<: *a}\n', MIB)}`,
   'flow brackets, a million deep': () => `${HEAD}branches: ${'['.repeat(MIB)}`,
   'flow braces, closed': () => `${HEAD}branches: ${'{a: '.repeat(200_000)}1${'}'.repeat(200_000)}\n`,
   'blocks, ten thousand deep': () =>
@@ -25,24 +28,17 @@ export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
   '50 MB': () => `${HEAD}branches:\n${fill('  a: {}\n', 50 * MIB)}`,
   '31 MiB of keys': () => `${HEAD}branches:\n${fill('  a: {}\n', 31 * MIB)}`,
   '31 MiB of brackets': () => fill('[],', 31 * MIB),
-  '31 MiB of commas': () => `[${fill(',', 31 * MIB)}]`,
   '31 MiB of line ends': () => fill('\n', 31 * MIB),
-  '31 MiB of dashes': () => fill('- ', 31 * MIB),
   '31 MiB of one key': () => `${HEAD}${fill('a', 31 * MIB)}: 1\n`,
-  '31 MiB of one text': () => `${HEAD}parkOn: "${fill('\\u001b', 31 * MIB)}"\n`,
-  '31 MiB of comments': () => `${HEAD}${fill('# x\n', 31 * MIB)}`,
   '31 MiB of documents': () => fill('---\n', 31 * MIB),
-  '31 MiB of small documents': () => fill(`---\n${HEAD}`, 31 * MIB),
   '31 MiB of anchors': () => fill('&a ', 31 * MIB),
-  '31 MiB of tags': () => fill('!!a ', 31 * MIB),
-  '31 MiB of question marks': () => fill('? ', 31 * MIB),
   '31 MiB of quotes': () => fill('"', 31 * MIB),
-  '31 MiB of directives': () => fill('%TAG ! a\n', 31 * MIB),
   'a hundred thousand branches': () =>
     `${HEAD}branches:\n${Array.from({ length: 100_000 }, (_, index) => `  b${index}: {primary: {size: 1}}`).join('\n')}\n`,
   'ten thousand wrong branches': () =>
     `${HEAD}branches:\n${Array.from({ length: 10_000 }, (_, index) => `  b${index}: {primari: {size: 3.5}}`).join('\n')}\n`,
-  'twenty thousand rules': () => `${HEAD}rules:\n${fill('  - {match: "{a,b}{c,d}{e,f}*[!x]**", primary: {size: 1}}\n', MIB)}`,
+  'twenty thousand rules': () =>
+    `${HEAD}rules:\n${fill('  - {match: "{a,b}{c,d}{e,f}*[!x]**", primary: {size: 1}}\n', MIB)}`,
 }
 
 /** By what they do: JSON in the place of a plan, a snapshot or an answer. */
@@ -52,7 +48,6 @@ export const JSON_BOMBS: Readonly<Record<string, () => string>> = {
   'objects in objects': () => `${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`,
   '30 MB of empty lists': () => `[${fill('[],', 30_000_000)}[]]`,
   '30 MB of numbers': () => `[${fill('1,', 30_000_000)}1]`,
-  '30 MB of one text': () => `"${fill('a', 30_000_000)}"`,
   '30 MB of escapes': () => `"${fill('\\u0000', 30_000_000)}"`,
   '30 MB of keys': () => `{${Array.from({ length: 2_000_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
   'a million prototypes': () => `{${fill('"__proto__":{"x":1},', 20_000_000)}"a":1}`,

@@ -1,0 +1,143 @@
+/** Files and answers that are meant to exhaust: each run ends soon, in less than 500 MB, with a word to a person. */
+import { spawn } from 'node:child_process'
+import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { JSON_BOMBS, MANIFEST_BOMBS } from '../hostile/bombs.ts'
+import { serveWith } from '../hostile/servers.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const MOST_MB = 500
+const LONGEST_MS = 40_000
+/** Tells the most memory that the process ever had, on its way out. */
+const METER = `data:text/javascript,process.on('exit',()=>process.stderr.write('\\nPeak '+process.resourceUsage().maxRSS))`
+
+interface Measured {
+  readonly code: number | null
+  readonly said: string
+  readonly peakMb: number
+}
+
+interface Run {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
+}
+
+const run = async (args: readonly string[], cwd: string, { env = {}, stdin }: Run = {}): Promise<Measured> => {
+  const child = spawn(process.execPath, ['--import', METER, MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ...env },
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
+  })
+  if (stdin !== undefined && child.stdin !== null) {
+    child.stdin.on('error', () => undefined)
+    createReadStream(stdin).pipe(child.stdin)
+  }
+  const [out, err, code] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+    new Promise<number | null>((resolve) => child.once('close', resolve)),
+  ])
+  return { code, said: out + err, peakMb: Number(/\nPeak (\d+)/.exec(err)?.[1] ?? Number.NaN) / 1024 }
+}
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'espalier-bombs-'))
+
+const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
+  expect(code, said.slice(0, 2_000)).toBe(1)
+  expect(peakMb).toBeLessThan(MOST_MB)
+  expect(said).toMatch(words)
+  expect(said).not.toMatch(/bug in espalier|^ {4}at |heap out of memory/m)
+  // Told to a person, who reads no megabytes.
+  expect(said.length).toBeLessThan(300_000)
+}
+
+describe.concurrent('a manifest', () => {
+  test.each(Object.entries(MANIFEST_BOMBS))('%s', async (_name, make) => {
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), make())
+    expectCalm(await run(['validate'], cwd), /E_|error/)
+  })
+})
+
+describe.concurrent('a saved plan and a snapshot', () => {
+  test.each(Object.entries(JSON_BOMBS))('%s', async (_name, make) => {
+    const cwd = folder()
+    writeFileSync(join(cwd, 'bomb.json'), make())
+    writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
+    const [shown, planned] = [
+      await run(['show', 'bomb.json'], cwd),
+      await run(['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd),
+    ]
+    expectCalm(shown, /is no saved plan/)
+    expectCalm(planned, /cannot be used as a snapshot/)
+  })
+})
+
+describe.concurrent('what never ends', () => {
+  test('is read no further than it may be', async () => {
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
+    const env = { ESPALIER_API_KEY: 'a-key' }
+    expectCalm(await run(['show', '/dev/zero'], cwd), /more than 64 MiB/)
+    expectCalm(await run(['plan', '--live', '/dev/zero'], cwd), /more than 64 MiB/)
+    expectCalm(await run(['validate', '--size-table', '/dev/zero'], cwd), /cannot be read/)
+    expectCalm(await run(['validate', '/dev/zero'], cwd), /neither a file nor a folder/)
+    expectCalm(await run(['plan', '--api-key-file', '/dev/zero'], cwd, { env }), /cannot be read/)
+    expectCalm(await run(['validate', '-'], cwd, { stdin: '/dev/zero' }), /more than 32 MiB/)
+  })
+})
+
+describe.concurrent('an answer of the control API', () => {
+  const answers: Readonly<Record<string, () => string>> = {
+    ...JSON_BOMBS,
+    'twenty megabytes that are right': () =>
+      JSON.stringify({
+        branches: Array.from({ length: 40_000 }, (_, index) => ({
+          id: `br-${index}`,
+          name: 'x'.repeat(400),
+          default: false,
+          protected: false,
+          project_id: 'shop',
+          current_state: 'ready',
+        })),
+        endpoints: [],
+      }),
+    '40 MB': () => JSON.stringify({ branches: [], endpoints: [], more: 'x'.repeat(40_000_000) }),
+  }
+
+  test.each(['objects in objects', '30 MB of empty lists', 'twenty megabytes that are right', '40 MB'])(
+    '%s',
+    async (name) => {
+      const body = answers[name]?.() ?? ''
+      const port = await serveWith((_request, response) => response.end(body))
+      const cwd = folder()
+      writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { gone: {} }\n')
+      const env = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${port}` }
+      expectCalm(await run(['plan'], cwd, { env }), /control API|E_BRANCH_UNKNOWN/)
+    },
+  )
+
+  test('pages without end', async () => {
+    let page = 0
+    const port = await serveWith(({ url = '' }, response) => {
+      page += 1
+      const branches = Array.from({ length: 10_000 }, (_, index) => ({
+        id: `br-${page}-${index}`,
+        name: `b${page}-${index}`,
+      }))
+      response.end(
+        JSON.stringify(url.includes('branches') ? { branches, pagination: { next: `p${page}` } } : { endpoints: [] }),
+      )
+    })
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
+    const env = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${port}` }
+    expectCalm(await run(['plan'], cwd, { env }), /and no end|not as documented/)
+  })
+})

@@ -1,0 +1,407 @@
+/** Whatever is read (manifests, plans, snapshots, answers, sizes), nothing but a problem or an `EspalierError` comes of it. */
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { createReadApi, snapshot } from '../../src/api/index.ts'
+import { decodePlanFile, encodePlanFile, whatMoved } from '../../src/apply/index.ts'
+import { loadManifests, parseManifests, readSizeTable } from '../../src/manifest/index.ts'
+import {
+  type Desired,
+  EspalierError,
+  globMatcher,
+  globProblem,
+  hasErrors,
+  type Observed,
+} from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import {
+  diagnosticAnnotations,
+  jsonDiagnostics,
+  jsonPlan,
+  markdownPlan,
+  planComment,
+  problemComment,
+  sarifDiagnostics,
+  statusTable,
+  terminalDiagnostics,
+  terminalPlan,
+} from '../../src/report/index.ts'
+import { encodeSnapshot, readSnapshot } from '../../src/workflow/index.ts'
+import { desired, planOf, world } from '../planner/world.ts'
+import { serveWith } from './servers.ts'
+
+const CORPUS = 'test/hostile/corpus'
+const CORPUS_FILES = readdirSync(CORPUS)
+const STYLE = { color: false, width: 100 }
+const FRAME = { marker: '<!-- x -->', commit: 'c', whole: 'w', linkTo: () => 'https://example.com/x' }
+/** All that a terminal or a reader's eye could be turned around by; a line's end is ours. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const RAW = /[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/u
+const NASTY = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  '\u001b[31m',
+  '\u202e',
+  'a\r\nb',
+  '<img src=x onerror=alert(1)>',
+  '../../etc/passwd',
+  '$(x) %s',
+  '::error::x',
+  '@octocat',
+  '-->',
+  '```',
+  '\u0000',
+  '\ud800',
+]
+
+const word = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 12 }))
+const json: fc.Arbitrary<unknown> = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  word,
+  fc.constantFrom(null, true, -1, 1e308, 2 ** 53, 0.1, '', [], {}),
+  fc.dictionary(word, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 }),
+)
+
+/** The value with one place of it, chosen by `where`, put out, put double or put in the place of something else. */
+const mutated = (value: unknown, where: number, by: unknown, how: number): unknown => {
+  const copy = structuredClone(value)
+  const places: { readonly at: Record<string, unknown>; readonly key: string }[] = []
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    for (const key of Object.keys(node)) {
+      places.push({ at: node as Record<string, unknown>, key })
+      walk((node as Record<string, unknown>)[key])
+    }
+  }
+  walk(copy)
+  const place = places[where % places.length]
+  if (place === undefined) return by
+  const { at, key } = place
+  if (how === 0 && !Array.isArray(at)) delete at[key]
+  else if (how === 1 && Array.isArray(at)) at.push(at[Number(key)])
+  else if (how === 2) Object.defineProperty(at, '__proto__', { value: by, enumerable: true, configurable: true })
+  else at[key] = by
+  return copy
+}
+
+const mutation = fc.tuple(fc.nat({ max: 5_000 }), json, fc.nat({ max: 6 }))
+const mutate = (value: unknown, steps: readonly (readonly [number, unknown, number])[]): unknown =>
+  steps.reduce((result, [where, by, how]) => mutated(result, where, by, how), value)
+
+const isPristine = (): boolean =>
+  Object.keys(Object.prototype).length === 0 && !('polluted' in {}) && Object.getPrototypeOf({}) === Object.prototype
+
+/** Reads, plans and shows in every form; all that is shown is plain. */
+const readAndShow = (text: string, observed: Observed): void => {
+  const loaded = parseManifests([{ path: 'a.yaml', text }])
+  const { diagnostics } = loaded
+  for (const { source } of diagnostics) if (source !== undefined) expect(source.line).toBeGreaterThan(0)
+  const shown = [
+    terminalDiagnostics(diagnostics, STYLE, loaded.lineOf),
+    jsonDiagnostics(diagnostics),
+    sarifDiagnostics(diagnostics, { version: '1' }),
+    problemComment({ ...FRAME, diagnostics, notes: [] }),
+    ...diagnosticAnnotations(diagnostics).flatMap(({ title, message }) => [title, message]),
+  ]
+  if (!hasErrors(diagnostics)) shown.push(...showPlan(loaded.desired, observed))
+  for (const text of shown) expect(text).not.toMatch(RAW)
+  expect(isPristine()).toBe(true)
+}
+
+const showPlan = (wanted: Desired, observed: Observed): readonly string[] => {
+  const result = plan(wanted, observed)
+  if (!result.ok) return [terminalDiagnostics(result.diagnostics, STYLE, () => undefined)]
+  const origin = { introduced: result.plan.changes, drift: [], settled: [] }
+  return [
+    terminalPlan(result.plan, STYLE),
+    jsonPlan(result.plan),
+    markdownPlan(result.plan),
+    planComment({ ...FRAME, plan: result.plan, origin, takenAt: observed.takenAt, isPullRequest: true, notes: [] }),
+    statusTable(observed.projects, { takenAt: observed.takenAt }, STYLE),
+  ]
+}
+
+const LIVE = world({
+  main: { primary: { id: 'ep-1', size: 1 } },
+  __proto__: {},
+  constructor: { primary: { id: 'ep-2', size: 2 } },
+  'a\u001b[31m': { primary: { id: 'ep-3', size: 1 } },
+})
+const atShop = (observed: Observed): Observed => ({
+  ...observed,
+  projects: observed.projects.map((project) => ({ ...project, id: 'shop' })),
+})
+
+describe('manifests', () => {
+  test.each(CORPUS_FILES)('%s', async (name) => {
+    const text = readFileSync(join(CORPUS, name), 'utf8')
+    readAndShow(text, atShop(LIVE))
+    const { diagnostics, desired: read } = await loadManifests([name], { cwd: CORPUS })
+    expect(hasErrors(diagnostics) || read.documents.length > 0).toBe(true)
+    // Not a word of any file outside.
+    expect(jsonDiagnostics(diagnostics)).not.toMatch(/root:|"espalier"/)
+  })
+
+  test('any text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => readAndShow(text, LIVE)))
+    const yamlish = fc.array(
+      fc.constantFrom(
+        ...'-:?&*!|>%@`{}[],#"\'\n\t 1a~<',
+        '---\n',
+        '...\n',
+        '<<: ',
+        '!!x ',
+        '&a ',
+        '*a ',
+        'version: 1\n',
+        '  ',
+      ),
+      { maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(yamlish, (parts) => readAndShow(parts.join(''), LIVE)),
+      { numRuns: 300 },
+    )
+  })
+
+  test('manifests of the examples and the corpus, with a stretch of them changed', () => {
+    const files = [
+      'examples/fleet/projects/orders.yaml',
+      'examples/preview-branches/espalier.yaml',
+      'examples/restore/espalier.yaml',
+    ]
+    const texts = [...files, ...CORPUS_FILES.map((name) => join(CORPUS, name))].map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    const change = fc.tuple(fc.constantFrom(...texts), fc.nat(), fc.nat({ max: 30 }), word)
+    fc.assert(
+      fc.property(change, ([text, from, length, by]) => {
+        const at = from % (text.length + 1)
+        readAndShow(text.slice(0, at) + by + text.slice(at + length), LIVE)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('values of any shape in the place of any other', () => {
+    const whole = {
+      version: 1,
+      project: 'shop',
+      defaults: {
+        size: 1,
+        scaleToZero: '5m',
+        pooler: { enabled: true },
+        postgres: { settings: { a: 1 }, preload: ['x'] },
+      },
+      profiles: { small: { size: { min: 0.25, max: 2 } } },
+      branches: { main: { protect: true, primary: { id: 'ep-1', profile: 'small' }, replicas: { r: { size: 1 } } } },
+      rules: [{ match: 'a/*', except: ['a/b'], primary: { size: 1 } }],
+      prune: true,
+      parkOn: 'main',
+    }
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (steps) => {
+        readAndShow(stringify(mutate(whole, steps)), atShop(LIVE))
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('a saved plan', () => {
+  const declared = { branches: { main: { primary: { size: 2 } }, dev: { replicas: { r: { size: 1 } } } }, prune: true }
+  const live = world({ main: { primary: { id: 'ep-1', size: 1 } }, dev: { primary: { id: 'ep-2' } } })
+  const file = JSON.parse(
+    encodePlanFile({
+      plan: planOf(declared, live),
+      observed: live,
+      manifestDigest: 'a'.repeat(64),
+      espalierVersion: '1.0.0',
+      createdAt: '2026-01-01T00:00:00.000Z',
+    }),
+  )
+
+  test('that was tampered with is refused, or can be shown and compared', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 2 }), (steps) => {
+        const text = JSON.stringify(mutate(file, steps))
+        const read = tryTo(() => decodePlanFile(text, 'plan.json'))
+        if (read === undefined) return
+        accepted += 1
+        expect(terminalPlan(read.plan, STYLE)).not.toMatch(RAW)
+        expect(markdownPlan(read.plan)).not.toMatch(RAW)
+        expect(jsonPlan(read.plan)).not.toMatch(RAW)
+        whatMoved(read, plan(desired(declared), live), live, 'b')
+        expect(isPristine()).toBe(true)
+      }),
+      { numRuns: 600 },
+    )
+    expect(accepted).toBeGreaterThan(10)
+  })
+
+  test('of any text is refused', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.json()),
+        (text) => void expect(tryTo(() => decodePlanFile(text, 'x'))).toBe(undefined),
+      ),
+    )
+  })
+})
+
+describe('a snapshot', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-fuzz-'))
+  const live = atShop(LIVE)
+  const file = JSON.parse(encodeSnapshot(live))
+  const wanted = parseManifests([
+    {
+      path: 'a.yaml',
+      text: 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\nrules: [{ match: "**", primary: { size: 1 }, replicas: { r: {} } }]\nprune: true\n',
+    },
+  ]).desired
+
+  test('that was tampered with is refused, or can be planned against', async () => {
+    const path = join(folder, 'live.json')
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 2 }), async (steps) => {
+        writeFileSync(path, JSON.stringify(mutate(file, steps)))
+        const read = await tryToRead(() => readSnapshot(path))
+        if (read === undefined) return
+        for (const text of showPlan(wanted, read)) expect(text).not.toMatch(RAW)
+        expect(isPristine()).toBe(true)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('a table of sizes of any shape is refused, or can be used', async () => {
+    const path = join(folder, 'sizes.json')
+    const table = {
+      version: 'x',
+      steps: [
+        { cu: 1, maxConnections: 400 },
+        { cu: 2, maxConnections: 800 },
+      ],
+      maxSpreadCu: 8,
+    }
+    await fc.assert(
+      fc.asyncProperty(mutation, async (step) => {
+        writeFileSync(path, JSON.stringify(mutate(table, [step])))
+        const sizeTable = await tryToRead(() => readSizeTable(path))
+        if (sizeTable === undefined) return
+        const text = 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n'
+        const loaded = parseManifests([{ path: 'a.yaml', text }], { sizeTable })
+        if (!hasErrors(loaded.diagnostics)) plan(loaded.desired, live, { sizeTable })
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('answers of the control API', () => {
+  test('of any shape are refused, or can be planned against', async () => {
+    const computes = LIVE.projects[0]?.computes ?? []
+    const answers = {
+      branches: (LIVE.projects[0]?.branches ?? []).map(({ id, name }) => ({
+        id,
+        name,
+        default: false,
+        protected: true,
+      })),
+      endpoints: computes.map(({ id, branchId, type }) => ({
+        id,
+        branch_id: branchId,
+        type,
+        host: 'h',
+        current_state: 'active',
+        autoscaling_limit_min_cu: 1,
+        autoscaling_limit_max_cu: 2,
+        suspend_timeout_seconds: 0,
+        settings: {
+          pg_settings: { work_mem: '1' },
+          preload_libraries: { use_defaults: true, enabled_libraries: ['a'] },
+        },
+      })),
+      pagination: { next: null },
+    }
+    let body = ''
+    const port = await serveWith((_request, response) => response.end(body))
+    let now = 0
+    const clock = {
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms
+      },
+    }
+    const api = createReadApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'a-key', clock, rateLimit: false })
+    const wanted = desired({
+      branches: { main: { primary: { size: 2 } } },
+      rules: [{ match: '**', primary: {} }],
+      prune: true,
+    })
+    let accepted = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 2 }), async (steps) => {
+        body = JSON.stringify(mutate(answers, steps))
+        const seen = await tryToRead(() => snapshot(api, [LIVE.projects[0]?.id ?? ''], { clock }))
+        if (seen === undefined) return
+        accepted += 1
+        for (const text of showPlan(wanted, seen)) expect(text).not.toMatch(RAW)
+        expect(isPristine()).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+    expect(accepted).toBeGreaterThan(10)
+    await api.close()
+  })
+})
+
+describe('globs', () => {
+  test.each([
+    ['*a'.repeat(400), 'a'.repeat(5_000)],
+    [`${'**'.repeat(300)}b`, 'a/'.repeat(2_000)],
+    ['{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}*b', 'a'.repeat(5_000)],
+    [`${'[!b]*'.repeat(150)}b`, 'a'.repeat(5_000)],
+    [`${'?*'.repeat(300)}/`, 'x'.repeat(5_000)],
+  ])('%.20s… over a long name comes to an end', (pattern, name) => {
+    expect(globProblem(pattern)).toBeUndefined()
+    // It would outlast the test by far if any of it were tried again.
+    expect(globMatcher(pattern)(name)).toBe(pattern === '*a'.repeat(400))
+  })
+
+  test('any pattern either has a problem or matches', () => {
+    const pattern = fc
+      .array(fc.constantFrom(...'*?[]{}!,-/a^\\\u001b'), { maxLength: 40 })
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.oneof(pattern, fc.string({ unit: 'binary' })), fc.string({ unit: 'binary' }), (glob, name) => {
+        expect(typeof globMatcher(glob)(name)).toBe('boolean')
+        if (globProblem(glob) !== undefined) expect(globMatcher(glob)(name)).toBe(false)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** `undefined` where it was refused as a mistake; anything else that is thrown is a bug. */
+const tryTo = <T>(work: () => T): T | undefined => {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof EspalierError) return undefined
+    throw error
+  }
+}
+
+const tryToRead = async <T>(work: () => Promise<T>): Promise<T | undefined> =>
+  work().catch((error: unknown) => {
+    if (error instanceof EspalierError) return undefined
+    throw error
+  })
