@@ -6,6 +6,7 @@ export const DEFAULT_BASE_URL = 'https://console.neon.tech/api/v2'
 /** Whether a URL's host name is this machine. */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
+const LONGEST_URL = 2_000
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
@@ -15,7 +16,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
  * anything but this machine: the key would travel in the open.
  */
 export const parseBaseUrl = (text: string): URL => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = text.length <= LONGEST_URL && URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new EspalierError('E_BASE_URL', 'The base URL is not an http or https URL.', {
       hint: `It should look like ${DEFAULT_BASE_URL}.`,

@@ -1,6 +1,6 @@
 /** A record of a run, one event a line, on disk before the call that it announces. */
 import { type FileHandle, open } from 'node:fs/promises'
-import { type ApplyEvent, EspalierError } from '../model/index.ts'
+import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'
 
 export interface Journal {
   /** @throws {EspalierError} `E_JOURNAL` where the event cannot be kept (a full disk, for example). */
@@ -26,7 +26,7 @@ export const openJournal = async (path: string): Promise<Journal> => {
   return {
     write: (event) => {
       const written = last.then(async () => {
-        await handle.appendFile(`${JSON.stringify(event)}\n`)
+        await handle.appendFile(`${plainJson(event)}\n`)
         await handle.datasync()
       })
       last = written.catch(() => undefined)

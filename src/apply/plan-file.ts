@@ -9,6 +9,7 @@ import {
   type Plan,
   type PlanResult,
   parseJson,
+  plainJson,
 } from '../model/index.ts'
 import { type PlanFile, planFileShape } from './shapes.ts'
 
@@ -35,7 +36,7 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
     fingerprints: fingerprints(parts.observed),
     plan: JSON.parse(JSON.stringify(parts.plan)),
   }
-  return `${JSON.stringify(file, null, 2)}\n`
+  return `${plainJson(file, 2)}\n`
 }
 
 /**

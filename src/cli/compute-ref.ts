@@ -1,5 +1,5 @@
 /** How people name a compute: its id, `branch` for its primary, `branch/replica`. */
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'
 import { nearest } from './suggest.ts'
 
@@ -17,7 +17,7 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
   const found = computes.filter((compute) => namesOf(compute).includes(ref))
   const [only] = found
   if (only === undefined) {
-    const known = computes.flatMap(namesOf)
+    const known = computes.flatMap(namesOf).map(plainText)
     const near = nearest(ref, known)
     throw new EspalierError('E_NO_COMPUTE', `There is no compute ${ref}.`, {
       hint: near === undefined ? `Known are ${known.slice(0, 10).join(', ') || 'none'}.` : `Did you mean ${near}?`,

@@ -1,6 +1,5 @@
 /** The one place that tells a person's mistake from a bug of ours. */
-import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
-import { plainText } from '../report/index.ts'
+import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
 import { print } from './terminal.ts'
 
 const REPORT_AT = 'the issue tracker of the project'

@@ -5,6 +5,7 @@ import { VERSION } from '../model/version.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
+import { printError } from './print-error.ts'
 import { STDIN } from './stdin.ts'
 import { nearest } from './suggest.ts'
 import { styleOf } from './terminal.ts'
@@ -32,8 +33,6 @@ export const runProgram = async (args: readonly string[]): Promise<ExitCode> => 
   } catch (error) {
     const flags = { noColor: args.includes('--no-color') }
     const { color } = styleOf(process.stderr, flags)
-    // Loaded only here: it brings what makes text of unknown origin safe.
-    const { printError } = await import('./print-error.ts')
     return printError(isUsage(error) ? explain(error.message, words) : error, {
       color,
       debug: args.includes('--debug'),

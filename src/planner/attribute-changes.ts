@@ -39,11 +39,11 @@ export const attributeChanges = (
       }
     }
     if (key === 'postgresSettings') {
-      const before = observed.postgresSettings ?? {}
+      const before = new Map(Object.entries(observed.postgresSettings ?? {}))
       return Object.entries(desired.attributes.postgresSettings ?? {})
-        .filter(([name, value]) => before[name] !== value)
+        .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${row.path}.${name}`, before[name], value))
+        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value))
     }
     const before = observed[key]
     return [entry(row.path, before === undefined ? undefined : row.format(before), row.format(desired.attributes[key]))]

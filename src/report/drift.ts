@@ -1,6 +1,6 @@
 /** Differences with who moved, for people and for programs. */
-import { type Difference, MOVER_WORDS, MOVERS } from '../model/index.ts'
-import { plainJson, plainText, plainValue } from './plain-text.ts'
+import { type Difference, MOVER_WORDS, MOVERS, plainJson } from '../model/index.ts'
+import { plainText, plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style, wrap } from './style.ts'
 import { computeTitle, place } from './words.ts'
 

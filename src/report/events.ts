@@ -1,6 +1,6 @@
 /** Events as they come: a plain line each, or an object a line. */
-import { type ApplyEvent, formatWindow, type Step } from '../model/index.ts'
-import { plainJson, plainValue } from './plain-text.ts'
+import { type ApplyEvent, formatWindow, plainJson, type Step } from '../model/index.ts'
+import { plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style } from './style.ts'
 import { statusMark } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, stepTitle, time } from './words.ts'

@@ -1,6 +1,5 @@
 /** Values as JSON. */
-import type { Diagnostic, Origin, Plan } from '../model/index.ts'
-import { plainJson } from './plain-text.ts'
+import { type Diagnostic, type Origin, type Plan, plainJson } from '../model/index.ts'
 
 /** The plan itself, as `schemas/plan.schema.json` describes it; with `origin` where it was compared with a base. */
 export const jsonPlan = (plan: Plan, origin?: PlanOrigin): string =>

@@ -16,16 +16,16 @@ export interface ListedOperation {
 }
 
 /** The console's four words (spec 2.1.2); a status that is none of them is shown as the API words it. */
-const CONSOLE_WORDS: Readonly<Record<string, string>> = {
-  finished: 'OK',
-  scheduling: 'Scheduling',
-  running: 'In progress',
-  cancelling: 'In progress',
-  failed: 'Error',
-  error: 'Error',
-}
+const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
+  ['finished', 'OK'],
+  ['scheduling', 'Scheduling'],
+  ['running', 'In progress'],
+  ['cancelling', 'In progress'],
+  ['failed', 'Error'],
+  ['error', 'Error'],
+])
 
-export const consoleStatus = (status: string): string => CONSOLE_WORDS[status] ?? status
+export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
 const COLUMNS = [20, 24, 28, 12, 9, 21] as const
 

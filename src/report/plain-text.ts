@@ -1,12 +1,7 @@
-/**
- * Text of unknown origin (names, messages of the service), safe to show: control characters, terminal escape sequences
- * and characters that turn the direction of writing are spelt out.
- */
-export const plainText = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu, (char) => {
-    const code = char.codePointAt(0) ?? 0
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
-  })
+/** Whole values of unknown origin, safe to show. */
+import { plainText } from '../model/index.ts'
+
+export { plainText }
 
 /** The value with every text in it, keys aside, made plain: renderers then need not think of it. */
 export const plainValue = <T>(value: T): T => {
@@ -15,10 +10,3 @@ export const plainValue = <T>(value: T): T => {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainValue(one)])) as T
 }
-
-/** JSON leaves what turns a terminal or a line around as it is; escaped, it is the same text. */
-export const plainJson = (value: unknown, indent = 0): string =>
-  JSON.stringify(value, null, indent).replace(
-    /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/gu,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )

@@ -1,6 +1,5 @@
 /** Diagnostics as SARIF 2.1.0 (OASIS), for code scanning. */
-import type { Diagnostic } from '../model/index.ts'
-import { plainJson } from './plain-text.ts'
+import { type Diagnostic, plainJson } from '../model/index.ts'
 
 export const sarifDiagnostics = (
   diagnostics: readonly Diagnostic[],

@@ -1,7 +1,7 @@
 /** Saved plans: applied exactly, or not at all. */
 import { decodePlanFile, encodePlanFile, type PlanFile } from '../apply/index.ts'
 import { readBoundedFile } from '../manifest/index.ts'
-import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan } from '../model/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Manifests } from './manifests.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
@@ -29,7 +29,7 @@ const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice
 export const staleError = (path: string, moved: readonly string[]): EspalierError =>
   new EspalierError(
     'E_STALE',
-    `The saved plan ${path} is stale; nothing was changed.\n${moved.map((line) => `       - ${line}`).join('\n')}`,
+    `The saved plan ${path} is stale; nothing was changed.\n${moved.map((line) => `       - ${plainText(line)}`).join('\n')}`,
     {
       hint: 'Plan again and review: `espalier plan --out FILE`.',
       exitCode: EXIT.stale,

@@ -1,7 +1,7 @@
 /** A look at the live projects, kept: to plan offline from. */
 import { z } from 'zod'
 import { readBoundedFile } from '../manifest/index.ts'
-import { EspalierError, MAX_JSON_BYTES, type Observed, parseJson } from '../model/index.ts'
+import { EspalierError, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 
 const FORMAT = '1.0'
@@ -59,7 +59,7 @@ const fileShape = z.object({
 })
 
 export const encodeSnapshot = (seen: Observed): string =>
-  `${JSON.stringify({ kind: KIND, formatVersion: FORMAT, espalier: VERSION, observed: seen }, null, 2)}\n`
+  `${plainJson({ kind: KIND, formatVersion: FORMAT, espalier: VERSION, observed: seen }, 2)}\n`
 
 /** How the text of a snapshot begins. */
 export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/

@@ -185,7 +185,7 @@ describe('manifests', () => {
         const at = from % (text.length + 1)
         readAndShow(text.slice(0, at) + by + text.slice(at + length), LIVE)
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     )
   })
 
@@ -209,9 +209,20 @@ describe('manifests', () => {
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (steps) => {
         readAndShow(stringify(mutate(whole, steps)), atShop(LIVE))
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     )
   })
+})
+
+test('a Postgres setting of a name that every object has is new where the live compute has none', () => {
+  const text =
+    'version: 1\nproject: shop\nbranches: { main: { primary: { postgres: { settings: { constructor: "1", toString: "2" } } } } }\n'
+  const result = plan(parseManifests([{ path: 'a.yaml', text }]).desired, atShop(LIVE))
+  expect(result.ok && result.plan.changes[0]?.attributes).toMatchObject([
+    { path: 'postgres.settings.constructor', after: '1' },
+    { path: 'postgres.settings.toString', after: '2' },
+  ])
+  expect(result.ok && result.plan.changes[0]?.attributes.some(({ before }) => before !== undefined)).toBe(false)
 })
 
 describe('a saved plan', () => {
@@ -277,7 +288,7 @@ describe('a snapshot', () => {
         for (const text of showPlan(wanted, read)) expect(text).not.toMatch(RAW)
         expect(isPristine()).toBe(true)
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     )
   })
 
@@ -300,7 +311,7 @@ describe('a snapshot', () => {
         const loaded = parseManifests([{ path: 'a.yaml', text }], { sizeTable })
         if (!hasErrors(loaded.diagnostics)) plan(loaded.desired, live, { sizeTable })
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     )
   })
 })

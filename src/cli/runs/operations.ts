@@ -1,5 +1,5 @@
 import { createReadApi, type Operation, type ReadApi, streamOperations, systemClock } from '../../api/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, operationLine, operationsHead } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
@@ -127,7 +127,7 @@ const printerOf = async (api: ReadApi, project: string, flags: CommonFlags): Pro
   return {
     branches,
     print: (operation) => {
-      if (flags.format === 'json') print(JSON.stringify(operation))
+      if (flags.format === 'json') print(plainJson(operation))
       else print(operationLine(operation, branches, style))
     },
   }

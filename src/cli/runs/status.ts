@@ -1,5 +1,5 @@
 import { createReadApi, type ReadApi, snapshot } from '../../api/index.ts'
-import { EXIT, type ExitCode, hasErrors, type Observed } from '../../model/index.ts'
+import { EXIT, type ExitCode, hasErrors, type Observed, plainJson } from '../../model/index.ts'
 import { statusOf, statusTable } from '../../report/index.ts'
 import { look } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
@@ -73,7 +73,7 @@ const tell = ({ observed, unmanaged }: Seen, flags: StatusFlags): ExitCode => {
     const computes = observed.projects.flatMap((project) =>
       project.computes.map((compute) => statusOf(compute, project, context)),
     )
-    print(JSON.stringify({ takenAt: observed.takenAt, computes, missing: observed.missing }, null, 2))
+    print(plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing }, 2))
   } else print(statusTable(observed.projects, context, styleOf(process.stdout, flags)))
   for (const id of observed.missing) {
     print(`Error  There is no project ${id}, or the key cannot see it.`, process.stderr)

@@ -73,7 +73,7 @@ export const branchPage = (tables: ProjectTables, query: Query): BranchPage => {
   const limit = readLimit(query.limit, { most: 10_000, byDefault: 10_000 })
   const { sort_by = 'updated_at', search = '' } = query
   const sort_order = (query.sort_order ?? 'desc').toLowerCase()
-  const key = SORT_KEYS[sort_by]
+  const key = Object.hasOwn(SORT_KEYS, sort_by) ? SORT_KEYS[sort_by] : undefined
   if (key === undefined) throw new Refusal(400, `sort_by: must be one of ${Object.keys(SORT_KEYS).join(', ')}`)
   if (sort_order !== 'asc' && sort_order !== 'desc') throw new Refusal(400, 'sort_order: must be asc or desc')
 

@@ -13,7 +13,7 @@ const size = z
 
 const SCALE_TO_ZERO_FORMS = '`default`, `never` or a duration with its unit, such as 5m'
 const scaleToZero = z.string({ error: SCALE_TO_ZERO_FORMS }).transform((text, context) => {
-  const seconds = SCALE_TO_ZERO[text] ?? parseDuration(text)
+  const seconds = Object.hasOwn(SCALE_TO_ZERO, text) ? SCALE_TO_ZERO[text] : parseDuration(text)
   if (seconds !== undefined) return seconds
   context.addIssue(SCALE_TO_ZERO_FORMS)
   return z.NEVER

@@ -1,0 +1,130 @@
+/** Names that the service shows, and an environment, that were made to do harm: the built program as a process. */
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { serveWith } from '../hostile/servers.ts'
+import { espalier } from './espalier.ts'
+
+/** All that a terminal or a reader's eye could be turned around by; a line's end is ours. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const RAW = /[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/u
+const NAMES = [
+  '\u001b[31mred\u001b]8;;https://evil.example\u0007',
+  'a\r\nPlan: 0 to add, 0 to change, 0 to destroy.',
+  '\u202egnp.exe\u2066',
+  '\u009b2J\u0000\u007f\u2028\ufeff',
+  '@octocat <img src=x> [x](javascript:x) `|`',
+  '__proto__',
+  'constructor',
+]
+
+const serveHostile = (): Promise<number> =>
+  serveWith(({ url = '' }, response) => {
+    const at = '2026-01-01T00:00:00Z'
+    const branches = NAMES.map((name, index) => ({ id: `br-${index}`, name, default: index === 0, protected: false }))
+    const endpoints = NAMES.map((name, index) => ({
+      id: `ep-${index}`,
+      branch_id: `br-${index}`,
+      type: 'read_only',
+      name,
+      host: `host${name}`,
+      current_state: name,
+      pending_state: name,
+      autoscaling_limit_min_cu: 1,
+      autoscaling_limit_max_cu: 1,
+      settings: { pg_settings: { [name]: name } },
+      created_at: at,
+      last_active: name,
+    }))
+    const operations = NAMES.map((name, index) => ({
+      id: `op-${index}${name}`,
+      project_id: 'shop',
+      action: name,
+      status: name,
+      failures_count: 0,
+      error: name,
+      created_at: at,
+      updated_at: at,
+    }))
+    response.end(JSON.stringify(url.includes('operations') ? { operations } : { branches, endpoints, operations }))
+  })
+
+const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Record<string, string>> }> => {
+  const cwd = mkdtempSync(join(tmpdir(), 'espalier-names-'))
+  const text =
+    'version: 1\nproject: shop\nprune: true\nrules:\n  - { match: "**", primary: { size: 1 }, replicas: { r: { size: 2 } } }\n'
+  writeFileSync(join(cwd, 'espalier.yaml'), text)
+  return {
+    cwd,
+    env: { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${await serveHostile()}`, NO_COLOR: '1' },
+  }
+}
+
+test('names of the service are spelt out wherever they are shown', async () => {
+  const { cwd, env } = await open()
+  const runs = [
+    ['plan', '--out', 'plan.json'],
+    ['plan', '--format', 'json'],
+    ['plan', '--format', 'markdown'],
+    ['status'],
+    ['status', '--format', 'json'],
+    ['operations', 'list'],
+    ['operations', 'list', '--format', 'json'],
+    ['import', '--project', 'shop'],
+    ['import', '--project', 'shop', '--branch', '{*gnp*,constructor,__proto__,@*}', '--out', 'imported.yaml'],
+    ['compute', 'restart', 'no-such'],
+    ['snapshot', '--out', 'live.json'],
+    ['show', 'plan.json'],
+    ['plan', '--live', 'live.json'],
+  ]
+  let shown = 0
+  let everything = ''
+  for (const args of runs) {
+    const { code, stdout, stderr } = await espalier(args, env, cwd)
+    const said = stdout + stderr
+    everything += said
+    expect([0, 1], said).toContain(code)
+    expect(said).not.toMatch(/bug in espalier/)
+    expect(said).not.toMatch(/^Plan: 0 to add, 0 to change, 0 to destroy\.,/m)
+    expect({ args, raw: RAW.exec(said)?.[0] }).toEqual({ args, raw: undefined })
+    if (/\\x1b|\\u001b/.test(said)) shown += 1
+  }
+  expect(shown, everything).toBeGreaterThan(6)
+  // What is written is plain too, and still says the same.
+  for (const name of ['imported.yaml', 'plan.json', 'live.json']) {
+    const text = readFileSync(join(cwd, name), 'utf8')
+    expect({ name, raw: RAW.exec(text)?.[0] }).toEqual({ name, raw: undefined })
+    if (name !== 'plan.json') expect(JSON.stringify(parse(text))).toContain(JSON.stringify(NAMES[2]).slice(1, -1))
+  }
+})
+
+test.each([
+  ['COLUMNS', '-1'],
+  ['FORCE_COLOR', '\u001b'],
+  ['TZ', ':::'],
+  ['TMPDIR', '/nowhere'],
+  ['ESPALIER_API_KEY', 'not a\u001bkey'],
+  ['ESPALIER_BASE_URL', `http://${'a'.repeat(100_000)}`],
+  ['HTTPS_PROXY', '\u001b'],
+  ['PATH', '/nowhere'],
+  ['GIT_DIR', '/nowhere'],
+])('with %s made to do harm, a plan and a plan with a base are told or refused', async (name, value) => {
+  const { cwd, env } = await open()
+  mkdirSync(join(cwd, 'sub'))
+  const [plain, based] = await Promise.all([
+    espalier(['plan'], { ...env, [name]: value }, cwd),
+    espalier(['plan', '--base', 'HEAD'], { ...env, [name]: value }, cwd),
+  ])
+  expect([0, 1]).toContain(plain.code)
+  expect(based.code).toBe(1)
+  for (const { stdout, stderr } of [plain, based]) {
+    const colours = stdout + stderr
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes start with one
+    const said = name === 'FORCE_COLOR' ? colours.replace(/\u001b\[[\d;]*m/g, '') : colours
+    expect(said).not.toMatch(/bug in espalier|^ {4}at /m)
+    expect(RAW.exec(said)?.[0]).toBeUndefined()
+    expect(said.length).toBeLessThan(20_000)
+  }
+})

@@ -1,0 +1,134 @@
+/** Command lines of any words: an exit code, and a sentence that a terminal can show. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { runProgram } from '../../src/cli/program.ts'
+
+/** A line's end and colour are ours; colour is off here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const RAW = /[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/u
+
+const COMMANDS = [
+  'validate',
+  'plan',
+  'show',
+  'explain',
+  'sizes',
+  'schema',
+  'completion',
+  'status',
+  'drift',
+  'operations',
+  'no-such',
+]
+const FLAGS = [
+  '--format',
+  '--debug',
+  '--no-color',
+  '--live',
+  '--base',
+  '--size-table',
+  '--concurrency',
+  '--detailed-exitcode',
+  '--api-key-file',
+  '--since',
+  '--seed',
+  '--help',
+  '--__proto__',
+  '--constructor.prototype.polluted',
+  '--a.b.c',
+  '--',
+  '-',
+  '-x',
+  '---',
+  '--=',
+]
+const WORDS = [
+  'espalier.yaml',
+  'live.json',
+  'manifest',
+  'json',
+  '__proto__',
+  'constructor',
+  '\u001b[31mred',
+  'a\r\nb',
+  '\u202egnp',
+  '../../etc/passwd',
+  '**/*',
+  '{a,b',
+  '[',
+  'NaN',
+  '-1',
+  '1e999',
+  '0x10',
+  '',
+  ' ',
+  'x'.repeat(5_000),
+  '--upload-pack=touch x',
+  'HEAD;id',
+]
+
+let said = ''
+const env = { ...process.env }
+const cwd = process.cwd()
+
+beforeEach(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-flags-'))
+  writeFileSync(join(folder, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
+  writeFileSync(join(folder, 'live.json'), '{}')
+  process.chdir(folder)
+  for (const name of ['ESPALIER_API_KEY', 'NEON_API_KEY', 'FORCE_COLOR']) delete process.env[name]
+  process.env.NO_COLOR = '1'
+  // Help is written by the library, which uses the console.
+  vi.spyOn(console, 'log').mockImplementation((text) => {
+    said += `${text}\n`
+  })
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      said += String(text)
+      return true
+    })
+  }
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  process.chdir(cwd)
+  process.env = env
+})
+
+const check = async (args: readonly string[]): Promise<void> => {
+  said = ''
+  const code = await runProgram(args)
+  expect([0, 1, 2]).toContain(code)
+  expect(said).not.toMatch(/bug in espalier|^ {4}at /m)
+  expect(said.match(RAW)?.index).toBeUndefined()
+  expect('polluted' in {}).toBe(false)
+}
+
+test('any command with any flags', async () => {
+  const word = fc.oneof(
+    fc.constantFrom(...FLAGS),
+    fc.constantFrom(...WORDS),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  )
+  const line = fc.tuple(fc.constantFrom(...COMMANDS), fc.array(word, { maxLength: 4 }))
+  await fc.assert(
+    fc.asyncProperty(line, ([command, rest]) => check([command, ...rest])),
+    { numRuns: 200 },
+  )
+})
+
+test('any flag with any value', async () => {
+  const line = fc.tuple(
+    fc.constantFrom('validate', 'plan', 'sizes'),
+    fc.constantFrom(...FLAGS),
+    fc.constantFrom(...WORDS),
+  )
+  await fc.assert(
+    fc.asyncProperty(line, ([command, flag, value]) => check([command, `${flag}=${value}`])),
+    { numRuns: 100 },
+  )
+})
