@@ -2,7 +2,7 @@
 import { Document } from 'yaml'
 import { globMatches, type ObservedBranch, type ObservedCompute, type ObservedProject } from '../../model/index.ts'
 import { type Written, writtenOf } from './attributes.ts'
-import { compactBelow, STYLE } from './style.ts'
+import { compactBelow, toText } from './style.ts'
 
 export interface ExportOptions {
   /** A glob over branch names; without it all branches. */
@@ -164,7 +164,7 @@ const render = (root: Written, schema: string, leftOut: readonly string[]): stri
   const document = new Document(root)
   compactBelow(document, 2)
   document.commentBefore = ` yaml-language-server: $schema=${schema}`
-  const left = leftOut.map((line) => `#   ${line.replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')}\n`)
+  const left = leftOut.map((line) => `#   ${line.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu, ' ')}\n`)
   const tail = left.length === 0 ? '' : `\n# Left out, and so left alone:\n${left.join('')}`
-  return document.toString(STYLE) + tail
+  return toText(document) + tail
 }

@@ -4,7 +4,7 @@ import { readDocuments } from '../yaml/documents.ts'
 import type { Written } from './attributes.ts'
 import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
 import { blockChunks, contentEnd, flowChunks, indentOf, keyOf, type ParsedMap, startOf, valueAt } from './layout.ts'
-import { compactBelow, STYLE } from './style.ts'
+import { compactBelow, toText } from './style.ts'
 import { applyEdits, type TextEdit } from './text-edits.ts'
 
 /** Something in the text stands where a value belongs: what, of which key, and where. */
@@ -175,12 +175,12 @@ const endOfValue = (text: string, value: Node): number => {
 const inFlow = (value: unknown): string => {
   const document = new Document(value)
   if (isCollection(document.contents)) document.contents.flow = true
-  return document.toString(STYLE).trimEnd()
+  return toText(document).trimEnd()
 }
 
 const inBlock = (key: string, value: unknown, indent: number, isRoot: boolean): string => {
   const document = new Document(new Map([[key, value]]))
   // Below the root even a short map is read better on lines of its own, as in a new manifest.
   compactBelow(document, isRoot ? 2 : 1)
-  return document.toString({ ...STYLE, indent }).trimEnd()
+  return toText(document, indent).trimEnd()
 }
