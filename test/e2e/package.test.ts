@@ -1,0 +1,72 @@
+/** What `npm publish` would publish. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+
+const MAIN = 'dist/main.js'
+let files: readonly string[] = []
+let bytes = 0
+
+beforeAll(() => {
+  const printed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [packed] = JSON.parse(printed)
+  files = packed.files.map(({ path }: { readonly path: string }) => path)
+  bytes = packed.size
+})
+
+test('is the program, its schemas and three texts', () => {
+  const rules = [
+    /^dist\/.+\.js$/,
+    /^schemas\/.+\.(json|yaml)$/,
+    /^(README|CHANGELOG)\.md$/,
+    /^LICENSE$/,
+    /^package\.json$/,
+  ]
+  expect(files.filter((file) => !rules.some((rule) => rule.test(file)))).toEqual([])
+  expect(files).toEqual(expect.arrayContaining([MAIN, 'LICENSE', 'README.md', 'schemas/manifest.schema.json']))
+  expect(files.join('\n')).not.toMatch(/test|fixture|\.map$|\.ts$|\.env|\.npmrc|seed\.yaml/m)
+  // The bundle of the Action and the tests are many times that.
+  expect(bytes).toBeLessThan(3 * 1024 * 1024)
+})
+
+test('every file that the program asks for is in it, and no map of sources that are not', () => {
+  const missing: string[] = []
+  for (const file of files.filter((name) => name.endsWith('.js'))) {
+    const text = readFileSync(file, 'utf8')
+    expect(text, file).not.toContain('sourceMappingURL')
+    for (const [, target = ''] of text.matchAll(/(?:from|import\()\s*"(\.\.?\/[^"]+\.js)"/g)) {
+      const path = posix.join(dirname(file), target)
+      if (!files.includes(path)) missing.push(path)
+    }
+  }
+  expect(missing).toEqual([])
+})
+
+test('no file tells of the machine that it was built on', () => {
+  const home = process.env.HOME ?? ''
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8')
+    expect(text, file).not.toContain(process.cwd())
+    if (home.length > 6) expect(text, file).not.toContain(home)
+  }
+})
+
+test('is ready to be published with provenance', () => {
+  const { name, version, license, bin, engines, publishConfig, repository, scripts } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  )
+  expect({ name, license, engines }).toEqual({ name: 'espalier', license: 'Apache-2.0', engines: { node: '>=20.19' } })
+  expect(version).toMatch(/^\d+\.\d+\.\d+/)
+  expect(publishConfig).toEqual({ access: 'public', provenance: true })
+  // Provenance is checked against this address.
+  expect(repository).toEqual({ type: 'git', url: expect.stringMatching(/^git\+https:\/\/github\.com\/.+\.git$/) })
+  expect(Object.keys(scripts).filter((script) => /^(pre|post)?install$/.test(script))).toEqual([])
+  for (const file of Object.values(bin as Record<string, string>)) {
+    expect(existsSync(join('.', file))).toBe(true)
+    expect(readFileSync(file, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')
+  }
+})
