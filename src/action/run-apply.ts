@@ -4,7 +4,15 @@ import { applyPlan, whatMoved } from '../apply/index.ts'
 import { type ApplyEvent, hasErrors, isEmptyPlan, type Outcome, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import { eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
-import { keepToBudgets, look, onInterrupt, readManifests, readPlanFile, staleError } from '../workflow/index.ts'
+import {
+  keepToBudgets,
+  look,
+  manifestsOf,
+  onInterrupt,
+  readManifests,
+  readPlanFile,
+  staleError,
+} from '../workflow/index.ts'
 import { markerOf } from './comment.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { GitHubError, openGitHub } from './github.ts'
@@ -22,7 +30,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
   refuseToApply(job)
   const { inputs, runner, cwd } = job
   const file = inputs.planFile === '' ? undefined : await readPlanFile(inputs.planFile)
-  const given = inputs.paths.length > 0 ? inputs.paths : (file?.manifests ?? [])
+  const given = file === undefined ? inputs.paths : manifestsOf(file, inputs.planFile, inputs.paths, cwd)
   const manifests = await readManifests(given, { cwd })
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) return reportProblems(job, loaded.diagnostics)

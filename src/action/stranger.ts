@@ -43,13 +43,16 @@ export const readStrangers = async ({ event, inputs, cwd }: Job): Promise<Strang
   if (hasErrors(base.loaded.diagnostics)) {
     throw new EspalierError(
       'E_FORK_BASE',
-      `The base's manifests (${baseSha.slice(0, 12)}) name no projects that could be looked at: there are none, or they have errors.`,
+      `The base's manifests (${baseSha.slice(0, 12)}) do not tell what may be looked at: ${firstError(base)}`,
       { hint: 'Bring the manifests of the base into order first.' },
     )
   }
   const head = await manifestsAt(headSha, { paths: inputs.paths }, { cwd, missing: 'told' })
   return { head, base, refused: foreign(base, head), notes }
 }
+
+const firstError = ({ loaded }: Manifests): string =>
+  loaded.diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
 
 interface Sides {
   readonly baseSha: string

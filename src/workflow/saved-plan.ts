@@ -1,4 +1,5 @@
 /** Saved plans: applied exactly, or not at all. */
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { decodePlanFile, encodePlanFile, type PlanFile } from '../apply/index.ts'
 import { readBoundedFile } from '../manifest/index.ts'
 import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan, plainText } from '../model/index.ts'
@@ -24,6 +25,32 @@ export const readPlanFile = async (path: string): Promise<PlanFile> => {
 
 /** The kind comes first in what we write, so that nothing needs to be read twice. */
 const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice(0, 100))
+
+/**
+ * The manifests to read again: those given, else those that the plan was made of.
+ *
+ * @throws {EspalierError} `E_PLAN_FILE` where these lie neither in the current folder nor in the plan's: a file that was
+ *   handed over must not choose what is read, and what an error shows of it.
+ */
+export const manifestsOf = (
+  { manifests = [] }: PlanFile,
+  path: string,
+  given: readonly string[],
+  cwd = process.cwd(),
+): readonly string[] => {
+  if (given.length > 0) return given
+  const folders = [cwd, dirname(resolve(cwd, path))]
+  const outside = manifests.find((one) => folders.every((folder) => leaves(folder, resolve(cwd, one))))
+  if (outside === undefined) return manifests
+  throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} was made of ${outside}, which lies elsewhere.`, {
+    hint: `Name the manifests yourself, if you trust it: espalier apply --plan ${path} ${outside}`,
+  })
+}
+
+const leaves = (folder: string, file: string): boolean => {
+  const way = relative(folder, file)
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
+}
 
 /** @param moved what is not as it was, a sentence each. */
 export const staleError = (path: string, moved: readonly string[]): EspalierError =>

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { blob, commitTree, type ForkWorld, KEY, openForkWorld } from './fork-world.ts'
 
@@ -120,6 +121,32 @@ test('pruning that the head brought in deletes nothing', async () => {
     { kind: 'delete', compute: { id: 'ep-own' }, refused: expect.stringContaining('does not prune') },
   ])
   expect(github.comments[0]?.body).toContain('is now pruned')
+})
+
+test('a restart window that the head took out holds', async () => {
+  const windowed = (window: string, size: number): string =>
+    manifest('', `  main: { ${window}primary: { size: ${size} } }`)
+  const world = await openForkWorld(seed, {
+    'espalier.yaml': windowed('restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }, ', 1),
+  })
+  world.fork.write('espalier.yaml', windowed('', 4))
+  world.fork.commit('head')
+  world.open()
+  const { code, log, outputs } = await world.run()
+  expect(code, log).toBe(0)
+  expect(world.github.comments[0]?.body).toContain('**W_WINDOW_CHANGED**')
+  const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
+  expect(plan.steps).toMatchObject([{ kind: 'update', windows: [expect.anything()] }])
+})
+
+test('the example workflow checks out nothing of the fork, and runs nothing but the Action', () => {
+  const workflow = parse(readFileSync('examples/workflows/forks.yml', 'utf8'))
+  expect(Object.keys(workflow.on)).toEqual(['pull_request_target'])
+  const steps: readonly Record<string, unknown>[] = workflow.jobs.plan.steps
+  expect(steps.map(({ uses }) => String(uses).split('@')[0])).toEqual(['actions/checkout', 'espalier-dev/espalier'])
+  for (const step of steps) expect(Object.keys(step).sort()).not.toContain('run')
+  expect(steps[0]).not.toHaveProperty('with')
+  expect(JSON.stringify(steps)).not.toMatch(/head|\.title|\.body|\.ref/)
 })
 
 test('budgets are those of the workflow, which is the base’s: a head that names them says nothing', async () => {

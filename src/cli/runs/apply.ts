@@ -30,6 +30,7 @@ import {
   keepToBudgets,
   look,
   type Manifests,
+  manifestsOf,
   onInterrupt,
   readPlanFile,
   staleError,
@@ -120,7 +121,7 @@ const savedPlan = async (
   if (name === undefined) return { name: '', paths: flags.paths }
   const file = await readPlanFile(name)
   const given = isPath ? [] : flags.paths
-  return { file, name, paths: given.length > 0 ? given : (file.manifests ?? []) }
+  return { file, name, paths: manifestsOf(file, name, given) }
 }
 
 interface Work {

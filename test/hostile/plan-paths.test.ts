@@ -1,0 +1,26 @@
+/** A saved plan that was handed over does not choose what is read. */
+import { expect, test } from 'vitest'
+import { manifestsOf } from '../../src/workflow/index.ts'
+
+const CWD = '/work/repository'
+const of = (manifests: readonly string[], path = 'plan.json', given: readonly string[] = []): readonly string[] =>
+  manifestsOf({ manifests: [...manifests] } as never, path, given, CWD)
+
+test.each([['/etc/passwd'], ['../other/espalier.yaml'], ['a/../../x.yaml'], ['..'], ['/work/repository-2/x.yaml']])(
+  '%s is not read for it',
+  (path) => {
+    expect(() => of(['espalier.yaml', path])).toThrow(/which lies elsewhere/)
+  },
+)
+
+test.each([['espalier.yaml'], ['a/b/*.yaml'], ['..a.yaml'], ['/work/repository/x.yaml'], ['a/../x.yaml']])(
+  '%s is',
+  (path) => {
+    expect(of([path])).toEqual([path])
+  },
+)
+
+test('what lies beside the plan is read, and what is named on the command line', () => {
+  expect(of(['/tmp/x/espalier.yaml'], '/tmp/x/plan.json')).toEqual(['/tmp/x/espalier.yaml'])
+  expect(of(['/etc/passwd'], 'plan.json', ['/srv/mine.yaml'])).toEqual(['/srv/mine.yaml'])
+})
