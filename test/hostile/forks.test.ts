@@ -124,12 +124,9 @@ test('pruning that the head brought in deletes nothing', async () => {
 })
 
 test('a restart window that the head took out holds', async () => {
-  const windowed = (window: string, size: number): string =>
-    manifest('', `  main: { ${window}primary: { size: ${size} } }`)
-  const world = await openForkWorld(seed, {
-    'espalier.yaml': windowed('restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }, ', 1),
-  })
-  world.fork.write('espalier.yaml', windowed('', 4))
+  const window = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
+  const world = await openForkWorld(seed, { 'espalier.yaml': manifest(window) })
+  world.fork.write('espalier.yaml', manifest('', '  main: { protect: true, primary: { size: 4 } }'))
   world.fork.commit('head')
   world.open()
   const { code, log, outputs } = await world.run()
