@@ -139,7 +139,7 @@ const atShop = (observed: Observed): Observed => ({
 })
 
 describe('manifests', () => {
-  test.each(CORPUS_FILES)('%s', async (name) => {
+  test.each(CORPUS_FILES)('of the corpus: %s', async (name) => {
     const text = readFileSync(join(CORPUS, name), 'utf8')
     readAndShow(text, atShop(LIVE))
     const { diagnostics, desired: read } = await loadManifests([name], { cwd: CORPUS })
