@@ -73,7 +73,6 @@ test('whatever is run, and however much is logged: no output, file or child proc
   const runs = [
     ['validate', '--debug', '--format', 'json'],
     ['plan', '--debug', '--out', 'plan.json', '--base', 'HEAD'],
-    ['plan', '--format', 'json'],
     ['plan', '--format', 'markdown', '--rehearse'],
     ['show', 'plan.json'],
     ['drift', '--debug'],
@@ -85,7 +84,6 @@ test('whatever is run, and however much is logged: no output, file or child proc
     ['status', '--format', 'json'],
     ['operations', 'list'],
     ['compute', 'restart', 'main', '--auto-approve'],
-    ['compute', 'restart', 'nothing-like-it', '--debug'],
     ['plan', '--project', 'misused'],
   ]
   const said: (readonly [string, string])[] = []

@@ -11,12 +11,12 @@ const seed: Seed = {
     {
       id: 'shop',
       branches: [
-        { name: 'main', computes: [{ id: 'ep-main', size: 1 }] },
+        { name: 'main', computes: [{ id: 'ep-main', size: 1, scaleToZero: 'never' }] },
         {
           name: 'dev',
           computes: [
-            { id: 'ep-dev', size: 1 },
-            { id: 'ep-own', size: 1, type: 'read_only', name: 'by-hand' },
+            { id: 'ep-dev', size: 1, scaleToZero: 'never' },
+            { id: 'ep-own', size: 1, type: 'read_only', name: 'by-hand', scaleToZero: 'never' },
           ],
         },
       ],
