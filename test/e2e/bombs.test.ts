@@ -66,16 +66,15 @@ describe.concurrent('a manifest', () => {
 })
 
 describe.concurrent('a saved plan and a snapshot', () => {
-  test.each(Object.entries(JSON_BOMBS))('%s', async (_name, make) => {
+  // One reader serves both.
+  const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
+
+  test.each(runs)('%s (a plan: %s)', async (_name, isPlan, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'bomb.json'), make())
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
-    const [shown, planned] = [
-      await run(['show', 'bomb.json'], cwd),
-      await run(['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd),
-    ]
-    expectCalm(shown, /is no saved plan/)
-    expectCalm(planned, /cannot be used as a snapshot/)
+    const ended = await run(isPlan ? ['show', 'bomb.json'] : ['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd)
+    expectCalm(ended, isPlan ? /is no saved plan/ : /cannot be used as a snapshot/)
   })
 })
 
