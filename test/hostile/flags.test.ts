@@ -40,7 +40,6 @@ const FLAGS = [
   '--constructor.prototype.polluted',
   '--a.b.c',
   '--',
-  '-',
   '-x',
   '---',
   '--=',
@@ -101,7 +100,8 @@ afterEach(() => {
 
 const check = async (args: readonly string[]): Promise<void> => {
   said = ''
-  const code = await runProgram(args)
+  // A lone hyphen waits for what is piped in, and nobody pipes here.
+  const code = await runProgram(args.filter((word) => word !== '-'))
   expect([0, 1, 2]).toContain(code)
   expect(said).not.toMatch(/bug in espalier|^ {4}at /m)
   expect(said.match(RAW)?.index).toBeUndefined()
