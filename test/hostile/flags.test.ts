@@ -80,6 +80,8 @@ beforeEach(() => {
   process.chdir(folder)
   for (const name of ['ESPALIER_API_KEY', 'NEON_API_KEY', 'FORCE_COLOR']) delete process.env[name]
   process.env.NO_COLOR = '1'
+  // Whatever is taken for a key, nothing is sent anywhere.
+  process.env.ESPALIER_BASE_URL = 'nowhere'
   // Help is written by the library, which uses the console.
   vi.spyOn(console, 'log').mockImplementation((text) => {
     said += `${text}\n`
