@@ -1,0 +1,30 @@
+/** The workflow's token goes to GitHub, and nowhere else. */
+import { expect, onTestFinished, test } from 'vitest'
+import { openGitHub } from '../../src/action/github.ts'
+import { serveWith } from './servers.ts'
+
+const TOKEN = 'ghs_0123456789abcdef'
+
+const open = (GITHUB_API_URL: string) => {
+  const github = openGitHub({ GITHUB_API_URL, GITHUB_GRAPHQL_URL: `${GITHUB_API_URL}/graphql` }, TOKEN, 'acme/shop')
+  onTestFinished(() => github.close())
+  return github
+}
+
+test('the token is not sent over plain http to another machine', async () => {
+  await expect(open('http://example.com').comments(1)).rejects.toThrow('not sent over plain http')
+  await expect(open('not an address').createComment(1, 'x')).rejects.toThrow('not sent over plain http')
+})
+
+test('nor to where GitHub redirects', async () => {
+  const asked: string[] = []
+  const elsewhere = await serveWith(({ url = '' }, response) => {
+    asked.push(url)
+    response.end('[]')
+  })
+  const port = await serveWith((_request, response) => {
+    response.writeHead(307, { location: `http://127.0.0.1:${elsewhere}/` }).end()
+  })
+  await expect(open(`http://127.0.0.1:${port}`).comments(1)).rejects.toThrow('status 307')
+  expect(asked).toEqual([])
+})
