@@ -64,7 +64,7 @@ const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Re
 
 test('names of the service are spelt out wherever they are shown', async () => {
   const { cwd, env } = await open()
-  const runs = [
+  const first = [
     ['plan', '--out', 'plan.json'],
     ['plan', '--format', 'json'],
     ['plan', '--format', 'markdown'],
@@ -76,12 +76,14 @@ test('names of the service are spelt out wherever they are shown', async () => {
     ['import', '--project', 'shop', '--branch', '{*gnp*,constructor,__proto__,@*}', '--out', 'imported.yaml'],
     ['compute', 'restart', 'no-such'],
     ['snapshot', '--out', 'live.json'],
+  ]
+  const second = [
     ['show', 'plan.json'],
     ['plan', '--live', 'live.json'],
   ]
   let shown = 0
   let everything = ''
-  for (const args of runs) {
+  const run = async (args: readonly string[]): Promise<void> => {
     const { code, stdout, stderr } = await espalier(args, env, cwd)
     const said = stdout + stderr
     everything += said
@@ -91,6 +93,7 @@ test('names of the service are spelt out wherever they are shown', async () => {
     expect({ args, raw: RAW.exec(said)?.[0] }).toEqual({ args, raw: undefined })
     if (/\\x1b|\\u001b/.test(said)) shown += 1
   }
+  for (const runs of [first, second]) await Promise.all(runs.map(run))
   expect(shown, everything).toBeGreaterThan(6)
   // What is written is plain too, and still says the same.
   for (const name of ['imported.yaml', 'plan.json', 'live.json']) {

@@ -70,27 +70,35 @@ test('whatever is run, and however much is logged: no output, file or child proc
     PATH: spyOn(scratch, ['git', 'ps']),
     TMPDIR: scratch,
   }
-  const runs = [
-    ['validate', '--debug', '--format', 'json'],
-    ['plan', '--debug', '--out', 'plan.json', '--base', 'HEAD'],
-    ['plan', '--format', 'markdown', '--rehearse'],
-    ['show', 'plan.json'],
-    ['drift', '--debug'],
-    ['snapshot', '--out', 'live.json'],
-    ['plan', '--live', 'live.json'],
-    ['import', '--project', 'shop', '--out', 'imported.yaml'],
-    ['apply', 'plan.json', '--debug', '--auto-approve', '--journal', 'journal.ndjson', '--format', 'json'],
-    ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson'],
-    ['status', '--format', 'json'],
-    ['operations', 'list'],
-    ['compute', 'restart', 'main', '--auto-approve'],
-    ['plan', '--project', 'misused'],
+  // What stands in one row waits for the row above it.
+  const rows = [
+    [
+      ['validate', '--debug', '--format', 'json'],
+      ['plan', '--debug', '--out', 'plan.json', '--base', 'HEAD'],
+      ['plan', '--format', 'markdown', '--rehearse'],
+      ['drift', '--debug'],
+      ['snapshot', '--out', 'live.json'],
+      ['import', '--project', 'shop', '--out', 'imported.yaml'],
+      ['plan', '--project', 'misused'],
+    ],
+    [
+      ['show', 'plan.json'],
+      ['plan', '--live', 'live.json'],
+      ['apply', 'plan.json', '--debug', '--auto-approve', '--journal', 'journal.ndjson', '--format', 'json'],
+    ],
+    [
+      ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson'],
+      ['status', '--format', 'json'],
+      ['operations', 'list'],
+    ],
+    [['compute', 'restart', 'main', '--auto-approve']],
   ]
   const said: (readonly [string, string])[] = []
-  for (const args of runs) {
+  const run = async (args: readonly string[]): Promise<void> => {
     const { stdout, stderr } = await espalier(args, env, cwd)
     said.push([`${args.join(' ')} > stdout`, stdout], [`${args.join(' ')} > stderr`, stderr])
   }
+  for (const row of rows) await Promise.all(row.map(run))
   const files = allFiles(scratch)
   expect(files.map(([name]) => name.replace(`${scratch}/`, ''))).toEqual(
     expect.arrayContaining([
@@ -102,7 +110,7 @@ test('whatever is run, and however much is logged: no output, file or child proc
     ]),
   )
   // Each of them did something: there is a run that changed the compute, and a child that was told of its place.
-  expect(said.find(([name]) => name.startsWith('plan --debug'))?.[1]).toContain('to change')
+  expect(said.find(([name]) => name.startsWith('plan --debug') && name.endsWith('stdout'))?.[1]).toContain('to change')
   expect(readFileSync(join(cwd, 'journal.ndjson'), 'utf8')).toContain('step-end')
   expect(readFileSync(join(scratch, 'git.seen'), 'utf8')).toMatch(/^TMPDIR=/m)
   expectNoKey([...said, ...files])
