@@ -2,18 +2,18 @@
 import { expect, test } from 'vitest'
 import { manifestsOf } from '../../src/workflow/index.ts'
 
-const CWD = '/work/repository'
+const CWD = '/home/me/repository'
 const of = (manifests: readonly string[], path = 'plan.json', given: readonly string[] = []): readonly string[] =>
   manifestsOf({ manifests: [...manifests] } as never, path, given, CWD)
 
-test.each([['/etc/passwd'], ['../other/espalier.yaml'], ['a/../../x.yaml'], ['..'], ['/work/repository-2/x.yaml']])(
+test.each([['/etc/passwd'], ['../other/espalier.yaml'], ['a/../../x.yaml'], ['..'], ['/home/me/repository-2/x.yaml']])(
   '%s is not read for it',
   (path) => {
     expect(() => of(['espalier.yaml', path])).toThrow(/which lies elsewhere/)
   },
 )
 
-test.each([['espalier.yaml'], ['a/b/*.yaml'], ['..a.yaml'], ['/work/repository/x.yaml'], ['a/../x.yaml']])(
+test.each([['espalier.yaml'], ['a/b/*.yaml'], ['..a.yaml'], ['/home/me/repository/x.yaml'], ['a/../x.yaml']])(
   '%s is',
   (path) => {
     expect(of([path])).toEqual([path])
