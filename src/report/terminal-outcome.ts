@@ -56,7 +56,7 @@ export const statusMark = (status: StepStatus, paint: Paint): string => {
   return markOf(paint)[status](STATUS_WORDS[status])
 }
 
-const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step>): readonly string[] => {
+export const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step>): readonly string[] => {
   const missing = new Set(
     outcome.steps
       .filter(({ reason }) => reason === 'not-consented')

@@ -55,6 +55,12 @@ export const applyCommand = defineCommand({
       group: 'Output:',
       describe: 'Append every event to FILE, before what it announces',
     },
+    report: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'Write a page of what happened to FILE, also where it fails or is interrupted',
+    },
     format: {
       type: 'string',
       choices: ['terminal', 'json'],
@@ -70,6 +76,7 @@ export const applyCommand = defineCommand({
     ['$0 apply plan.json', 'Exactly the plan that plan --out saved, or nothing'],
     ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
     ['$0 apply --auto-approve --format json', 'Events for a program'],
+    ['$0 apply --report apply.html', 'A page of what happened, along time'],
     ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],
   ],
   notes: `Interrupted (Ctrl-C) once, it starts no new step and sees those under way through; twice, it stops at once.

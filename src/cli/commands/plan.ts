@@ -10,7 +10,7 @@ export const planCommand = defineCommand({
   flags: {
     format: {
       type: 'string',
-      choices: ['terminal', 'json', 'markdown'],
+      choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
@@ -20,7 +20,7 @@ export const planCommand = defineCommand({
       type: 'string',
       requiresArg: true,
       group: 'Output:',
-      describe: 'Save the plan to FILE, for espalier apply FILE',
+      describe: 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE',
     },
     live: {
       type: 'string',
@@ -56,6 +56,7 @@ export const planCommand = defineCommand({
     ['$0 plan --base origin/main', 'What this git branch does, and what was drift before'],
     ['$0 plan --rehearse', 'And prove that it can be done'],
     ['$0 plan --format markdown', 'For a pull request'],
+    ['$0 plan --format html --out plan.html', 'A page to review in a browser'],
     ['$0 plan --sandbox --seed seed.yaml', 'Without an account'],
   ],
   notes: `Exit codes:

@@ -39,6 +39,7 @@ import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
+import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
 import { reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
@@ -58,11 +59,13 @@ export interface ApplyFlags extends ApiFlags {
   readonly operationTimeout: string
   readonly lockTimeout: string
   readonly journal?: string | undefined
+  readonly report?: string | undefined
   readonly noColor?: boolean | undefined
 }
 
 export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const settings = settingsOf(flags)
+  const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report')
   const { file, name, paths } = await savedPlan(flags)
   const manifests = await readManifests(paths, flags.sizeTable)
   const { loaded } = manifests
@@ -82,7 +85,7 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
       reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
       return EXIT.error
     }
-    return await carryOut({ plan: result.plan, observed, manifests, api, flags, settings })
+    return await carryOut({ plan: result.plan, observed, manifests, api, flags, settings, report })
   } finally {
     await api.close()
     await connection.close()
@@ -131,6 +134,8 @@ interface Work {
   readonly api: WriteApi
   readonly flags: ApplyFlags
   readonly settings: Settings
+  /** The page of what happened, where one is asked for. */
+  readonly report: PageFile | undefined
 }
 
 const carryOut = async (work: Work): Promise<ExitCode> => {
@@ -143,7 +148,10 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   else if (flags.autoApprove !== true) {
     print(terminalPlan(plan, styleOf(process.stderr, flags), { takenAt: observed.takenAt, now }), process.stderr)
   }
-  if (isEmptyPlan(plan) && !isJson) return EXIT.ok
+  if (isEmptyPlan(plan) && !isJson) {
+    await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
+    return EXIT.ok
+  }
   keepToBudgets(plan, {
     ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
     ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
@@ -169,7 +177,10 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
   const { plan, observed, manifests, api, flags, settings } = work
   const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
   const progress = flags.format === 'json' ? undefined : progressOf(plan, flags)
+  const events: ApplyEvent[] = []
+  let outcome: Outcome | undefined
   const tell = async (event: ApplyEvent): Promise<void> => {
+    if (work.report !== undefined) events.push(event)
     await journal?.write(event)
     if (progress === undefined) print(jsonEvent(event))
     else progress.tell(event)
@@ -183,7 +194,7 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
   try {
     await tell({ time: now(), type: 'version', espalier: VERSION, format: PLAN_FORMAT_VERSION })
     await tell({ time: now(), type: 'plan', plan })
-    const outcome = await applyPlan({
+    outcome = await applyPlan({
       plan,
       observed,
       api,
@@ -203,5 +214,25 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
   } finally {
     interruption.release()
     await journal?.close()
+    // However it ended.
+    await writeReport(work, events, outcome)
+  }
+}
+
+/** What is done is done: a page that cannot be written any more is told, and changes no exit code. */
+const writeReport = async (
+  { plan, observed, report, flags }: Work,
+  events: readonly ApplyEvent[],
+  outcome: Outcome | undefined,
+): Promise<void> => {
+  if (report === undefined) return
+  // Loaded only where it is asked for: it brings an HTML library.
+  const { applyPage } = await import('../../report/html/index.ts')
+  try {
+    await report.write(applyPage({ plan, events, observed, ...(outcome === undefined ? {} : { outcome }) }, PAGE_FRAME))
+    print(`Written to ${flags.report}: what happened, for any browser.`, process.stderr)
+  } catch (error) {
+    if (!(error instanceof EspalierError)) throw error
+    print(`Warning  ${error.code}: ${error.message}`, process.stderr)
   }
 }

@@ -10,7 +10,7 @@ import {
   type Plan,
 } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
-import { jsonPlan, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { jsonPlan, markdownPlan, NO_CHANGES, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   commitOf,
   encodeSavedPlan,
@@ -25,6 +25,7 @@ import {
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
+import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -43,6 +44,7 @@ export interface PlanFlags extends ApiFlags {
 }
 
 export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
+  const page = await pageOf(flags)
   const manifests = await readManifests(flags.paths, flags.sizeTable)
   if (hasErrors(manifests.loaded.diagnostics)) {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
@@ -62,10 +64,44 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
   }
   const origin =
     base === undefined ? undefined : { ...base, origin: originOf(planOfBase(base.manifests, seen.observed), plan) }
-  print(render(plan, seen, flags, origin))
-  if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
+  if (page === undefined) {
+    print(render(plan, seen, flags, origin))
+    if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
+  } else {
+    await page.write(await htmlPage(plan, seen, flags, origin))
+    print(isEmptyPlan(plan) ? NO_CHANGES : planLine(plan.summary))
+    print(`Written to ${flags.out}. It is one file, for any browser.`, process.stderr)
+  }
   if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags))) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
+}
+
+/** With `--format html`, `--out` names the page; tried before anything is read. */
+const pageOf = async ({ format, out }: PlanFlags): Promise<PageFile | undefined> => {
+  if (format !== 'html') return undefined
+  if (out !== undefined) return openPage(out, 'out')
+  throw usageError(
+    '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
+    'For example: espalier plan --format html --out plan.html',
+  )
+}
+
+const htmlPage = async (
+  plan: Plan,
+  { observed }: Look,
+  flags: PlanFlags,
+  since: Since | undefined,
+): Promise<string> => {
+  // Loaded only where it is asked for: it brings an HTML library.
+  const { planPage } = await import('../../report/html/index.ts')
+  return planPage(plan, {
+    ...PAGE_FRAME,
+    observed,
+    takenAt: observed.takenAt,
+    concurrency: flags.concurrency,
+    ...(flags.live === undefined ? {} : { age: ageOf(observed.takenAt) }),
+    ...(since === undefined ? {} : { since }),
+  })
 }
 
 const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> => {
@@ -129,6 +165,8 @@ interface Base {
   readonly manifests: Manifests
 }
 
+type Since = Base & { readonly origin: Origin }
+
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags): Promise<Base> => {
   if (manifests.paths.includes(STDIN)) throw usageError('--base compares files with git, and - reads stdin.')
   const base = await manifestsAt(ref, manifests)
@@ -139,12 +177,7 @@ const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags): Pr
   return { ref, commit: await commitOf(process.cwd(), ref), manifests: base }
 }
 
-const render = (
-  plan: Plan,
-  { observed }: Look,
-  flags: PlanFlags,
-  since: (Base & { readonly origin: Origin }) | undefined,
-): string => {
+const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since | undefined): string => {
   if (flags.format === 'json') return jsonPlan(plan, since && { base: since.commit, ...since.origin })
   if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
   return terminalPlan(plan, styleOf(process.stdout, flags), {

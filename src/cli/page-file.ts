@@ -1,0 +1,55 @@
+/** Pages on disk: whole or not at all. */
+import { createHash } from 'node:crypto'
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { EspalierError } from '../model/index.ts'
+import { VERSION } from '../model/version.ts'
+import { usageError } from './flags.ts'
+
+/** What a page needs of its surroundings. */
+export const PAGE_FRAME = {
+  version: VERSION,
+  sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
+}
+
+export interface PageFile {
+  /** Replaces what is there by one rename. @throws {EspalierError} `E_OUT` */
+  write(text: string): Promise<void>
+}
+
+/**
+ * Tries whether a page can be written to `path`, and leaves what is there as it is.
+ *
+ * @param flag the one that named it.
+ * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` where it cannot be written.
+ */
+export const openPage = async (path: string, flag: string): Promise<PageFile> => {
+  if (path === '-') {
+    throw usageError(`--${flag} - is no file: a page is opened in a browser.`, `Name one, like --${flag} page.html.`)
+  }
+  const failed = (cause: NodeJS.ErrnoException): never => {
+    throw new EspalierError('E_OUT', `The page cannot be written to ${path} (${cause.code ?? cause.message}).`, {
+      hint: `Name another file with --${flag}.`,
+      cause,
+    })
+  }
+  const there = await stat(path).catch(() => undefined)
+  // A rename onto a device or a folder would replace it, or fail only once everything is done.
+  if (there !== undefined && !there.isFile()) failed(new Error('it is there, and no regular file'))
+  // What a link points to is replaced, not the link.
+  const target = there === undefined ? path : await realpath(path)
+  const draft = `${target}.${process.pid}.tmp`
+  await writeFile(draft, '', { flag: 'wx' })
+    .then(() => rm(draft))
+    .catch(failed)
+  return {
+    write: async (text) => {
+      try {
+        await writeFile(draft, text, { flag: 'wx' })
+        await rename(draft, target)
+      } catch (cause) {
+        await rm(draft, { force: true })
+        failed(cause as NodeJS.ErrnoException)
+      }
+    },
+  }
+}

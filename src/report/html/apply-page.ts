@@ -1,0 +1,204 @@
+/** An apply as a page: what was planned, and what became of it along time. */
+import { type ApplyEvent, isEmptyPlan, type Observed, type Outcome, type Plan, type Step } from '../../model/index.ts'
+import { counted } from '../style.ts'
+import { nextSteps, STATUS_WORDS } from '../terminal-outcome.ts'
+import { NO_CHANGES, planLine, time } from '../words.ts'
+import { capacitySection } from './capacity.ts'
+import type { StepExtras } from './change-card.ts'
+import { changesSection } from './changes.ts'
+import { type Chart, chart, em, type Lane, laneFacts, type Row } from './chart.ts'
+import { filters } from './filters.ts'
+import { byProject } from './foretell.ts'
+import { type Run, type StepRun, whatHappened } from './happened.ts'
+import { chip, icon, type Look, STATUS_LOOKS } from './looks.ts'
+import { type Markup, markup, NOTHING, when } from './markup.ts'
+import { type PageFrame, page } from './page.ts'
+import { projectNames, projectWords } from './plan-page.ts'
+import { runLog } from './run-log.ts'
+import { chips, interruptionsSection, legend, unmanagedSection, warningsSection } from './sections.ts'
+import { percent, type Timescale } from './span.ts'
+
+export interface ApplyPage {
+  readonly plan: Plan
+  /** All that was told of the run, in order. */
+  readonly events: readonly ApplyEvent[]
+  /** Absent where the run broke off. */
+  readonly outcome?: Outcome
+  /** What the plan was made against. */
+  readonly observed?: Observed
+}
+
+export const applyPage = ({ plan, events, outcome, observed }: ApplyPage, frame: PageFrame): string => {
+  const run = whatHappened(events, outcome)
+  const verdict = verdictOf(plan, run, outcome)
+  const names = projectNames(plan, observed)
+  const isEmpty = isEmptyPlan(plan)
+  return page(frame, {
+    title: `${verdict.words} ${names.slice(0, 3).join(', ')}`,
+    command: 'apply',
+    seen:
+      run.startedAt === undefined
+        ? NOTHING
+        : markup`Started at <time datetime="${run.startedAt}">${run.startedAt.replace('T', ' ').replace(/\.\d+/, '')}</time>`,
+    head: markup`<h1 class="verdict ${verdict.look.tone}">${icon(verdict.look.icon)}${verdict.words}</h1>
+<p class="facts">${planLine(plan.summary)}${isEmpty ? '' : ` ${factsOf(plan, run)}`}</p><p class="projects">${projectWords(names)}</p>
+${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary, plan.changes).map((one) => markup`<li>${one}</li>`)}</ul>`}${whatNow(plan, run, outcome)}`,
+    body: [
+      isEmpty ? NOTHING : stepsSection(plan, run, observed),
+      warningsSection(plan),
+      isEmpty
+        ? NOTHING
+        : markup`<div class="pair-up">${interruptionsSection(plan)}${capacitySection(plan.summary)}</div>`,
+      filters(plan),
+      changesSection(plan, observed, { extras: extrasOf(run), isDrift: () => undefined }),
+      unmanagedSection(plan.unmanaged),
+      isEmpty ? NOTHING : legend(LEGEND),
+    ],
+  })
+}
+
+const NOT_STARTED: StepRun = { moments: [], calls: [], waits: [], operations: [] }
+const UNTOLD: Look = { icon: 'clock', tone: 'quiet' }
+
+const runOf = (run: Run, step: Step): StepRun => run.steps.get(step.id) ?? NOT_STARTED
+
+const lookOf = ({ outcome }: StepRun): Look => (outcome === undefined ? UNTOLD : STATUS_LOOKS[outcome.status])
+
+/** In the words of the terminal; a run that broke off has none. */
+const wordsOf = ({ outcome, span }: StepRun): string => {
+  if (outcome === undefined) return span === undefined ? 'never started' : 'its end is not known'
+  return `${STATUS_WORDS[outcome.status]}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
+}
+
+const verdictOf = (
+  plan: Plan,
+  run: Run,
+  outcome: Outcome | undefined,
+): { readonly words: string; readonly look: Look } => {
+  if (isEmptyPlan(plan)) return { words: NO_CHANGES, look: STATUS_LOOKS.done }
+  const ends = plan.steps.map((step) => runOf(run, step).outcome?.status)
+  const done = ends.filter((status) => status === 'done').length
+  const isWhole = outcome !== undefined && done === ends.length && outcome.converged !== false && !outcome.interrupted
+  const counts = Object.entries(STATUS_WORDS)
+    .map(([status, words]) => [ends.filter((one) => one === status).length, words] as const)
+    .filter(([count, words]) => count > 0 || words === STATUS_WORDS.done)
+    .map(([count, words]) => `${count} ${words}`)
+  const untold = ends.filter((status) => status === undefined).length
+  const all = [...counts, ...(untold > 0 ? [`${untold} not known`] : [])].join(', ')
+  return isWhole
+    ? { words: `Apply complete: ${all}.`, look: STATUS_LOOKS.done }
+    : { words: `Apply incomplete: ${all}.`, look: STATUS_LOOKS.failed }
+}
+
+const factsOf = (plan: Plan, run: Run): string => {
+  const estimate = plan.estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
+  const all = [...run.steps.values()]
+  const calls = all.reduce((sum, { calls }) => sum + calls.length, 0)
+  const waits = all.reduce((sum, one) => sum + one.waits.length, 0)
+  const foretold = estimate === 0 ? '' : `, about ${time(estimate)} was expected`
+  return `It took ${time(run.scale.end)}${foretold}; ${counted(calls, 'call')}, ${counted(waits, 'wait')}.`
+}
+
+const whatNow = (plan: Plan, run: Run, outcome: Outcome | undefined): Markup => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const told = [
+    ...run.interrupts.map(({ at, message }) => `After ${time(at)}: ${message}`),
+    ...(outcome === undefined
+      ? ['The run broke off before its end was told. Next: run `espalier apply` again.']
+      : [...outcome.notes, ...nextSteps(plan, outcome, steps)]),
+  ]
+  return when(told.length > 0, () => markup`<ul class="notes">${told.map((one) => markup`<li>${one}</li>`)}</ul>`)
+}
+
+const stepsSection = (plan: Plan, run: Run, observed: Observed | undefined): Markup =>
+  markup`<section aria-labelledby="steps"><h2 id="steps">What happened, along time</h2>
+<p class="lead">A bar is a step, from its start to its end. In it: arrows are calls (with a ring: sent again), hatched is waiting, the line below is an operation of the service.</p>
+${HATCH}${chart(chartOf(plan, run, observed))}</section>`
+
+/** A pattern of lines: waiting is told from working by shape, not by colour. */
+const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
+
+const chartOf = (plan: Plan, run: Run, observed: Observed | undefined): Chart => {
+  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
+  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
+  const lanes = byProject(plan.steps).map((steps): Lane => {
+    const project = steps[0]?.project ?? ''
+    const rows = steps.map((step) =>
+      rowOf(step, runOf(run, step), run.scale, numbers.get(step.id) ?? 0, changes.get(step.change) ?? 0),
+    )
+    const notDone = steps.filter((step) => runOf(run, step).outcome?.status !== 'done').length
+    const end = rows.reduce((most, { span }) => Math.max(most, span?.end ?? 0), 0)
+    return {
+      title: names.get(project) ?? project,
+      facts: laneFacts(rows, notDone === 0 ? 'all done' : `${notDone} not done`, end === 0 ? '' : time(end)),
+      rows,
+    }
+  })
+  return {
+    label: 'Steps along time, as they happened',
+    lanes,
+    scale: run.scale,
+    moments: run.interrupts.map(({ at }) => ({ at, words: 'interrupted' })),
+  }
+}
+
+const rowOf = (step: Step, own: StepRun, scale: Timescale, number: number, change: number): Row => {
+  const look = lookOf(own)
+  const length = own.span === undefined ? '' : time(own.span.end - own.span.start)
+  const again = own.calls.filter(({ attempt }) => attempt > 1).length
+  const isPlain = own.outcome?.status === 'done'
+  return {
+    number,
+    step,
+    change,
+    ...(own.span === undefined ? {} : { span: own.span }),
+    tone: look.tone,
+    ...(isPlain ? {} : { icon: look.icon }),
+    words: [isPlain ? '' : wordsOf(own), length].filter((one) => one !== '').join(' · '),
+    told: [
+      wordsOf(own),
+      ...(own.span === undefined ? [] : [`started after ${time(own.span.start)}, took ${length}`]),
+      ...(own.calls.length === 0 ? [] : [counted(own.calls.length, 'call')]),
+      ...(again === 0 ? [] : [`${again} sent again`]),
+      ...(own.waits.length === 0 ? [] : [counted(own.waits.length, 'wait')]),
+      ...(own.operations.length === 0 ? [] : [counted(own.operations.length, 'operation')]),
+    ].join('; '),
+    details: (middle) => overlay(own, scale, middle),
+  }
+}
+
+const overlay = ({ calls, waits, operations }: StepRun, scale: Timescale, middle: number): Markup =>
+  markup`${waits.map(
+    ({ start, end }) =>
+      markup`<rect class="wait" x="${percent(start, scale)}" width="${percent(end - start, scale)}" y="${em(middle - 0.475)}" height="0.95em"/>`,
+  )}${operations.map(
+    ({ start, end }, index) =>
+      markup`<rect class="operation" x="${percent(start, scale)}" width="${percent(end - start, scale)}" y="${em(middle + 0.6 + (index % 2) * 0.3)}" height="0.22em"/>`,
+  )}${calls.map(
+    ({ at, attempt }) =>
+      markup`<svg class="call" x="${percent(at, scale)}" y="${em(middle - 0.9)}" overflow="visible"><path d="M-3.5 0h7L0 6z"/>${when(attempt > 1, () => markup`<circle cx="0" cy="2" r="6.5"/>`)}</svg>`,
+  )}`
+
+const extrasOf = (run: Run): StepExtras => ({
+  summary: (step) => {
+    const own = runOf(run, step)
+    return markup` ${chip(lookOf(own), wordsOf(own))}${own.span === undefined ? '' : markup` <span class="took">${time(own.span.end - own.span.start)}</span>`}`
+  },
+  verdict: (step) => {
+    const { outcome } = runOf(run, step)
+    if (outcome?.message === undefined || outcome.status === 'done') return NOTHING
+    const look = STATUS_LOOKS[outcome.status]
+    return markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${wordsOf({ ...NOT_STARTED, outcome })}</b> ${outcome.message}</span></p>`
+  },
+  details: (step) => runLog(runOf(run, step)),
+})
+
+const LEGEND: readonly Markup[] = [
+  ...Object.entries(STATUS_WORDS).map(
+    ([status, words]) =>
+      markup`<div><dt>${chip(STATUS_LOOKS[status as keyof typeof STATUS_LOOKS], words)}</dt><dd>what became of a step</dd></div>`,
+  ),
+  markup`<div><dt><span class="key hatched" aria-hidden="true"></span> hatched</dt><dd>waiting: for a lock, for the rate limit, before reading back</dd></div>`,
+  markup`<div><dt><span class="key line" aria-hidden="true"></span> line below</dt><dd>an operation of the service, from when it was first seen</dd></div>`,
+]

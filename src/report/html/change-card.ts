@@ -1,0 +1,140 @@
+/** One compute that changes: before and after, what that does to its users, and the calls that do it. */
+import { type Capacity, type Change, REASONS, type Step } from '../../model/index.ts'
+import { plainJson } from '../plain-text.ts'
+import { computeTitle, impactWords, place, SYMBOLS } from '../words.ts'
+import { number, rangeBar } from './capacity.ts'
+import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
+import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
+
+/** What a page adds to a step: what became of it. */
+export interface StepExtras {
+  /** Beside its call. */
+  summary(step: Step): Markup
+  /** Shown without opening anything. */
+  verdict(step: Step): Markup
+  /** Below its call. */
+  details(step: Step): Markup
+}
+
+export const NO_EXTRAS: StepExtras = { summary: () => NOTHING, verdict: () => NOTHING, details: () => NOTHING }
+
+export interface NumberedStep {
+  readonly number: number
+  readonly step: Step
+}
+
+export interface CardContext {
+  /** The number of a step by its id. */
+  readonly numbers: ReadonlyMap<string, number>
+  readonly extras: StepExtras
+  /** Whether the base's manifests ask for it as well; `undefined` where nothing was compared. */
+  isDrift(change: Change): boolean | undefined
+}
+
+export const changeCard = (
+  change: Change,
+  index: number,
+  steps: readonly NumberedStep[],
+  context: CardContext,
+): Markup => {
+  const { kind, compute, impact, reasons, refused, source } = change
+  const isDrift = context.isDrift(change)
+  return markup`<li class="change" id="change-${index}" data-c="${index}" data-impact="${impact}" data-kind="${kind}">
+<div class="who"><p class="kind ${KIND_TONES[kind]}"><span aria-hidden="true">${SYMBOLS[kind]}</span> ${kind}</p><h5>${computeTitle(compute)}</h5>
+<p class="id">${compute.id === undefined ? 'a new one' : markup`<code>${compute.id}</code> ${compute.state ?? ''}`}</p>${when(
+    isDrift === true,
+    () => markup`<p class="drift">drift that was already there</p>`,
+  )}</div>
+<div class="values">${valueTable(change)}</div>
+<div class="effect"><p>${chip(IMPACT_LOOKS[impact], impactWords(change))}</p>${when(
+    refused !== undefined,
+    () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`,
+  )}
+<p class="why">${reasons.map((reason, at) => [at === 0 ? '' : '; ', REASONS[reason]])} <span class="codes">${reasons.join(', ')}</span></p>
+<p class="place">${source === undefined ? 'declared nowhere' : markup`<code>${place(source)}</code>`}</p></div>
+<div class="steps">${steps.map((one) => stepBlock(one, context))}</div></li>
+`
+}
+
+interface ValueRow {
+  readonly name: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+  readonly note?: string
+  /** Follows from another value. */
+  readonly derived?: boolean
+}
+
+const valueTable = (change: Change): Markup => {
+  const rows = [...ownRows(change), ...capacityRows(change.before, change.after)]
+  return markup`<table><caption class="vh">Before and after</caption><thead><tr><th scope="col">attribute</th><th scope="col">now</th><th scope="col">after</th></tr></thead><tbody>
+${rows.map(
+  ({ name, before, after, derived }) =>
+    markup`<tr${when(derived === true, () => markup` class="derived"`)}><th scope="row">${breakable(name)}</th><td>${before ?? none()}</td><td>${after ?? none()}</td></tr>
+`,
+)}</tbody></table>${rangeFigure(change.before, change.after)}`
+}
+
+/** Long paths break where a reader would break them. */
+const breakable = (path: string): readonly Value[] =>
+  path.split(/(?<=[._])/).map((part, at) => (at === 0 ? part : [WORD_BREAK, part]))
+
+const WORD_BREAK = trusted('<wbr>')
+
+const none = (): Markup => markup`<span aria-hidden="true">–</span><span class="vh">none</span>`
+
+const ownRows = (change: Change): readonly ValueRow[] => [
+  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'is there', after: 'gone' }] : []),
+  ...(change.kind === 'replace'
+    ? [{ name: 'compute', before: change.compute.id ?? 'is there', after: 'another one, with a new host' }]
+    : []),
+  ...(change.from === undefined ? [] : [{ name: 'branch', before: change.from.name, after: change.branch.name }]),
+  ...change.attributes.map(({ path, before, after }) => ({ name: path, before, after })),
+]
+
+const capacityRows = (before: Capacity | undefined, after: Capacity | undefined): readonly ValueRow[] => {
+  const row = (name: string, words: (capacity: Capacity) => string): ValueRow => ({
+    name,
+    before: before && words(before),
+    after: after && words(after),
+    derived: true,
+  })
+  const rows = [
+    row('RAM', ({ ramGb }) => `${number(ramGb)} GB`),
+    row('max_connections', ({ maxConnections }) => number(maxConnections)),
+  ]
+  return rows.filter((one) => one.before !== one.after)
+}
+
+/** Below the smallest size there is, which shows as a short bar. */
+const LEFT_CU = 0.125
+const RIGHT_CU = 64
+
+/** Sizes lie on a scale on which twice as much is always the same distance. */
+const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined): Markup => {
+  if (before === undefined && after === undefined) return NOTHING
+  const share = (cu: number): string => {
+    const part = Math.log2(cu / LEFT_CU) / Math.log2(RIGHT_CU / LEFT_CU)
+    return `${Math.round(Math.min(1, Math.max(0, part)) * 9_400) / 100}%`
+  }
+  const drawn = (name: string, capacity: Capacity | undefined, y: number): Markup =>
+    capacity === undefined ? NOTHING : rangeBar(name, share, { from: capacity.size.min, to: capacity.size.max }, y)
+  return markup`<svg class="range" height="2.7em" aria-hidden="true" focusable="false">${[0.25, 1, 4, 16, RIGHT_CU].map(
+    (cu) =>
+      markup`<line class="grid" x1="${share(cu)}" x2="${share(cu)}" y1="0" y2="1.55em"/><text x="${share(cu)}" y="2.9em">${cu === RIGHT_CU ? '64 CU' : cu}</text>`,
+  )}${drawn('was', before, 0.15)}${drawn('will', after, 0.85)}</svg>`
+}
+
+/** The call as it will be sent, and all that is known of the step. */
+const stepBlock = ({ number: own, step }: NumberedStep, { numbers, extras }: CardContext): Markup => {
+  const { request, after, consents, rule } = step
+  const body = request.body === undefined ? undefined : plainJson(request.body, 2)
+  const waits = after.map((id) => numbers.get(id)).filter((one) => one !== undefined)
+  return markup`${extras.verdict(step)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${extras.summary(step)}</summary>
+${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${lines(body)}</pre>`}
+<dl>${when(waits.length > 0, () => markup`<dt>after</dt><dd>${waits.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
+    consents.length > 0,
+    () => markup`<dt>needs</dt><dd>--allow ${consents.join(',')}</dd>`,
+  )}<dt>rule</dt><dd>${rule}</dd></dl>${extras.details(step)}</details>
+`
+}

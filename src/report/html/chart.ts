@@ -1,0 +1,160 @@
+/**
+ * Steps as bars along time, a lane a project. Places along time are percentages and heights are `em`, both as attributes
+ * of the drawing: so it follows the width of the page and the size of its text, and needs no style of its own, which the
+ * page's policy would refuse.
+ */
+import type { Step } from '../../model/index.ts'
+import { counted } from '../style.ts'
+import { computeTitle, SYMBOLS, time } from '../words.ts'
+import type { IconName, Tone } from './looks.ts'
+import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
+import { percent, type Span, type Timescale, ticks } from './span.ts'
+
+export interface Row {
+  readonly number: number
+  readonly step: Step
+  /** The number of its change, by which filters find it. */
+  readonly change: number
+  /** Absent: it never ran. */
+  readonly span?: Span
+  readonly tone: Tone
+  /** What must not be missed has a drawing beside its words. */
+  readonly icon?: IconName
+  /** Beside the bar. */
+  readonly words: string
+  /** The whole of it for those who do not see the drawing. */
+  readonly told: string
+  /** Over the bar; `middle` is its height in em. */
+  readonly details?: (middle: number) => Markup
+}
+
+export interface Lane {
+  readonly title: string
+  readonly facts: string
+  readonly rows: readonly Row[]
+}
+
+export interface Chart {
+  readonly label: string
+  readonly lanes: readonly Lane[]
+  readonly scale: Timescale
+  /** Moments that matter to every lane. */
+  readonly moments?: readonly { readonly at: number; readonly words: string }[]
+}
+
+const ROW_EM = 2.75
+const BAR_EM = 0.95
+/** More rows than these are folded: a lane's own line still shows the whole of it. */
+const MOST_OPEN = 60
+/** A lane with more steps has no room for a drawing on each. */
+const MOST_MARKED = 60
+
+export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
+
+export const chart = ({ label, lanes, scale, moments = [] }: Chart): Markup => {
+  const total = lanes.reduce((sum, { rows }) => sum + rows.length, 0)
+  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><div class="chart">
+<div class="pair axis" aria-hidden="true"><span>${scale.unit === 'ms' ? 'time' : 'turn'}</span><svg height="1.5em">${ticks(
+    scale,
+  ).map(
+    (at) =>
+      markup`<text x="${percent(at, scale)}" y="1em"${atEnd(at, scale)}>${scale.unit === 'ms' ? (at === 0 ? '0' : time(at)) : at}</text>`,
+  )}${moments.map(({ at, words }) => markup`<text class="moment" x="${percent(at, scale)}" y="1em"${atEnd(at, scale)}>${words}</text>`)}</svg></div>
+${lanes.map((lane) => laneOf(lane, scale, moments, total <= MOST_OPEN))}
+</div></div>`
+}
+
+const atEnd = (at: number, { end }: Timescale): Markup => when(at / end > 0.9, () => markup` text-anchor="end"`)
+
+const laneOf = (lane: Lane, scale: Timescale, moments: NonNullable<Chart['moments']>, isOpen: boolean): Markup =>
+  markup`<details class="lane"${when(isOpen, () => markup` open`)}><summary class="pair"><h3>${lane.title} <small>${lane.facts}</small></h3>${miniature(lane, scale)}</summary>
+<div class="pair rows"><ol>${lane.rows.map(labelOf)}</ol>${track(lane, scale, moments)}</div></details>`
+
+const labelOf = ({ number, step, change, told }: Row): Markup =>
+  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${told}</span></a></li>
+`
+
+/** A lane in one line: it says where the trouble is while the lane is folded. */
+const miniature = ({ rows }: Lane, scale: Timescale): Markup => {
+  const marked = rows.length <= MOST_MARKED ? rows.filter((row) => row.icon !== undefined) : []
+  return markup`<svg class="mini" height="2em" aria-hidden="true" focusable="false"><line class="base" x1="0" x2="100%" y1="1.5em" y2="1.5em"/>${rows.map(
+    ({ span, tone }) =>
+      span === undefined
+        ? NOTHING
+        : markup`<rect class="${tone}" x="${percent(span.start, scale)}" width="${width(span, scale)}" y="1.25em" height="0.5em"/>`,
+  )}${marked.map(({ span, tone, icon: name = 'ring' }) =>
+    span === undefined
+      ? NOTHING
+      : markup`<use class="${tone}" href="#i-${name}" x="${percent((span.start + span.end) / 2, scale)}" y="0" width="1em" height="1em" transform="translate(-8)"/>`,
+  )}</svg>`
+}
+
+const width = ({ start, end }: Span, scale: Timescale): string => percent(end - start, scale)
+
+const middleOf = (index: number): number => (index + 0.5) * ROW_EM
+
+const track = ({ rows }: Lane, scale: Timescale, moments: NonNullable<Chart['moments']>): Markup => {
+  const places = new Map(rows.map((row, index) => [row.step.id, { row, middle: middleOf(index) }]))
+  return markup`<svg class="track" height="${em(rows.length * ROW_EM)}" aria-hidden="true" focusable="false">${ticks(
+    scale,
+  ).map(
+    (at) => markup`<line class="grid" x1="${percent(at, scale)}" x2="${percent(at, scale)}" y1="0" y2="100%"/>`,
+  )}${moments.map(({ at }) => markup`<line class="moment" x1="${percent(at, scale)}" x2="${percent(at, scale)}" y1="0" y2="100%"/>`)}
+${rows.map((row, index) => [
+  ...row.step.after.map((id) => arrow(places.get(id), row, middleOf(index), scale)),
+  bar(row, middleOf(index), scale),
+])}</svg>`
+}
+
+/** From the end of what it waits for down to its own start. */
+const arrow = (
+  from: { readonly row: Row; readonly middle: number } | undefined,
+  to: Row,
+  middle: number,
+  scale: Timescale,
+): Markup => {
+  const start = from?.row.span?.end
+  const end = to.span?.start
+  if (from === undefined || start === undefined || end === undefined) return NOTHING
+  const x = percent(start, scale)
+  const target = percent(end, scale)
+  // Straight down into the bar where it starts at once; else along the row to it.
+  const isStraight = end - start < scale.end / 100
+  return markup`<g class="after" data-c="${to.change}">${
+    isStraight
+      ? markup`<line x1="${x}" x2="${x}" y1="${em(from.middle + BAR_EM / 2)}" y2="${em(middle - BAR_EM / 2 - 0.15)}" transform="translate(5)"/><svg x="${x}" y="${em(middle - BAR_EM / 2 - 0.05)}" overflow="visible"><path d="M1.5-5 5 0 8.5-5"/></svg>`
+      : markup`<line x1="${x}" x2="${x}" y1="${em(from.middle + BAR_EM / 2)}" y2="${em(middle)}" transform="translate(-3)"/><line x1="${x}" x2="${target}" y1="${em(middle)}" y2="${em(middle)}" transform="translate(-3)"/><svg x="${target}" y="${em(middle)}" overflow="visible"><path d="M-8-3.5-3 0-8 3.5"/></svg>`
+  }</g>`
+}
+
+const bar = (row: Row, middle: number, scale: Timescale): Markup => {
+  const { span, tone, change, details } = row
+  if (span === undefined) {
+    return markup`<g class="bar ${tone}" data-c="${change}">${label(row, '0%', 'start', 4, middle)}</g>
+`
+  }
+  return markup`<g class="bar ${tone}" data-c="${change}"><rect x="${percent(span.start, scale)}" width="${width(span, scale)}" y="${em(middle - BAR_EM / 2)}" height="${em(BAR_EM)}" rx="3"/>${details?.(middle) ?? NOTHING}${placedLabel(row, span, middle, scale)}</g>
+`
+}
+
+/** Beside the bar, on the side where there is room. */
+const placedLabel = (row: Row, { start, end }: Span, middle: number, scale: Timescale): Value => {
+  if (row.words === '') return NOTHING
+  if (end / scale.end <= 0.7) return label(row, percent(end, scale), 'start', 8, middle)
+  if (start / scale.end >= 0.3) return label(row, percent(start, scale), 'end', -10, middle)
+  return label(row, percent(start, scale), 'start', 8, middle)
+}
+
+/** Nested, so that heights count in the drawing's own `em` and not in that of the smaller text. */
+const label = (row: Row, x: string, anchor: 'start' | 'end', shift: number, middle: number): Markup => {
+  const side = anchor === 'start' ? 1 : -1
+  const drawn = row.icon
+  return markup`<svg class="words" x="${x}" y="${em(middle)}" overflow="visible">${
+    drawn === undefined
+      ? NOTHING
+      : markup`<use href="#i-${drawn}" x="${anchor === 'start' ? shift : shift - 15}" y="-7.5" width="15" height="15"/>`
+  }<text x="${drawn === undefined ? shift : shift + 20 * side}" y="0.34em" text-anchor="${anchor}">${row.words}</text></svg>`
+}
+
+export const laneFacts = (rows: readonly Row[], ...more: readonly string[]): string =>
+  [counted(rows.length, 'step'), ...more.filter((one) => one !== '')].join(' · ')

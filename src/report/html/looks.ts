@@ -1,0 +1,75 @@
+/** How words look: a drawing and a tone for each. The words themselves are those of every other renderer. */
+import { type ChangeKind, IMPACT_WORDS, type Impact, type StepStatus } from '../../model/index.ts'
+import { type Markup, markup, trusted } from './markup.ts'
+
+/** Classes of the style sheet. */
+export type Tone = 'calm' | 'good' | 'warn' | 'bad' | 'move' | 'quiet'
+
+export interface Look {
+  readonly icon: IconName
+  readonly tone: Tone
+}
+
+export const IMPACT_LOOKS: Readonly<Record<Impact, Look>> = {
+  none: { icon: 'ring', tone: 'calm' },
+  'may-restart': { icon: 'half-turn', tone: 'warn' },
+  restart: { icon: 'turn', tone: 'warn' },
+  disconnect: { icon: 'cut', tone: 'bad' },
+  reconnect: { icon: 'swap', tone: 'move' },
+  'new-host': { icon: 'diamond', tone: 'bad' },
+  gone: { icon: 'cross', tone: 'bad' },
+}
+
+export const KIND_TONES: Readonly<Record<ChangeKind, Tone>> = {
+  create: 'good',
+  update: 'calm',
+  move: 'move',
+  replace: 'bad',
+  delete: 'bad',
+}
+
+export const STATUS_LOOKS: Readonly<Record<StepStatus, Look>> = {
+  done: { icon: 'check', tone: 'good' },
+  failed: { icon: 'cross', tone: 'bad' },
+  skipped: { icon: 'skip', tone: 'quiet' },
+  'not-allowed': { icon: 'bar', tone: 'warn' },
+}
+
+/** `restarts` of `restarts: existing connections drop`. */
+export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
+
+/** Each is told from the others by its shape alone. Drawn in a square of 16, with lines of 1.75. */
+const ICONS = {
+  ring: '<circle cx="8" cy="8" r="3.5"/>',
+  turn: '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.2v3h-3"/>',
+  'half-turn':
+    '<path d="M13 8a5 5 0 0 1-10 0" stroke-dasharray="2.2 2.2"/><path d="M3 8a5 5 0 0 1 8.4-3.7M13 2.2v3h-3"/>',
+  cut: '<path d="M2 8h3.5M10.5 8H14M6.5 4.5v7M9.5 4.5v7"/>',
+  swap: '<path d="M2.5 5.5h10M10 3l2.5 2.5L10 8M13.5 10.5h-10M6 8l-2.5 2.5L6 13"/>',
+  diamond: '<path d="M8 2.5 13.5 8 8 13.5 2.5 8z"/><path d="M8 6v2.5M8 10.5v.1"/>',
+  cross: '<path d="m3.8 3.8 8.4 8.4M12.2 3.8l-8.4 8.4"/>',
+  check: '<path d="m3 8.5 3.3 3.3L13 4.8"/>',
+  skip: '<path d="m3 4 5 4-5 4M12 4v8"/>',
+  bar: '<circle cx="8" cy="8" r="5.5"/><path d="m4.2 11.8 7.6-7.6"/>',
+  clock: '<circle cx="8" cy="8" r="5.5"/><path d="M8 5v3.2l2.2 1.3"/>',
+  call: '<path d="M8 2.5v11M5 5.5l3-3 3 3"/>',
+  shield: '<path d="M8 2.2 13 4v4c0 3-2.2 4.9-5 5.8C5.2 12.9 3 11 3 8V4z"/>',
+  warning: '<path d="M8 2.5 14 13H2z"/><path d="M8 6.5v3M8 11.2v.1"/>',
+} as const
+
+export type IconName = keyof typeof ICONS
+
+/** All drawings, once, for `icon` and `mark` to refer to. */
+export const iconSheet = (): Markup =>
+  trusted(
+    `<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false">${Object.entries(ICONS)
+      .map(([name, paths]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${paths}</symbol>`)
+      .join('')}</svg>`,
+  )
+
+/** Beside a word that says the same. */
+export const icon = (name: IconName): Markup =>
+  markup`<svg class="icon" aria-hidden="true" focusable="false"><use href="#i-${name}"/></svg>`
+
+export const chip = (look: Look, words: string): Markup =>
+  markup`<span class="chip ${look.tone}">${icon(look.icon)}${words}</span>`

@@ -1,0 +1,56 @@
+/** The frame of a page: one file that loads nothing, and whose policy says so. */
+
+import { iconSheet } from './looks.ts'
+import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
+import { SCRIPT } from './script.ts'
+import { STYLE } from './style-sheet.ts'
+
+export interface PageFrame {
+  /** Of the program that makes it. */
+  readonly version: string
+  /** SHA-256 of a text, in base64. */
+  readonly sha256: (text: string) => string
+}
+
+export interface PageParts {
+  readonly title: string
+  /** `plan` or `apply`. */
+  readonly command: string
+  readonly seen: Value
+  readonly head: Markup
+  readonly body: Value
+}
+
+/** In the order in which they stand; each is there only where its section is. */
+const PLACES = [
+  ['warnings', 'Warnings'],
+  ['interrupts', 'Interruptions'],
+  ['capacity', 'Capacity'],
+  ['steps', 'Steps'],
+  ['changes', 'Branches'],
+  ['unmanaged', 'Not managed'],
+  ['legend', 'Legend'],
+] as const
+
+export const page = ({ version, sha256 }: PageFrame, { title, command, seen, head, body }: PageParts): string => {
+  const main = markup`${body}`
+  const text = textOf(main)
+  const places = PLACES.filter(([id]) => text.includes(` id="${id}"`))
+  return textOf(markup`${trusted('<!doctype html>')}
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${sha256(STYLE)}'; script-src 'sha256-${sha256(SCRIPT)}'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="robots" content="noindex"><meta name="referrer" content="no-referrer"><meta name="generator" content="espalier ${version}">
+<title>${title}</title><style>${trusted(STYLE)}</style></head>
+<body><a class="skip" href="#main">Skip to the content</a>${iconSheet()}
+<header><div class="strip"><p class="brand">${LOGO}espalier <span>${command}</span></p><p class="seen">${seen}</p></div>
+${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</header>
+<main id="main" tabindex="-1">${main}</main>
+<footer><p>espalier ${version}. This page is one file and loads nothing.</p></footer>
+<script>${trusted(SCRIPT)}</script></body></html>
+`)
+}
+
+/** A tree on its lattice. */
+const LOGO = trusted(
+  '<svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false"><path d="M10 19V2M10 15H4V10M10 15h6v-5M10 8H4V3M10 8h6V3"/></svg>',
+)

@@ -1,0 +1,148 @@
+/** A plan as a page to review. */
+import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
+import { counted, group } from '../style.ts'
+import { interruptions, isDisruptive, NO_CHANGES, planLine, time } from '../words.ts'
+import { capacitySection } from './capacity.ts'
+import { NO_EXTRAS } from './change-card.ts'
+import { changesSection } from './changes.ts'
+import { chart, type Lane, laneFacts, type Row } from './chart.ts'
+import { filters } from './filters.ts'
+import { byProject, foretell, type Schedule, UNKNOWN_MS } from './foretell.ts'
+import { IMPACT_LOOKS, shortImpact } from './looks.ts'
+import { type Markup, markup, NOTHING } from './markup.ts'
+import { type PageFrame, page } from './page.ts'
+import { chips, interruptionsSection, legend, unmanagedSection, warningsSection } from './sections.ts'
+
+export interface PlanPageOptions extends PageFrame {
+  /** When the snapshot was taken, ISO 8601. */
+  readonly takenAt?: string
+  /** How old a snapshot was that was planned against: `3 h`. */
+  readonly age?: string
+  /** What was looked at: names of projects, computes that stay, past operations. */
+  readonly observed?: Observed
+  /** Since which commit, and what was so before. */
+  readonly since?: { readonly ref: string; readonly origin: Origin }
+  /** Projects worked on at once. */
+  readonly concurrency: number
+}
+
+export const planPage = (plan: Plan, options: PlanPageOptions): string => {
+  const isEmpty = isEmptyPlan(plan)
+  const verdict = isEmpty ? NO_CHANGES : planLine(plan.summary)
+  const names = projectNames(plan, options.observed)
+  return page(options, {
+    title: `${verdict} ${names.slice(0, 3).join(', ')}`,
+    command: 'plan',
+    seen: seenAt(options),
+    head: markup`<h1>${verdict}</h1>
+<p class="facts">${facts(plan)}</p><p class="projects">${projectWords(names)}</p>
+${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary, plan.changes).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
+    body: [
+      warningsSection(plan),
+      isEmpty
+        ? NOTHING
+        : markup`<div class="pair-up">${interruptionsSection(plan)}${capacitySection(plan.summary)}</div>`,
+      isEmpty ? NOTHING : stepsSection(plan, options),
+      filters(plan),
+      changesSection(plan, options.observed, { extras: NO_EXTRAS, isDrift: driftOf(options.since?.origin) }),
+      unmanagedSection(plan.unmanaged),
+      isEmpty ? NOTHING : legend([]),
+    ],
+  })
+}
+
+export const projectNames = (plan: Plan, observed: Observed | undefined): readonly string[] => {
+  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
+  return plan.projects.map((id) => names.get(id) ?? id)
+}
+
+const MOST_NAMES = 6
+
+export const projectWords = (names: readonly string[]): Markup => {
+  const more = names.length - MOST_NAMES
+  return markup`${names.length === 1 ? 'Project' : counted(names.length, 'project')}${names.length === 1 ? '' : ':'} ${names
+    .slice(0, MOST_NAMES)
+    .map((name, at) => [at === 0 ? '' : ', ', markup`<b>${name}</b>`])}${more > 0 ? ` and ${group(more)} more` : ''}`
+}
+
+const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
+  takenAt === undefined
+    ? NOTHING
+    : markup`Live project seen at <time datetime="${takenAt}">${takenAt.replace('T', ' ').replace(/\.\d+/, '')}</time>${age === undefined ? '' : `, ${age} before this page was made`}`
+
+const facts = (plan: Plan): string => {
+  const { summary } = plan
+  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed.`
+  return isEmptyPlan(plan) ? counts : `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}`
+}
+
+const sinceWords = (since: PlanPageOptions['since']): Markup => {
+  if (since === undefined) return NOTHING
+  const { introduced, drift, settled } = since.origin
+  const settledWords =
+    settled.length === 0 ? '' : ` The manifests now accept drift of ${counted(settled.length, 'compute')}.`
+  return markup`<p class="since">Introduced since <code>${since.ref}</code>: ${counted(introduced.length, 'change')}. Drift that was already there: ${counted(drift.length, 'change')}.${settledWords}</p>`
+}
+
+const driftOf = (origin: Origin | undefined) => {
+  const drift = new Set(origin?.drift.map(({ id }) => id))
+  return ({ id }: { readonly id: string }) => (origin === undefined ? undefined : drift.has(id))
+}
+
+const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): Markup => {
+  const schedule = foretell(plan, observed, concurrency)
+  const median = plan.estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
+  const slow = plan.estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
+  const basis =
+    schedule.scale.unit === 'turn'
+      ? 'How long they take is not known: each has the same length here.'
+      : `About ${time(median)}, at most ${time(slow)} in 19 of 20 cases, from the project's own past operations; a step without a past is drawn as ${time(UNKNOWN_MS)}.`
+  return markup`<section aria-labelledby="steps"><h2 id="steps">${counted(plan.steps.length, 'step')}, in their order</h2>
+<p class="lead">Projects side by side, one step at a time within each. ${basis}</p>
+${chart({ label: 'Steps along time', lanes: lanesOf(plan, schedule, observed), scale: schedule.scale })}</section>`
+}
+
+const lanesOf = (plan: Plan, { spans, scale }: Schedule, observed: Observed | undefined): readonly Lane[] => {
+  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
+  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
+  return byProject(plan.steps).map((steps) => {
+    const project = steps[0]?.project ?? ''
+    const rows = steps.map((step): Row => rowOf(step, spans.get(step.id), scale.unit === 'ms', { numbers, changes }))
+    const end = rows.at(-1)?.span?.end ?? 0
+    const loud = steps.filter(({ impact }) => isDisruptive(impact)).length
+    return {
+      title: names.get(project) ?? project,
+      facts: laneFacts(rows, loud === 0 ? '' : `${loud} interrupt`, scale.unit === 'ms' ? `about ${time(end)}` : ''),
+      rows,
+    }
+  })
+}
+
+interface Numbering {
+  readonly numbers: ReadonlyMap<string, number>
+  readonly changes: ReadonlyMap<string, number>
+}
+
+const rowOf = (step: Step, span: Row['span'], isTimed: boolean, { numbers, changes }: Numbering): Row => {
+  const look = IMPACT_LOOKS[step.impact]
+  const length = span === undefined || !isTimed ? '' : time(span.end - span.start)
+  const impact = isDisruptive(step.impact) ? shortImpact(step.impact) : ''
+  const refused = step.refused === undefined ? '' : 'refused'
+  const waits = step.after.map((id) => numbers.get(id)).filter((one) => one !== undefined)
+  return {
+    number: numbers.get(step.id) ?? 0,
+    step,
+    change: changes.get(step.change) ?? 0,
+    ...(span === undefined ? {} : { span }),
+    tone: look.tone,
+    ...(isDisruptive(step.impact) ? { icon: look.icon } : {}),
+    words: [refused, impact, length].filter((one) => one !== '').join(' · '),
+    told: [
+      shortImpact(step.impact),
+      ...(refused === '' ? [] : ['refused, it will not run']),
+      ...(length === '' || span === undefined ? [] : [`starts after about ${time(span.start)}, takes about ${length}`]),
+      ...(waits.length === 0 ? [] : [`after ${waits.map((one) => `step ${one}`).join(', ')}`]),
+    ].join('; '),
+  }
+}

@@ -1,0 +1,90 @@
+/** The short parts around the drawings. */
+import {
+  type Change,
+  type ChangeKind,
+  CONSENTS,
+  IMPACT_WORDS,
+  IMPACTS,
+  type Plan,
+  type PlanSummary,
+  type UnmanagedCompute,
+} from '../../model/index.ts'
+import { counted, group } from '../style.ts'
+import { computeTitle, impactWords, isDisruptive, place, SYMBOLS } from '../words.ts'
+import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
+import { type Markup, markup, NOTHING, when } from './markup.ts'
+
+/** Longer lists say nothing more; the drawing and the cards show all. */
+const MOST_NAMED = 12
+const MOST_UNMANAGED = 500
+
+export const chips = (summary: PlanSummary, changes: readonly Change[]): readonly Markup[] => {
+  const deletes = changes.filter(({ kind }) => kind === 'delete').length
+  const all: readonly (readonly [number, Look, string])[] = [
+    [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
+    [summary.mayRestart, IMPACT_LOOKS['may-restart'], `${summary.mayRestart} that may restart`],
+    [summary.disconnects, IMPACT_LOOKS.disconnect, counted(summary.disconnects, 'disconnect')],
+    [summary.moves, IMPACT_LOOKS.reconnect, counted(summary.moves, 'move')],
+    [summary.replaces, IMPACT_LOOKS['new-host'], `${summary.replaces} replaced (new host)`],
+    [deletes, IMPACT_LOOKS.gone, `${deletes} deleted`],
+    [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused by protection`],
+  ]
+  const told = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
+  return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, IMPACT_WORDS.none)]
+}
+
+export const warningsSection = ({ warnings }: Plan): Markup =>
+  when(
+    warnings.length > 0,
+    () => markup`<section aria-labelledby="warnings" class="warnings"><h2 id="warnings">${counted(warnings.length, 'warning')}</h2>
+<ul>${warnings.map(
+      ({ code, message, hint, source }) =>
+        markup`<li>${icon('warning')}<p><b>${code}</b> ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : markup` <code>${place(source)}</code>`}</p></li>
+`,
+    )}</ul></section>`,
+  )
+
+/** Who notices, the worst first. */
+export const interruptionsSection = ({ changes }: Plan): Markup => {
+  const loud = changes
+    .map((change, index) => ({ change, number: index + 1 }))
+    .filter(({ change }) => isDisruptive(change.impact))
+    .toSorted((a, b) => IMPACTS.indexOf(b.change.impact) - IMPACTS.indexOf(a.change.impact))
+  const shown = loud.slice(0, MOST_NAMED)
+  return markup`<section aria-labelledby="interrupts"><h2 id="interrupts">Who is interrupted</h2>
+${
+  loud.length === 0
+    ? markup`<p class="lead">Nobody.</p>`
+    : markup`<ul class="loud">${shown.map(
+        ({ change, number }) =>
+          markup`<li><a href="#change-${number}">${computeTitle(change.compute)} <span>on</span> ${change.branch.name}</a>${chip(IMPACT_LOOKS[change.impact], impactWords(change))}${when(change.refused !== undefined, () => markup`<span class="refused">refused: it will not run</span>`)}</li>
+`,
+      )}</ul>${when(loud.length > shown.length, () => markup`<p class="lead">and ${group(loud.length - shown.length)} more below</p>`)}`
+}</section>`
+}
+
+export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup => {
+  if (unmanaged.length === 0) return NOTHING
+  const shown = unmanaged.slice(0, MOST_UNMANAGED)
+  return markup`<section aria-labelledby="unmanaged"><h2 id="unmanaged">Not managed</h2><p class="lead">Declared nowhere, left alone.</p>
+<details class="more"><summary>${counted(unmanaged.length, 'compute')}</summary><ul class="still">${shown.map(
+    ({ branch, compute, project }) =>
+      markup`<li>${icon('ring')}<span>${computeTitle(compute)} on ${branch.name}</span> <code>${compute.id ?? ''}</code> <span>${compute.state ?? ''}</span> <em>${project}</em></li>
+`,
+  )}</ul>${when(unmanaged.length > shown.length, () => markup`<p class="lead">and ${group(unmanaged.length - shown.length)} more</p>`)}</details></section>`
+}
+
+const KINDS: Readonly<Record<ChangeKind, string>> = {
+  create: 'a compute comes',
+  update: 'attributes change',
+  move: 'it goes to another branch',
+  replace: 'deleted, and another one created',
+  delete: 'a compute goes',
+}
+
+export const legend = (more: readonly Markup[]): Markup =>
+  markup`<section aria-labelledby="legend" class="legend"><h2 id="legend">How to read this</h2><dl>
+${IMPACTS.map((impact) => markup`<div><dt>${chip(IMPACT_LOOKS[impact], impact)}</dt><dd>${IMPACT_WORDS[impact]}</dd></div>`)}
+${Object.entries(KINDS).map(([kind, words]) => markup`<div><dt><span class="kind ${KIND_TONES[kind as ChangeKind]}"><span aria-hidden="true">${SYMBOLS[kind as ChangeKind]}</span> ${kind}</span></dt><dd>${words}</dd></div>`)}
+<div><dt><span class="key was" aria-hidden="true"></span> now</dt><dd>upper bar of a pair</dd></div><div><dt><span class="key will" aria-hidden="true"></span> after</dt><dd>lower bar of a pair</dd></div>
+${more}</dl><p class="lead">What a plain yes does not cover needs <code>--allow</code>: ${CONSENTS.join(', ')}. An explanation of each code: <code>espalier explain CODE</code>.</p></section>`
