@@ -45,7 +45,7 @@ export const warningsSection = ({ warnings }: Plan): Markup =>
   )
 
 /** Who notices, the worst first. */
-export const interruptionsSection = ({ changes }: Plan): Markup => {
+export const interruptionsSection = ({ changes, projects }: Plan): Markup => {
   const loud = changes
     .map((change, index) => ({ change, number: index + 1 }))
     .filter(({ change }) => isDisruptive(change.impact))
@@ -57,7 +57,7 @@ ${
     ? markup`<p class="lead">Nobody.</p>`
     : markup`<ul class="loud">${shown.map(
         ({ change, number }) =>
-          markup`<li><a href="#change-${number}">${computeTitle(change.compute)} <span>on</span> ${change.branch.name}</a>${chip(IMPACT_LOOKS[change.impact], impactWords(change))}${when(change.refused !== undefined, () => markup`<span class="refused">refused: it will not run</span>`)}</li>
+          markup`<li><a href="#change-${number}">${computeTitle(change.compute)} <span>on</span> ${change.branch.name}${when(projects.length > 1, () => markup` <small>${change.project}</small>`)}</a>${chip(IMPACT_LOOKS[change.impact], impactWords(change))}${when(change.refused !== undefined, () => markup`<span class="refused">refused: it will not run</span>`)}</li>
 `,
       )}</ul>${when(loud.length > shown.length, () => markup`<p class="lead">and ${group(loud.length - shown.length)} more below</p>`)}`
 }</section>`

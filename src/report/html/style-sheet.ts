@@ -27,7 +27,7 @@ main:focus{outline:none}
 .skip:focus{top:0}
 .sheet{position:absolute}
 .lead,.facts,.projects,.seen,.since,.quiet{color:var(--soft)}
-.lead{max-width:70ch}
+.lead{max-width:95ch}
 .icon{width:1.05em;height:1.05em;flex:none}
 .icon,use,symbol{fill:none;stroke:currentColor;stroke-width:1.75;stroke-linecap:round;stroke-linejoin:round}
 .calm{--tone:var(--calm);--tone-g:var(--calm-g)}.good{--tone:var(--good);--tone-g:var(--good-g)}.warn{--tone:var(--warn);--tone-g:var(--warn-g)}.bad{--tone:var(--bad);--tone-g:var(--bad-g)}.move{--tone:var(--move);--tone-g:var(--move-g)}.quiet{--tone:var(--quiet);--tone-g:var(--quiet-g)}
@@ -56,7 +56,7 @@ footer{margin-top:3.5rem;padding-top:1rem;padding-bottom:2.5rem;color:var(--soft
 .pair-up{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));gap:clamp(1.8rem,3.5vw,3.5rem)}
 .loud{margin-top:.7rem;border-top:1px solid var(--line)}
 .loud li{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:.3rem 1rem;padding:.55rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
-.loud a{font-weight:560;text-decoration:none}.loud a:hover{text-decoration:underline}.loud a span{color:var(--soft);font-weight:400}.loud .refused{width:100%;color:var(--soft);font-size:.875rem}
+.loud a{font-weight:560;text-decoration:none}.loud a:hover{text-decoration:underline}.loud small{display:block;font-weight:400;font-size:.8125rem}.loud a :is(span,small){color:var(--soft);font-weight:400}.loud .refused{width:100%;color:var(--soft);font-size:.875rem}
 .measures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr));gap:1.1rem 2.2rem;margin-top:.9rem}
 .measures h3{font-size:.8125rem;font-weight:500;color:var(--soft)}
 .figure{display:flex;flex-wrap:wrap;align-items:baseline;column-gap:.45rem;font-size:1.1875rem;letter-spacing:-.015em}.figure .to{font-weight:650}.figure .from,.to-sign{color:var(--soft)}.delta{font-size:.8125rem;letter-spacing:0;color:var(--soft)}
