@@ -21,7 +21,7 @@ import { reportProblems } from './problems.ts'
 import { tellOutputs } from './run-plan.ts'
 import { refuseToApply } from './stranger.ts'
 
-const CONCURRENCY = 8
+const CONCURRENCY = 16
 const OPERATION_TIMEOUT_MS = 600_000
 const LOCK_TIMEOUT_MS = 600_000
 const STYLE = { color: false, width: 100 }

@@ -16,7 +16,7 @@ import { isStrangers, readStrangers } from './stranger.ts'
 
 const OFFLINE =
   'This pull request comes from a fork, where no secret is: its manifests were validated, and not planned against the live project.'
-const CONCURRENCY = 8
+const CONCURRENCY = 16
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job

@@ -50,8 +50,16 @@ export const pastOperations = async (
   const { operations } = await api.listOperations(projectId, { limit })
   return operations
     .filter(({ status }) => status === 'finished')
-    .map(({ action, totalDurationMs, createdAt, updatedAt }) => ({
-      action,
-      durationMs: totalDurationMs ?? Math.max(0, Date.parse(updatedAt) - Date.parse(createdAt)),
-    }))
+    .map((operation) => ({ action: operation.action, durationMs: operationMs(operation) }))
 }
+
+/** How long an operation that is over took. */
+export const operationMs = ({
+  totalDurationMs,
+  createdAt,
+  updatedAt,
+}: {
+  readonly totalDurationMs?: number
+  readonly createdAt: string
+  readonly updatedAt: string
+}): number => totalDurationMs ?? Math.max(0, Date.parse(updatedAt) - Date.parse(createdAt))

@@ -16,6 +16,7 @@ import {
 import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
 import { type Happening, runStep, type StepContext } from './run-step.ts'
 import { OPEN, openingsOf, scheduledStep } from './scheduled.ts'
+import { Timings } from './timings.ts'
 
 export interface ApplyOptions {
   readonly plan: Plan
@@ -26,7 +27,7 @@ export interface ApplyOptions {
   readonly observed?: Observed
   /** Runs steps outside of their restart windows too, and records it. */
   readonly ignoreWindows?: boolean
-  /** Projects worked on at once. Default 8. */
+  /** Projects worked on at once. Default 16. */
   readonly concurrency?: number
   /** How long one step's operations are waited for, in milliseconds. Default ten minutes. */
   readonly operationTimeoutMs?: number
@@ -53,6 +54,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     clock,
     operationTimeoutMs: options.operationTimeoutMs ?? 600_000,
     known: new Map(options.observed?.projects.flatMap(({ computes }) => computes.map((one) => [one.id, one]))),
+    timings: new Timings(options.observed),
     abort: options.abort,
     emit: (event) => recorder.emit(event),
     record: (event) => recorder.record(event),
@@ -76,7 +78,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 8) }, worker))
+  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 16) }, worker))
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
   const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true

@@ -1,10 +1,17 @@
 /** Waiting for operations: one list a round serves them all. */
 import { ApiError, type Operation, type ReadApi } from '../api/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
+import type { Timings } from './timings.ts'
 
+/** Where nothing is known of how long it takes. */
 const FIRST_ROUND_MS = 250
 /** What the API suggests (spec 8). */
 const LONGEST_ROUND_MS = 5_000
+/** However long the like of it took, somebody watches: so long without a look, and no longer. */
+const LONGEST_FIRST_MS = 15_000
+/** An operation that is not done when it should be is nearly done: looked at again after this share of its time. */
+const LATE_SHARE = 0.05
+const SHORTEST_ROUND_MS = 100
 const PAGE = 100
 
 /** Spec 2.1.2; `error` is in the service's public OpenAPI only. Any other word is waited on. */
@@ -26,6 +33,8 @@ export interface WaitOptions {
   readonly project: string
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
+  /** What is known of how long they take, so that the first look is the last one too. */
+  readonly timings?: Timings
   /** Told whenever an operation's status or failure count moved. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
@@ -39,7 +48,7 @@ export const waitForOperations = async (started: readonly Operation[], options: 
   const deadline = clock.now() + timeoutMs
   const latest = new Map<string, Operation>()
   for (const operation of started) await follow(latest, operation, options)
-  let round = FIRST_ROUND_MS
+  let { firstMs, round } = paceOf([...latest.values()].filter(isUnfinished), options)
   for (;;) {
     const operations = [...latest.values()]
     const bad = operations.find(({ status }) => BAD_END.has(status))
@@ -47,9 +56,26 @@ export const waitForOperations = async (started: readonly Operation[], options: 
     const open = operations.filter(isUnfinished)
     if (open.length === 0) return { ok: true, operations: operations.map(toProgress) }
     if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
-    await clock.sleep(Math.min(round, Math.max(1, deadline - clock.now())), signal)
-    round = Math.min(LONGEST_ROUND_MS, round * 2)
+    await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
+    if (firstMs === undefined) round = Math.min(LONGEST_ROUND_MS, round * 2)
+    firstMs = undefined
     for (const operation of await look(open, options)) await follow(latest, operation, options)
+  }
+}
+
+/** When to look first, where that is known, and how long to wait between the looks after it, at first. */
+const paceOf = (
+  open: readonly Operation[],
+  { timings, project }: WaitOptions,
+): { firstMs: number | undefined; round: number } => {
+  const expected = timings?.expectMs(
+    project,
+    open.map(({ action }) => action),
+  )
+  if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
+  return {
+    firstMs: Math.min(LONGEST_FIRST_MS, expected),
+    round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
 
@@ -82,6 +108,7 @@ const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefine
 const follow = async (latest: Map<string, Operation>, next: Operation, options: WaitOptions): Promise<void> => {
   const before = latest.get(next.id)
   latest.set(next.id, next)
+  if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next)
   if (before?.status !== next.status || before.failuresCount !== next.failuresCount) {
     await options.onProgress(toProgress(next))
   }

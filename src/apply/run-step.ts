@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts'
 import { lookForCreated, type Search, twinOf } from './lost-create.ts'
 import { isUnfinished, toProgress, waitForOperations } from './operations.ts'
+import type { Timings } from './timings.ts'
 import { notInEffect } from './verify.ts'
 
 /** An event without its time. */
@@ -28,6 +29,7 @@ export interface StepContext {
   readonly operationTimeoutMs: number
   /** What was live before the run, and what the run made (`undefined`): a lost create made none of these. */
   readonly known: Map<string, ObservedCompute | undefined>
+  readonly timings: Timings
   readonly abort: AbortSignal | undefined
   /** For what is about to be done: rejects where it cannot be recorded, and then it is not done. */
   readonly emit: (event: Happening) => Promise<void>
@@ -77,6 +79,7 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
       clock: context.clock,
       project: step.project,
       timeoutMs: context.operationTimeoutMs,
+      timings: context.timings,
       signal: context.abort,
       onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
     })

@@ -35,7 +35,7 @@ export const API_FLAGS = {
   concurrency: {
     type: 'number',
     requiresArg: true,
-    default: 8,
+    default: 16,
     group: 'Control API:',
     describe: 'Projects worked on at once',
   },

@@ -124,7 +124,9 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   try {
-    world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now()).map((put) => ({ put })))
+    world.restore(
+      seed === undefined ? kept : plant(resolveSeed(seed), clock.now(), options.durations).map((put) => ({ put })),
+    )
     opened?.begin(() => world.tables.dump())
     opened?.keepKey(apiKey)
     await listen(server, options.port ?? 0)

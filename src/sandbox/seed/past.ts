@@ -1,6 +1,6 @@
 /** A history for a project that starts with one: what its oldest compute went through, an hour apart. */
 import { createHash } from 'node:crypto'
-import { DURATIONS, durationOf } from '../world/durations.ts'
+import { type Durations, durationOf } from '../world/durations.ts'
 import type { OperationRecord } from '../world/records.ts'
 
 const APART_MS = 3_600_000
@@ -12,12 +12,13 @@ export const pastOperations = (
   count: number,
   now: number,
   on: { readonly projectId: string; readonly branchId: string; readonly computeId?: string },
+  durations: Durations,
 ): readonly OperationRecord[] => {
   const actions = on.computeId === undefined ? WITHOUT_COMPUTE : CYCLE
   return Array.from({ length: count }, (_, index) => {
     const action = actions[index % actions.length] ?? 'start_compute'
     const startedAt = now - (count - index) * APART_MS
-    const durationMs = durationOf(action, index, DURATIONS)
+    const durationMs = durationOf(action, index, durations)
     return {
       kind: 'operation',
       id: uuidOf(`${on.projectId}\n${index}`),

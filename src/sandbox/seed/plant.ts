@@ -1,11 +1,17 @@
 /** A seed as the records of a new world. */
 import { createHash } from 'node:crypto'
+import { DURATIONS, type Durations } from '../world/durations.ts'
 import { idOf } from '../world/ids.ts'
 import type { ComputeRecord, WorldRecord } from '../world/records.ts'
 import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-export const plant = ({ projects, keys }: ResolvedSeed, now: number): readonly WorldRecord[] => {
+/** @param durations of the past operations, by action, where they are not the usual. */
+export const plant = (
+  { projects, keys }: ResolvedSeed,
+  now: number,
+  durations: Durations = {},
+): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
   for (const project of projects) {
     records.push({
@@ -41,16 +47,17 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number): readonly W
         records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))
       }
     }
-    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id))
+    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id, durations))
   }
   return records
 }
 
 /** Of the first branch, and of its first compute where it has one. */
-const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string) => {
+const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, durations: Durations) => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
-  return pastOperations(count, now, { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) })
+  const on = { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) }
+  return pastOperations(count, now, on, { ...DURATIONS, ...durations })
 }
 
 const toKey = (key: ResolvedSeed['keys'][number]): WorldRecord => ({

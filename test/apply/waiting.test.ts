@@ -1,0 +1,111 @@
+/** What waiting costs, counted: requests, and how long a step goes on after its operation is over. */
+import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/api/index.ts'
+import { waitForOperations } from '../../src/apply/index.ts'
+import { Timings } from '../../src/apply/timings.ts'
+import type { Observed, PastOperation } from '../../src/model/index.ts'
+import { fakeApi, fakeClock, operation } from './fake-api.ts'
+
+const past = (action: string, ...durations: readonly number[]): readonly PastOperation[] =>
+  durations.map((durationMs) => ({ action, durationMs }))
+
+const observed = (projects: Readonly<Record<string, readonly PastOperation[]>>): Observed => ({
+  takenAt: '',
+  missing: [],
+  projects: Object.entries(projects).map(([id, pastOperations]) => ({
+    id,
+    branches: [],
+    computes: [],
+    pastOperations,
+  })),
+})
+
+/** Operations run one after the other, each for its time. */
+const wait = async (durations: readonly number[], timings: Timings, actions: readonly string[] = []) => {
+  const clock = fakeClock()
+  const began = clock.now()
+  const ends = durations.map((_, index) => durations.slice(0, index + 1).reduce((sum, ms) => sum + ms, 0))
+  let looks = 0
+  const show = (): readonly Operation[] =>
+    ends.map((end, index) => ({
+      ...operation(`op-${index}`, { action: actions[index] ?? 'apply_config' }),
+      ...(clock.now() - began >= end ? { status: 'finished', totalDurationMs: durations[index] ?? 0 } : {}),
+    }))
+  const api = {
+    ...fakeApi(),
+    listOperations: async () => {
+      looks += 1
+      return { operations: show() }
+    },
+  }
+  const waited = await waitForOperations(show(), {
+    ...{ api, clock, project: 'p', timeoutMs: 600_000, signal: undefined, timings },
+    onProgress: async () => undefined,
+  })
+  return { ok: waited.ok, looks, lateMs: clock.now() - began - (ends.at(-1) ?? 0) }
+}
+
+const STEADY = [0.9, 0.94, 0.96, 0.98, 1, 1, 1.02, 1.04, 1.06, 1.1]
+
+describe('an operation that takes as long as the project’s past ones of the same action', () => {
+  test.each([100, 700, 2_000, 10_000])('of %i ms is looked at once', async (ms) => {
+    const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * ms)) }))
+    expect(await wait([ms], timings)).toMatchObject({ ok: true, looks: 1 })
+  })
+
+  test('of 2 s is seen to be over within 0.2 s', async () => {
+    const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * 2_000)) }))
+    expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
+  })
+
+  test('and is one of a chain: the lock runs them one after the other, and one look serves both', async () => {
+    const timings = new Timings(observed({ p: [...past('apply_config', 2_000), ...past('suspend_compute', 500)] }))
+    expect(await wait([2_000, 500], timings, ['apply_config', 'suspend_compute'])).toMatchObject({ looks: 1 })
+  })
+})
+
+test('one slow operation in the past does not keep all others waiting', async () => {
+  const timings = new Timings(observed({ p: past('apply_config', 60_000, ...new Array<number>(9).fill(2_000)) }))
+  expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
+})
+
+test('one that takes longer than the past says is looked at soon again, then less and less often', async () => {
+  const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
+  const slightly = await wait([2_080], timings)
+  expect(slightly.looks).toBe(2)
+  expect(slightly.lateMs).toBeLessThanOrEqual(100)
+  expect((await wait([120_000], timings)).looks).toBeLessThan(32)
+})
+
+test('nobody is left without a word for an hour, whatever the past says', async () => {
+  const timings = new Timings(observed({ p: past('apply_config', 3_600_000) }))
+  expect((await wait([1_000], timings)).lateMs).toBeLessThanOrEqual(14_000)
+})
+
+describe('what a run learns', () => {
+  const steady = (ms: number) => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(ms)) }))
+
+  test('it believes what it saw itself, not the past', async () => {
+    const timings = steady(500)
+    expect((await wait([4_000], timings)).looks).toBeGreaterThan(1)
+    expect((await wait([4_000], timings)).looks).toBe(1)
+  })
+
+  test('a project without a past is taken for one like the others', async () => {
+    const timings = new Timings(observed({ p: [], other: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
+    expect(await wait([2_000], timings)).toMatchObject({ looks: 1 })
+  })
+
+  test('without any past the first step of a kind is found by trying, the second is known', async () => {
+    const timings = new Timings()
+    expect((await wait([2_000], timings)).looks).toBeGreaterThan(1)
+    expect((await wait([2_000], timings)).looks).toBe(1)
+  })
+
+  test('an operation that had to be tried again says nothing of the next one', () => {
+    const timings = new Timings()
+    timings.learn('p', operation('op', { status: 'finished', failuresCount: 1, totalDurationMs: 90_000 }))
+    timings.learn('p', operation('op', { status: 'cancelled', totalDurationMs: 90_000 }))
+    expect(timings.expectMs('p', ['apply_config'])).toBeUndefined()
+  })
+})
