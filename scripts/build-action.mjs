@@ -1,8 +1,9 @@
 // Builds the GitHub Action into one file, action/index.cjs, with the licences of what is in it. `--check` fails where
 // what is committed is not what the source gives.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { build } from 'esbuild'
+import { licences } from './licences.mjs'
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { outputFiles, metafile } = await build({
@@ -55,23 +56,4 @@ if (process.argv.includes('--check') && stale.length > 0) {
   process.exitCode = 1
 } else {
   console.log(stale.length === 0 ? 'The Action is fresh.' : `Written: ${stale.join(', ')}`)
-}
-
-/** Of every package that something of is in the bundle. */
-async function licences(inputs) {
-  const folders = new Set()
-  for (const input of inputs) {
-    const at = input.lastIndexOf('node_modules/')
-    if (at < 0) continue
-    const [first, second] = input.slice(at + 'node_modules/'.length).split('/')
-    folders.add(join(input.slice(0, at), 'node_modules', first.startsWith('@') ? join(first, second) : first))
-  }
-  const texts = []
-  for (const folder of [...folders].sort()) {
-    const { name, version: of, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-    const file = (await readdir(folder)).find((candidate) => /^licen[cs]e/i.test(candidate))
-    const text = file === undefined ? `License: ${license}` : (await readFile(join(folder, file), 'utf8')).trim()
-    texts.push(`${name} ${of}\n\n${text}\n`)
-  }
-  return texts.join(`\n${'-'.repeat(80)}\n\n`)
 }

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import module from 'node:module'
 import { VERSION } from '../model/version.ts'
+import { keptHelp } from './kept-help.ts'
 
 // A reader that went away (`| head`) is no reason for noise, nor for an apply to stop half way.
 for (const stream of [process.stdout, process.stderr]) {
@@ -9,10 +11,15 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const args = process.argv.slice(2)
-if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
+const help = args.length === 1 && (args[0] === '--help' || args[0] === '-h') ? keptHelp(process.stdout) : undefined
+if (help !== undefined) {
+  process.stdout.write(help)
+} else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
   process.stdout.write(`${VERSION}\n`)
 } else {
-  // Loaded only here, so that the version costs nothing more than starting Node.
+  // Node 20 has none.
+  ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
+  // Loaded only here, so that the version and the help cost little more than starting Node.
   const { runProgram } = await import('./program.ts')
   process.exitCode = await runProgram(args)
 }
