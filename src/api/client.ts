@@ -28,6 +28,8 @@ export interface ApiOptions {
   readonly lockTimeoutMs?: number
   /** `false` sends as fast as it can: for a server without the service's limits. */
   readonly rateLimit?: boolean
+  /** How many share the account's limits: this one keeps to its part of them. Default 1. */
+  readonly clients?: number
   /** One line a request; never the key. */
   readonly debug?: (line: string) => void
 }
@@ -105,7 +107,7 @@ const connect = (options: ApiOptions): Connection => {
   const requester = new Requester(transport, {
     clock,
     random: options.random ?? Math.random,
-    budget: options.rateLimit === false ? undefined : new RequestBudget(clock),
+    budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
     lockTimeoutMs: options.lockTimeoutMs ?? 600_000,
   })
   return { requester, transport }

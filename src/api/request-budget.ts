@@ -11,7 +11,7 @@ interface Window {
 }
 
 /**
- * Keeps all that one client sends under the service's limits: never more than `limit` requests in any window.
+ * Keeps all that one client sends under its part of the service's limits, in any window.
  * Callers are let through in the order in which they came.
  */
 export class RequestBudget {
@@ -19,11 +19,13 @@ export class RequestBudget {
   readonly #windows: readonly Window[]
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(clock: Clock, perMinute = REQUESTS_A_MINUTE, perSecond = REQUESTS_A_SECOND) {
+  /** @param clients how many share the limits, this one among them. */
+  constructor(clock: Clock, clients = 1) {
     this.#clock = clock
+    const part = (limit: number): number => Math.max(1, Math.floor(limit / clients))
     this.#windows = [
-      { size: perSecond, ms: 1_000, sent: [] },
-      { size: perMinute, ms: 60_000, sent: [] },
+      { size: part(REQUESTS_A_SECOND), ms: 1_000, sent: [] },
+      { size: part(REQUESTS_A_MINUTE), ms: 60_000, sent: [] },
     ]
   }
 

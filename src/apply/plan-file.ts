@@ -1,5 +1,6 @@
 /** Saved plans: written once, read back with suspicion, refused once the project has moved. */
 import { createHash } from 'node:crypto'
+import type { z } from 'zod'
 import {
   ATTRIBUTE_KEYS,
   EspalierError,
@@ -10,8 +11,10 @@ import {
   type PlanResult,
   parseJson,
   plainJson,
+  type Shard,
+  shardText,
 } from '../model/index.ts'
-import { type PlanFile, planFileShape } from './shapes.ts'
+import { type PlanFile, type PrintedPlan, planFileShape, printedPlanShape } from './shapes.ts'
 
 export interface PlanFileParts {
   readonly plan: Plan
@@ -20,6 +23,8 @@ export interface PlanFileParts {
   readonly manifestDigest: string
   /** The paths that the manifests were read from. */
   readonly manifests?: readonly string[]
+  /** Of which part of the fleet it is. */
+  readonly shard?: Shard
   readonly espalierVersion: string
   /** ISO 8601. */
   readonly createdAt: string
@@ -33,6 +38,7 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
     createdAt: parts.createdAt,
     manifestDigest: parts.manifestDigest,
     ...(parts.manifests === undefined ? {} : { manifests: [...parts.manifests] }),
+    ...(parts.shard === undefined ? {} : { shard: shardText(parts.shard) }),
     fingerprints: fingerprints(parts.observed),
     plan: JSON.parse(JSON.stringify(parts.plan)),
   }
@@ -43,16 +49,25 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
  * @param name the file's name, for messages.
  * @throws {EspalierError} `E_PLAN_FILE` where it is no saved plan, or one of another version.
  */
-export const decodePlanFile = (text: string, name: string): PlanFile => {
-  const read = parseJson(text)
-  if (!read.ok) {
-    throw new EspalierError('E_PLAN_FILE', `${name} is no saved plan: ${read.why}.`, {
-      hint: 'Write one with `espalier plan --out FILE`.',
-    })
-  }
-  const { value } = read
-  const version =
-    typeof value === 'object' && value !== null && 'formatVersion' in value ? value.formatVersion : undefined
+export const decodePlanFile = (text: string, name: string): PlanFile =>
+  decode(planFileShape, valueIn(text, name), name, 'Write one with `espalier plan --out FILE`.')
+
+/**
+ * Either form: as `plan --out` saves it, or as `plan --format json` prints it.
+ *
+ * @param name the file's name, for messages.
+ * @throws {EspalierError} `E_PLAN_FILE` where it is neither, or one of another version.
+ */
+export const decodePlan = (text: string, name: string): PlanFile | PrintedPlan => {
+  const value = valueIn(text, name)
+  const hint = 'Write one with `espalier plan --out FILE` or `espalier plan --format json`.'
+  return fieldOf(value, 'kind') === undefined
+    ? decode(printedPlanShape, value, name, hint)
+    : decode(planFileShape, value, name, hint)
+}
+
+const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: string): T => {
+  const version = fieldOf(value, 'formatVersion')
   if (typeof version === 'string' && version !== PLAN_FORMAT_VERSION) {
     throw new EspalierError(
       'E_PLAN_FILE',
@@ -60,14 +75,25 @@ export const decodePlanFile = (text: string, name: string): PlanFile => {
       { hint: 'Plan again with this version of espalier.' },
     )
   }
-  const parsed = planFileShape.safeParse(value)
+  const parsed = shape.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   throw new EspalierError(
     'E_PLAN_FILE',
     `${name} is no saved plan: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}.`,
-    { hint: 'Write one with `espalier plan --out FILE`.' },
+    { hint },
   )
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+
+const valueIn = (text: string, name: string): unknown => {
+  const read = parseJson(text)
+  if (read.ok) return read.value
+  throw new EspalierError('E_PLAN_FILE', `${name} is no saved plan: ${read.why}.`, {
+    hint: 'Write one with `espalier plan --out FILE`.',
+  })
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   IMPACTS,
   PLAN_FORMAT_VERSION,
   type Plan,
+  parseShard,
   REASONS,
   type Reason,
   STEP_STATUSES,
@@ -201,6 +202,11 @@ export const eventShape = z.discriminatedUnion('type', [
   }),
 ]) satisfies z.ZodType<ApplyEvent>
 
+const shard = z
+  .string()
+  .regex(/^[1-9]\d*\/[1-9]\d*$/)
+  .refine((text) => parseShard(text) !== undefined, 'a shard is written like 2/5')
+
 const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
 
 export const planFileShape = z.object({
@@ -212,6 +218,8 @@ export const planFileShape = z.object({
   manifestDigest: FINGERPRINT,
   /** Where the manifests were read from, as it was typed, so that `apply FILE` finds them again. */
   manifests: z.array(z.string()).exactOptional(),
+  /** Of which part of the fleet it is (`plan --shard`), so that `apply FILE` takes the same. */
+  shard: shard.exactOptional(),
   /** Of each compute of the planned projects, by id. */
   fingerprints: z.record(z.string(), FINGERPRINT),
   plan: planShape,
@@ -226,14 +234,20 @@ const published = (shape: z.ZodType, name: string, title: string): object => ({
   title,
 })
 
-/** With `--base` the changes are parted by who caused them. */
 const changes = z.array(change)
-const printedPlan = planShape.extend({
+
+/** A plan as `plan --format json` prints it. */
+export const printedPlanShape = planShape.extend({
+  /** With `--base`: the changes, parted by who caused them. */
   origin: z.object({ base: z.string(), introduced: changes, drift: changes, settled: changes }).exactOptional(),
+  /** With `--shard`. */
+  shard: shard.exactOptional(),
 })
 
+export type PrintedPlan = z.infer<typeof printedPlanShape>
+
 export const planSchema = (): object =>
-  published(printedPlan, 'plan', 'A plan, as `espalier plan --format json` prints it')
+  published(printedPlanShape, 'plan', 'A plan, as `espalier plan --format json` prints it')
 export const planFileSchema = (): object =>
   published(planFileShape, 'plan-file', 'A saved plan, as `espalier plan --out` writes it')
 export const eventSchema = (): object =>

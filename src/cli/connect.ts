@@ -13,6 +13,8 @@ export interface ApiFlags {
   readonly seed?: string | undefined
   readonly timeScale?: number | undefined
   readonly debug?: boolean | undefined
+  /** How many runs share the account's request limit. Default 1. */
+  readonly runs?: number | undefined
 }
 
 export interface Connection {
@@ -27,6 +29,7 @@ export const connect = async (flags: ApiFlags): Promise<Connection> => {
   checkNumber('concurrency', flags.concurrency, 1)
   const common = {
     userAgent: `espalier/${VERSION}`,
+    ...(flags.runs === undefined ? {} : { clients: flags.runs }),
     ...(flags.debug === true ? { debug: (line: string) => print(line, process.stderr) } : {}),
   }
   if (flags.sandbox !== undefined) return embedded({ ...flags, sandbox: flags.sandbox }, common)
@@ -46,7 +49,7 @@ export const connect = async (flags: ApiFlags): Promise<Connection> => {
 
 const embedded = async (
   flags: ApiFlags & { readonly sandbox: string },
-  common: Pick<ApiOptions, 'userAgent' | 'debug'>,
+  common: Pick<ApiOptions, 'userAgent' | 'debug' | 'clients'>,
 ): Promise<Connection> => {
   if (flags.baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be given together.')
   checkNumber('time-scale', flags.timeScale, 0.001, false)

@@ -1,5 +1,5 @@
 /** Flags that several commands share. */
-import { EspalierError, parseDuration } from '../model/index.ts'
+import { EspalierError, MAX_SHARDS, parseDuration, parseShard, type Shard } from '../model/index.ts'
 
 export const COMMON_FLAGS = {
   'no-color': { type: 'boolean', group: 'Output:', describe: 'No colour, whatever the terminal' },
@@ -16,6 +16,15 @@ export const MANIFEST_FLAGS = {
     requiresArg: true,
     group: 'Manifests:',
     describe: 'JSON file with compute sizes to use instead of the built-in table',
+  },
+} as const
+
+export const SHARD_FLAG = {
+  shard: {
+    type: 'string',
+    requiresArg: true,
+    group: 'Manifests:',
+    describe: 'Only the I-th of N parts of the projects: I/N; each run takes its share of the request limit',
   },
 } as const
 
@@ -63,6 +72,14 @@ export const API_ENVIRONMENT = `Environment:
 
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
+
+/** @throws {EspalierError} `E_USAGE` where `text` is given and names no shard. */
+export const shardOfFlag = (text: string | undefined): Shard | undefined => {
+  if (text === undefined) return undefined
+  const shard = parseShard(text)
+  if (shard !== undefined) return shard
+  throw usageError(`--shard ${text} is no part of a whole.`, `Write 2/5 for the second of five; at most ${MAX_SHARDS}.`)
+}
 
 /** Milliseconds in the value of a flag such as `10m`. @throws {EspalierError} `E_USAGE` */
 export const durationMs = (flag: string, text: string): number => {

@@ -1,3 +1,4 @@
+export { mergeOrigins, mergePlans } from './merge-plans.ts'
 export type { PlanOptions } from './options.ts'
 export { originOf } from './origin.ts'
 export { plan, projectIds } from './plan.ts'

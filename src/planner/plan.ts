@@ -6,9 +6,8 @@ import {
   PLAN_FORMAT_VERSION,
   type PlanResult,
   SIZE_TABLE,
-  type Source,
 } from '../model/index.ts'
-import { nearest, problem } from './diagnostics.ts'
+import { bySource, nearest, problem } from './diagnostics.ts'
 import { groupBy } from './group-by.ts'
 import type { PlanOptions } from './options.ts'
 import { planProject } from './plan-project.ts'
@@ -82,8 +81,3 @@ const unknownProject = (id: string, [document]: readonly DesiredDocument[], know
     known.length === 0 ? 'Check the project id and the key.' : nearest(id, known),
     document?.source,
   )
-
-const NOWHERE: Source = { file: '', line: 0, column: 0, length: 1 }
-
-const bySource = (a: Diagnostic, b: Diagnostic): number =>
-  compareSource(a.source ?? NOWHERE, b.source ?? NOWHERE) || compare(a.code, b.code) || compare(a.message, b.message)

@@ -204,6 +204,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'ESPALIER_API_KEY',
     wayOut: 'Set it, or name a file with --api-key-file.',
   },
+  E_MERGE: {
+    rule: 'Plans that are joined are all parts of one fleet, each once.',
+    example: 'espalier report merge plans/*.json',
+    wayOut: 'Plan all shards from one commit, and name all their plans.',
+  },
   E_NETWORK: {
     rule: 'The service answers.',
     example: 'a proxy that does not',

@@ -1,9 +1,15 @@
 /** Values as JSON. */
 import { type Diagnostic, type Origin, type Plan, plainJson } from '../model/index.ts'
 
-/** The plan itself, as `schemas/plan.schema.json` describes it; with `origin` where it was compared with a base. */
-export const jsonPlan = (plan: Plan, origin?: PlanOrigin): string =>
-  `${plainJson(origin === undefined ? plan : { ...plan, origin }, 2)}\n`
+/** The plan itself, as `schemas/plan.schema.json` describes it, with what else is known of it. */
+export const jsonPlan = (plan: Plan, extra: PlanExtra = {}): string => `${plainJson({ ...plan, ...extra }, 2)}\n`
+
+export interface PlanExtra {
+  /** Where it was compared with a base. */
+  readonly origin?: PlanOrigin
+  /** Where it is of a part of the fleet: `2/5`. */
+  readonly shard?: string
+}
 
 /** The changes, parted by whether the base's manifests ask for them as well. */
 export interface PlanOrigin extends Origin {

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
-import { EspalierError, type SizeTable } from '../model/index.ts'
+import { EspalierError, type Shard, type SizeTable } from '../model/index.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -10,6 +10,8 @@ export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
   readonly sizeTable?: SizeTable
+  /** Of the fleet, only this part is in `loaded.desired`. */
+  readonly shard?: Shard
 }
 
 export interface ManifestOptions {

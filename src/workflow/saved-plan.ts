@@ -64,12 +64,13 @@ export const staleError = (path: string, moved: readonly string[]): EspalierErro
   )
 
 /** The text of a saved plan, made now. */
-export const encodeSavedPlan = (plan: Plan, observed: Observed, { loaded, paths }: Manifests): string =>
+export const encodeSavedPlan = (plan: Plan, observed: Observed, { loaded, paths, shard }: Manifests): string =>
   encodePlanFile({
     plan,
     observed,
     manifestDigest: loaded.digest,
     manifests: paths,
+    ...(shard === undefined ? {} : { shard }),
     espalierVersion: VERSION,
     createdAt: new Date().toISOString(),
   })

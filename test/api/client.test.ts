@@ -300,6 +300,16 @@ test('what is done before an attempt does not make the limits count it too early
   expect(clock.now() - begun).toBe(1_900)
 })
 
+test('of several clients that share the limits each keeps to its part', async () => {
+  const { server } = await setup([{ status: 200, json: { endpoints: [] } }])
+  const clock = fakeClock()
+  const api = createReadApi({ baseUrl: server.url, apiKey: KEY, clock, clients: 7 })
+  opened.push(api)
+  const begun = clock.now()
+  for (let count = 0; count < 101; count += 1) await api.listComputes('p')
+  expect(clock.now() - begun).toBeGreaterThanOrEqual(60_000)
+})
+
 test('a snapshot costs two requests a project, and tells the projects that are not there', async () => {
   const { server, api } = await setup(({ path }) => {
     if (path.includes('gone')) return { status: 404, json: { message: 'project not found' } }

@@ -11,6 +11,8 @@ test.each([
   ['import --help'],
   ['fmt --help'],
   ['show --help'],
+  ['report --help'],
+  ['report merge --help'],
   ['drift --help'],
   ['status --help'],
   ['operations --help'],

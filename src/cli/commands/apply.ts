@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, SHARD_FLAG } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
@@ -13,6 +13,7 @@ export const applyCommand = defineCommand({
   flags: {
     plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
     ...MANIFEST_FLAGS,
+    ...SHARD_FLAG,
     'auto-approve': {
       type: 'boolean',
       alias: 'yes',

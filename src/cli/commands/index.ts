@@ -9,6 +9,7 @@ import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
+import { reportCommand } from './report.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { schemaCommand } from './schema.ts'
 import { showCommand } from './show.ts'
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   importCommand,
   fmtCommand,
   showCommand,
+  reportCommand,
   driftCommand,
   statusCommand,
   operationsCommand,

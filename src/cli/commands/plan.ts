@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, SHARD_FLAG } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 export const planCommand = defineCommand({
@@ -46,6 +46,7 @@ export const planCommand = defineCommand({
       describe: 'Do not read past operations to estimate how long it takes',
     },
     ...MANIFEST_FLAGS,
+    ...SHARD_FLAG,
     ...API_FLAGS,
   },
   examples: [
@@ -57,6 +58,7 @@ export const planCommand = defineCommand({
     ['$0 plan --rehearse', 'And prove that it can be done'],
     ['$0 plan --format markdown', 'For a pull request'],
     ['$0 plan --format html --out plan.html', 'A page to review in a browser'],
+    ['$0 plan --shard 2/5 --out 2.json', 'The second of five jobs; see report merge'],
     ['$0 plan --sandbox --seed seed.yaml', 'Without an account'],
   ],
   notes: `Exit codes:

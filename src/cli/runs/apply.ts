@@ -27,6 +27,7 @@ import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
+  keepShard,
   keepToBudgets,
   look,
   type Manifests,
@@ -37,12 +38,13 @@ import {
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
-import { checkNumber, durationMs } from '../flags.ts'
+import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
 import { reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
+import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
 export interface ApplyFlags extends ApiFlags {
@@ -50,6 +52,7 @@ export interface ApplyFlags extends ApiFlags {
   readonly plan?: string | undefined
   readonly format: string
   readonly sizeTable?: string | undefined
+  readonly shard?: string | undefined
   readonly autoApprove?: boolean | undefined
   readonly allow?: readonly string[] | undefined
   readonly now?: boolean | undefined
@@ -67,13 +70,15 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const settings = settingsOf(flags)
   const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report')
   const { file, name, paths } = await savedPlan(flags)
-  const manifests = await readManifests(paths, flags.sizeTable)
+  const shard = shardOfFlag(file?.shard ?? flags.shard)
+  const manifests = keepShard(await readManifests(paths, flags.sizeTable), shard)
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags)
     return EXIT.error
   }
-  const connection = await connect(flags)
+  tellShard(manifests)
+  const connection = await connect({ ...flags, runs: shard?.count })
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
   try {
     const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
@@ -122,6 +127,9 @@ const savedPlan = async (
   const isPath = flags.plan === undefined && flags.paths.length === 1 && only?.endsWith('.json') === true
   const name = flags.plan ?? (isPath ? only : undefined)
   if (name === undefined) return { name: '', paths: flags.paths }
+  if (flags.shard !== undefined) {
+    throw usageError('--shard has no place beside a saved plan, which knows its own.', 'Leave --shard out.')
+  }
   const file = await readPlanFile(name)
   const given = isPath ? [] : flags.paths
   return { file, name, paths: manifestsOf(file, name, given) }

@@ -8,12 +8,14 @@ import {
   isEmptyPlan,
   type Origin,
   type Plan,
+  shardText,
 } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
 import { jsonPlan, markdownPlan, NO_CHANGES, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   commitOf,
   encodeSavedPlan,
+  keepShard,
   type Look,
   look,
   lookAt,
@@ -23,17 +25,19 @@ import {
   readSnapshot,
 } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
-import { usageError } from '../flags.ts'
+import { shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
+import { tellShard } from '../tell-shard.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface PlanFlags extends ApiFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
+  readonly shard?: string | undefined
   readonly out?: string | undefined
   readonly base?: string | undefined
   readonly live?: string | undefined
@@ -45,13 +49,15 @@ export interface PlanFlags extends ApiFlags {
 
 export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
   const page = await pageOf(flags)
-  const manifests = await readManifests(flags.paths, flags.sizeTable)
+  const shard = shardOfFlag(flags.shard)
+  const manifests = keepShard(await readManifests(flags.paths, flags.sizeTable), shard)
   if (hasErrors(manifests.loaded.diagnostics)) {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
     return EXIT.error
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags)
+  tellShard(manifests)
   const seen = await observe(manifests, flags)
   if (!seen.result.ok) {
     reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags)
@@ -65,7 +71,7 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
   const origin =
     base === undefined ? undefined : { ...base, origin: originOf(planOfBase(base.manifests, seen.observed), plan) }
   if (page === undefined) {
-    print(render(plan, seen, flags, origin))
+    print(render(plan, seen, { ...flags, shard: shard && shardText(shard) }, origin))
     if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
   } else {
     await page.write(await htmlPage(plan, seen, flags, origin))
@@ -110,7 +116,7 @@ const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> =>
     print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(seen.observed.takenAt)} old.`, process.stderr)
     return seen
   }
-  const connection = await connect(flags)
+  const connection = await connect({ ...flags, runs: manifests.shard?.count })
   const api = createReadApi(connection.options)
   try {
     return await look(api, manifests, { concurrency: flags.concurrency, estimate: flags.noEstimate !== true })
@@ -178,7 +184,12 @@ const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags): Pr
 }
 
 const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since | undefined): string => {
-  if (flags.format === 'json') return jsonPlan(plan, since && { base: since.commit, ...since.origin })
+  if (flags.format === 'json') {
+    return jsonPlan(plan, {
+      ...(since === undefined ? {} : { origin: { base: since.commit, ...since.origin } }),
+      ...(flags.shard === undefined ? {} : { shard: flags.shard }),
+    })
+  }
   if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
   return terminalPlan(plan, styleOf(process.stdout, flags), {
     takenAt: observed.takenAt,

@@ -11,9 +11,9 @@ export interface ShowFlags {
 
 /** Stale or not: nothing is asked for but the file. */
 export const runShow = async (flags: ShowFlags): Promise<ExitCode> => {
-  const { plan, createdAt, espalier, manifests } = await readPlanFile(flags.ref)
+  const { plan, createdAt, espalier, manifests, shard } = await readPlanFile(flags.ref)
   if (flags.format === 'json') {
-    print(jsonPlan(plan))
+    print(jsonPlan(plan, shard === undefined ? {} : { shard }))
     return EXIT.ok
   }
   print(
@@ -21,7 +21,8 @@ export const runShow = async (flags: ShowFlags): Promise<ExitCode> => {
       ? markdownPlan(plan)
       : terminalPlan(plan, styleOf(process.stdout, flags), { now: new Date().toISOString() }),
   )
-  const of = manifests === undefined ? '' : ` of ${manifests.join(' ')}`
+  const part = shard === undefined ? '' : `, shard ${shard}`
+  const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`
   print(
     plainText(`Saved at ${createdAt} by espalier ${espalier}${of}. Whether it is stale, apply will tell.`),
     process.stderr,

@@ -7,7 +7,7 @@ import { fenced, literal } from './literal.ts'
 import type { Frame } from './view.ts'
 
 /** A row each, by project and branch, as they stand in the plan. */
-export const changeTable = (changes: readonly Change[], frame: Frame): string => {
+export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>): string => {
   const withProject = new Set(changes.map(({ project }) => project)).size > 1
   const head = ['', ...(withProject ? ['project'] : []), 'branch', 'compute', 'change', 'what it does', 'declared']
   const rows = changes.map((change) => [
@@ -43,7 +43,7 @@ const impactCell = (change: Change): string => {
   ].join('<br>')
 }
 
-const placeCell = ({ source }: Change, { linkTo }: Frame): string => {
+const placeCell = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): string => {
   if (source === undefined) return 'nowhere'
   const shown = literal(`${source.file}:${source.line}`)
   const link = linkTo?.(source.file, source.line)

@@ -68,9 +68,21 @@ const render = (view: PlanView, detail: Detail): string => {
       ({ code, message, hint }) => `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
     ),
     ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole}.`] : []),
-    `<sub>Commit ${literal(view.commit)}, live project seen at ${literal(view.takenAt)}.${view.isPullRequest ? ' Nothing is changed before the merge.' : ''}</sub>`,
+    ...footer(view),
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+const footer = ({ commit, takenAt, isPullRequest }: PlanView): readonly string[] => {
+  const known = [
+    ...(commit === undefined ? [] : [`commit ${literal(commit)}`]),
+    ...(takenAt === undefined ? [] : [`live project seen at ${literal(takenAt)}`]),
+  ].join(', ')
+  const sentences = [
+    ...(known === '' ? [] : [`${known.charAt(0).toUpperCase()}${known.slice(1)}.`]),
+    ...(isPullRequest ? ['Nothing is changed before the merge.'] : []),
+  ]
+  return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
 
 const heading = ({ plan, origin }: PlanView): string => {

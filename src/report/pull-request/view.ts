@@ -12,13 +12,15 @@ export interface Frame {
   readonly whole: string
 }
 
-export interface PlanView extends Frame {
+export interface PlanView extends Omit<Frame, 'commit'> {
+  /** Where it is known. */
+  readonly commit?: string
   readonly plan: Plan
   readonly origin: Origin
   /** Whether it is about a pull request; else it is about the project as it is. */
   readonly isPullRequest: boolean
-  /** When the snapshot was taken, ISO 8601. */
-  readonly takenAt: string
+  /** When the snapshot was taken, ISO 8601; where it is known. */
+  readonly takenAt?: string
   /** What a reader should know about how this came about: Markdown of our own, one sentence each. */
   readonly notes: readonly string[]
 }

@@ -1,0 +1,37 @@
+import { EXIT, type ExitCode } from '../../model/index.ts'
+import { jsonPlan, planComment, terminalPlan } from '../../report/index.ts'
+import { type Merged, mergePlanFiles } from '../../workflow/index.ts'
+import { print, styleOf } from '../terminal.ts'
+
+export interface MergeFlags {
+  readonly refs: readonly string[]
+  readonly format: string
+  readonly noColor?: boolean | undefined
+}
+
+export const runReportMerge = async (flags: MergeFlags): Promise<ExitCode> => {
+  print(render(await mergePlanFiles(flags.refs), flags))
+  return EXIT.ok
+}
+
+/** How the comment is found again, to be edited in place. */
+const MARKER = '<!-- espalier plan of a fleet -->'
+
+const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string => {
+  if (flags.format === 'json') return jsonPlan(plan, origin === undefined ? {} : { origin })
+  if (flags.format === 'markdown') {
+    return planComment({
+      marker: MARKER,
+      plan,
+      origin: origin ?? { introduced: plan.changes, drift: [], settled: [] },
+      isPullRequest: origin !== undefined,
+      ...(createdAt === undefined ? {} : { takenAt: createdAt }),
+      notes: [],
+      whole: 'the plans that this was made of',
+    })
+  }
+  return terminalPlan(plan, styleOf(process.stdout, flags), {
+    ...(createdAt === undefined ? {} : { takenAt: createdAt }),
+    ...(origin === undefined ? {} : { since: { ref: origin.base.slice(0, 12), origin } }),
+  })
+}

@@ -1,0 +1,13 @@
+import { shardText } from '../model/index.ts'
+import type { Manifests } from '../workflow/index.ts'
+import { print } from './terminal.ts'
+
+/** On stderr: a part of a fleet must not pass for all of it. */
+export const tellShard = ({ loaded, shard }: Manifests): void => {
+  if (shard === undefined) return
+  const projects = new Set(loaded.desired.documents.map(({ project }) => project)).size
+  print(
+    `Note  Shard ${shardText(shard)}: ${projects} ${projects === 1 ? 'project' : 'projects'} of the fleet.`,
+    process.stderr,
+  )
+}

@@ -1,0 +1,61 @@
+import { type CapacityTotal, type Origin, PLAN_FORMAT_VERSION, type Plan, type PlanSummary } from '../model/index.ts'
+import { bySource } from './diagnostics.ts'
+import { groupBy } from './group-by.ts'
+import { compare } from './sort.ts'
+
+/** The plan that one run over all their projects would have made. No project may be in two of them. */
+export const mergePlans = (plans: readonly Plan[]): Plan => ({
+  formatVersion: PLAN_FORMAT_VERSION,
+  projects: plans.flatMap(({ projects }) => projects).sort(compare),
+  changes: byProject(plans.flatMap(({ changes }) => changes)),
+  steps: byProject(plans.flatMap(({ steps }) => steps)),
+  unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
+  estimates: byProject(plans.flatMap(({ estimates }) => estimates)),
+  summary: plans.map(({ summary }) => summary).reduce(addSummary, NO_SUMMARY),
+  warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
+})
+
+export const mergeOrigins = (origins: readonly Origin[]): Origin => ({
+  introduced: byProject(origins.flatMap(({ introduced }) => introduced)),
+  drift: byProject(origins.flatMap(({ drift }) => drift)),
+  settled: byProject(origins.flatMap(({ settled }) => settled)),
+})
+
+/** Within a project the order stays: it means something. */
+const byProject = <T extends { readonly project: string }>(items: readonly T[]): readonly T[] =>
+  [...groupBy(items, ({ project }) => project)].sort(([a], [b]) => compare(a, b)).flatMap(([, group]) => group)
+
+const NO_TOTAL: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
+
+const NO_SUMMARY: PlanSummary = {
+  add: 0,
+  change: 0,
+  destroy: 0,
+  restarts: 0,
+  mayRestart: 0,
+  disconnects: 0,
+  moves: 0,
+  replaces: 0,
+  refused: 0,
+  unmanaged: 0,
+  managed: 0,
+  capacity: { before: NO_TOTAL, after: NO_TOTAL },
+  calls: 0,
+}
+
+const addSummary = (a: PlanSummary, b: PlanSummary): PlanSummary => ({
+  ...added(a, b),
+  capacity: {
+    before: added(a.capacity.before, b.capacity.before),
+    after: added(a.capacity.after, b.capacity.after),
+  },
+})
+
+/** Number by number; what is none stays. */
+const added = <T extends object>(a: T, b: T): T =>
+  Object.fromEntries(
+    Object.entries(a).map(([key, value]) => [
+      key,
+      typeof value === 'number' ? value + Number(b[key as keyof T]) : value,
+    ]),
+  ) as T

@@ -1,0 +1,109 @@
+/** Plans of the parts of a fleet, made by several runs, as the one plan that they are together. */
+import { readFile } from 'node:fs/promises'
+import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
+import { EspalierError, type Origin, type Plan, parseShard } from '../model/index.ts'
+import { mergeOrigins, mergePlans } from '../planner/index.ts'
+
+export interface Merged {
+  readonly plan: Plan
+  /** Where the plans were made with a base, all with the same. */
+  readonly origin?: Origin & { readonly base: string }
+  /** When the first of the saved plans was made; absent where none of them is a saved plan. */
+  readonly createdAt?: string
+}
+
+interface Part {
+  readonly path: string
+  readonly plan: Plan
+  readonly shard?: string
+  readonly origin?: PrintedPlan['origin']
+  readonly file?: PlanFile
+}
+
+/**
+ * @throws {EspalierError} `E_PLAN_FILE` where a file holds no plan; `E_MERGE` where the plans are not parts of one fleet:
+ * a project twice, a shard that is missing, other manifests or another base.
+ */
+export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> => {
+  const parts = await Promise.all(paths.map(readPart))
+  checkProjects(parts)
+  checkShards(parts)
+  checkSame(parts, 'manifests', ({ file }) => file?.manifestDigest)
+  const created = parts.flatMap(({ file }) => file?.createdAt ?? []).sort()[0]
+  const origin = originOf(parts)
+  return {
+    plan: mergePlans(parts.map(({ plan }) => plan)),
+    ...(origin === undefined ? {} : { origin }),
+    ...(created === undefined ? {} : { createdAt: created }),
+  }
+}
+
+const readPart = async (path: string): Promise<Part> => {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
+      hint: 'Write one with `espalier plan --out FILE` or `espalier plan --format json`.',
+      cause,
+    })
+  })
+  const read = decodePlan(text, path)
+  const { shard } = read
+  const common = { path, ...(shard === undefined ? {} : { shard }) }
+  if ('kind' in read) return { ...common, plan: read.plan, file: read }
+  const { origin, shard: _shard, ...plan } = read
+  return { ...common, plan, ...(origin === undefined ? {} : { origin }) }
+}
+
+const checkProjects = (parts: readonly Part[]): void => {
+  const owners = new Map<string, string>()
+  for (const { path, plan } of parts) {
+    for (const project of plan.projects) {
+      const first = owners.get(project)
+      if (first !== undefined) throw wrong(`The project \`${project}\` is in ${first} and in ${path}.`, TWICE)
+      owners.set(project, path)
+    }
+  }
+}
+
+/** Where one says which part it is, all must, and none may be missing: what is not shown would pass for unchanged. */
+const checkShards = (parts: readonly Part[]): void => {
+  if (parts.every(({ shard }) => shard === undefined)) return
+  const plain = parts.find(({ shard }) => shard === undefined)
+  if (plain !== undefined) throw wrong(`${plain.path} is no shard, and others are.`, AGAIN)
+  checkSame(parts, 'numbers of shards', ({ shard }) => shard?.split('/')[1])
+  const here = new Set(parts.map(({ shard }) => shard))
+  const count = parseShard(parts[0]?.shard ?? '')?.count ?? 0
+  const missing = Array.from({ length: count }, (_, at) => `${at + 1}/${count}`).filter((one) => !here.has(one))
+  if (missing.length > 0) {
+    throw wrong(
+      `Of the fleet's ${count} shards ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing.`,
+      'Name the plans of all shards: a fleet is shown whole or not at all.',
+    )
+  }
+  const twice = parts.find(({ shard }, at) => parts.findIndex((other) => other.shard === shard) < at)
+  if (twice !== undefined)
+    throw wrong(`The shard ${twice.shard} is there twice, the second time in ${twice.path}.`, TWICE)
+}
+
+const checkSame = (parts: readonly Part[], what: string, fieldOf: (part: Part) => string | undefined): void => {
+  const known = parts.filter((part) => fieldOf(part) !== undefined)
+  const [first] = known
+  const other = known.find((part) => first !== undefined && fieldOf(part) !== fieldOf(first))
+  if (first !== undefined && other !== undefined) {
+    throw wrong(`${first.path} and ${other.path} are of different ${what}.`, AGAIN)
+  }
+}
+
+const originOf = (parts: readonly Part[]): Merged['origin'] => {
+  const origins = parts.flatMap(({ origin }) => origin ?? [])
+  const base = origins[0]?.base
+  if (base === undefined) return undefined
+  const without = parts.find(({ origin }) => origin === undefined)
+  if (without !== undefined) throw wrong(`${without.path} was planned without --base, and others with it.`, AGAIN)
+  checkSame(parts, 'bases', ({ origin }) => origin?.base)
+  return { base, ...mergeOrigins(origins) }
+}
+
+const TWICE = 'Name each plan once.'
+const AGAIN = 'Plan all shards again, from one commit and with the same flags.'
+
+const wrong = (message: string, hint: string): EspalierError => new EspalierError('E_MERGE', message, { hint })

@@ -1,0 +1,27 @@
+/** Which part of a fleet a project is in: told by its id and the number of parts alone. */
+import { createHash } from 'node:crypto'
+import type { Shard } from '../model/index.ts'
+import type { Manifests } from './manifests.ts'
+
+/**
+ * From 1 to `count`. No project moves because another one comes or goes; of `count + 1` parts the new one takes its share
+ * and all others stay where they are (jump consistent hash, Lamping and Veach 2014).
+ */
+export const shardOf = (projectId: string, count: number): number => {
+  let key = createHash('sha256').update(projectId).digest().readBigUInt64BE()
+  let at = 0
+  for (let next = 0; next < count; ) {
+    at = next
+    key = BigInt.asUintN(64, key * 2_862_933_555_777_941_757n + 1n)
+    next = Math.floor((at + 1) * (2 ** 31 / (Number(key >> 33n) + 1)))
+  }
+  return at + 1
+}
+
+/** The same manifests with only the shard's projects in them. What is wrong with any of them is still told. */
+export const keepShard = (manifests: Manifests, shard: Shard | undefined): Manifests => {
+  if (shard === undefined) return manifests
+  const { desired } = manifests.loaded
+  const documents = desired.documents.filter(({ project }) => shardOf(project, shard.count) === shard.index)
+  return { ...manifests, loaded: { ...manifests.loaded, desired: { documents } }, shard }
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseShard } from '../../src/model/index.ts'
+import { mergePlans, plan } from '../../src/planner/index.ts'
+import { shardOf } from '../../src/workflow/index.ts'
+import { desired, world } from '../planner/world.ts'
+
+const PROJECTS = Array.from({ length: 10_000 }, (_, index) => `quiet-river-${String(index).padStart(8, '0')}`)
+
+test('a project is where it was on every machine and in every version', () => {
+  expect(PROJECTS.slice(0, 8).map((project) => shardOf(project, 5))).toEqual([1, 2, 5, 4, 2, 5, 2, 4])
+})
+
+test.each([1, 2, 5, 16, 100])('%i shards share the projects about evenly', (count) => {
+  const sizes = new Map<number, number>()
+  for (const project of PROJECTS) {
+    const shard = shardOf(project, count)
+    sizes.set(shard, (sizes.get(shard) ?? 0) + 1)
+  }
+  expect([...sizes.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, at) => at + 1))
+  // Ten thousand thrown into a hundred: a hundred each, give or take four standard deviations.
+  const even = PROJECTS.length / count
+  for (const size of sizes.values()) expect(Math.abs(size - even)).toBeLessThanOrEqual(4 * Math.sqrt(even))
+})
+
+test('one shard more takes its share, and nothing moves between the others', () => {
+  const moved = PROJECTS.filter((project) => shardOf(project, 5) !== shardOf(project, 6))
+  for (const project of moved) expect(shardOf(project, 6)).toBe(6)
+  expect(moved.length).toBeGreaterThan(PROJECTS.length / 8)
+  expect(moved.length).toBeLessThan(PROJECTS.length / 5)
+})
+
+test.each(['1/1', '2/5', '700/700'])('%s is a shard', (text) => {
+  const [index, count] = text.split('/').map(Number)
+  expect(parseShard(text)).toEqual({ index, count })
+})
+
+test.each(['', '0/5', '6/5', '1', '1/0', '1/701', '01/5', '1/5/5', '-1/5', '1.5/5'])('%s is none', (text) => {
+  expect(parseShard(text)).toBeUndefined()
+})
+
+test('however a fleet is cut, the plans of its parts make the plan of the whole', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e']
+  const live = {
+    projects: ids.flatMap((id) =>
+      world({ main: { primary: { size: 1, id: `ep-${id}` } }, extra: { primary: { id: `ep-${id}-2` } } }).projects.map(
+        (project) => ({ ...project, id, pastOperations: [{ action: 'apply_config', durationMs: 900 }] }),
+      ),
+    ),
+  }
+  const documents = ids.flatMap((id, index) =>
+    desired({
+      branches: { main: { primary: { size: 1 + (index % 2) }, replicas: { r: { size: 0.25 } } } },
+      rules: [{ match: 'preview/*', primary: { size: 1 } }],
+    }).documents.map((document) => ({ ...document, project: id })),
+  )
+  const planOf = (some: typeof documents) => {
+    const result = plan({ documents: some }, { takenAt: '', missing: [], ...live })
+    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
+    return result.plan
+  }
+  const whole = planOf(documents)
+  expect(whole.steps.length).toBeGreaterThan(5)
+  expect(whole.warnings.length).toBeGreaterThan(0)
+  fc.assert(
+    fc.property(fc.array(fc.nat(3), { minLength: 5, maxLength: 5 }), (cut) => {
+      const parts = [0, 1, 2, 3].map((part) => planOf(documents.filter((_, index) => cut[index] === part)))
+      expect(JSON.stringify(mergePlans(parts))).toBe(JSON.stringify(whole))
+    }),
+    { numRuns: 100 },
+  )
+})
