@@ -1,19 +1,37 @@
-/** The sandbox with a fleet in it, in a process of its own: prints `{url, key}`, then `{requests}` for each line that it reads. */
+/**
+ * A sandbox in a process of its own. What it is to hold comes as JSON on the command line; it prints `{url, key}`, then
+ * answers each line that it reads: `{latencyMs}` sets the latency of every request, anything else is answered with
+ * `{requests, operations}`: the requests since it was last asked (the newest 10,000), and all operations.
+ */
 import { createInterface } from 'node:readline'
 import { startSandbox } from '../src/sandbox/index.ts'
-import { fleetSeed } from './fleet.ts'
+import type { SeenOperation, ServerOrder } from './start-server.ts'
+import { seedOf } from './worlds.ts'
 
-const [computes = '', projects = ''] = process.argv.slice(2)
-let requests = 0
+const order = JSON.parse(process.argv[2] ?? '') as ServerOrder
 const sandbox = await startSandbox({
-  seed: fleetSeed({ computes: Number(computes), projects: Number(projects) }),
-  onRequest: () => {
-    requests += 1
-  },
+  seed: seedOf(order.world),
+  background: false,
+  ...(order.durations === undefined ? {} : { durations: order.durations }),
+  ...(order.durationSpread === undefined ? {} : { durationSpread: order.durationSpread }),
 })
+const operations = (): readonly SeenOperation[] =>
+  sandbox.control
+    .dump()
+    .changes.flatMap((change) => ('put' in change && change.put.kind === 'operation' ? [change.put] : []))
+    .map(({ id, projectId, startedAt, updatedAt }) => ({ id, projectId, startedAt: startedAt ?? updatedAt, updatedAt }))
 console.log(JSON.stringify({ url: sandbox.apiUrl, key: sandbox.apiKey }))
-for await (const _line of createInterface({ input: process.stdin })) {
-  console.log(JSON.stringify({ requests }))
-  requests = 0
+for await (const line of createInterface({ input: process.stdin })) {
+  const { latencyMs } = JSON.parse(line) as { readonly latencyMs?: number }
+  if (latencyMs === undefined) {
+    console.log(JSON.stringify({ requests: sandbox.control.requests(), operations: operations() }))
+    sandbox.control.clearRequests()
+    continue
+  }
+  sandbox.control.clearFaults()
+  if (latencyMs > 0) {
+    sandbox.control.addFault({ on: 'request', times: 0, effect: { kind: 'latency', ms: latencyMs } })
+  }
+  console.log('{}')
 }
 await sandbox.close()

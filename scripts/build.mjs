@@ -1,29 +1,12 @@
-// Builds the program into dist/: with the libraries that it uses, in chunks, so that a command loads only what it needs.
+// Builds the program into dist/, with the licences of what is in it, and with its help.
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { rolldown } from 'rolldown'
+import { bundle } from './bundle.mjs'
 import { licences } from './licences.mjs'
 
-const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 await rm('dist', { recursive: true, force: true })
-const bundle = await rolldown({
-  input: { main: 'src/cli/main.ts' },
-  platform: 'node',
-  // Of the sandbox's real computes only; they look for optional packages of their own.
-  external: /^(pg|node-forge)($|\/)/,
-  transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },
-  // A room's door must not bring the whole room.
-  treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
-})
-const { output } = await bundle.write({
-  dir: 'dist',
-  format: 'esm',
-  chunkFileNames: 'chunks/[name]-[hash].js',
-  sourcemap: false,
-})
-await bundle.close()
-const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
+const modules = await bundle({ main: 'src/cli/main.ts' }, 'dist')
 await writeFile('dist/LICENSES.txt', await licences(modules))
 await keepHelp()
 

@@ -34,6 +34,7 @@ export interface WorldParts {
   readonly store: Store
   readonly stateDir?: string
   readonly durations?: Durations
+  readonly durationSpread?: number
   readonly computes?: ComputesChoice
   readonly background?: boolean
   readonly random?: () => number
@@ -64,6 +65,7 @@ export const openWorld = async (
     store: parts.store,
     durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
     random: parts.random,
+    durationSpread: parts.durationSpread,
     faultOf: (operation) => parts.faults.ofOperation(operation),
     effects: {
       begin: (operation, of) => beginOperation(operation, of, computes, toSpec),

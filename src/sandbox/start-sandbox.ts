@@ -37,6 +37,8 @@ export interface SandboxOptions {
   readonly apiKey?: string
   /** How long operations take at least, by action, in milliseconds; in place of the usual. */
   readonly durations?: Durations
+  /** How far they vary to either side, as a share from 0 to 1. Default 0.1. */
+  readonly durationSpread?: number
   /** Whether the control plane does things by itself: checks, archiving, detaching. Default: yes. */
   readonly background?: boolean
   /** What stands behind the computes. Default: simulated. */
@@ -124,9 +126,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   try {
-    world.restore(
-      seed === undefined ? kept : plant(resolveSeed(seed), clock.now(), options.durations).map((put) => ({ put })),
-    )
+    world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now(), options).map((put) => ({ put })))
     opened?.begin(() => world.tables.dump())
     opened?.keepKey(apiKey)
     await listen(server, options.port ?? 0)

@@ -13,12 +13,13 @@ export const pastOperations = (
   now: number,
   on: { readonly projectId: string; readonly branchId: string; readonly computeId?: string },
   durations: Durations,
+  spread?: number,
 ): readonly OperationRecord[] => {
   const actions = on.computeId === undefined ? WITHOUT_COMPUTE : CYCLE
   return Array.from({ length: count }, (_, index) => {
     const action = actions[index % actions.length] ?? 'start_compute'
     const startedAt = now - (count - index) * APART_MS
-    const durationMs = durationOf(action, index, durations)
+    const durationMs = durationOf(action, index, durations, spread)
     return {
       kind: 'operation',
       id: uuidOf(`${on.projectId}\n${index}`),

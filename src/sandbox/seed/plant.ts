@@ -6,12 +6,14 @@ import type { ComputeRecord, WorldRecord } from '../world/records.ts'
 import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-/** @param durations of the past operations, by action, where they are not the usual. */
-export const plant = (
-  { projects, keys }: ResolvedSeed,
-  now: number,
-  durations: Durations = {},
-): readonly WorldRecord[] => {
+interface PastTimes {
+  /** By action, where they are not the usual. */
+  readonly durations?: Durations
+  readonly durationSpread?: number
+}
+
+/** @param times how long the past operations took. */
+export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: PastTimes = {}): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
   for (const project of projects) {
     records.push({
@@ -47,17 +49,17 @@ export const plant = (
         records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))
       }
     }
-    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id, durations))
+    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id, times))
   }
   return records
 }
 
 /** Of the first branch, and of its first compute where it has one. */
-const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, durations: Durations) => {
+const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: PastTimes) => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
   const on = { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) }
-  return pastOperations(count, now, on, { ...DURATIONS, ...durations })
+  return pastOperations(count, now, on, { ...DURATIONS, ...times.durations }, times.durationSpread)
 }
 
 const toKey = (key: ResolvedSeed['keys'][number]): WorldRecord => ({

@@ -20,7 +20,7 @@ export const WORK_DURATIONS: Durations = {
   delete_timeline: 0,
 }
 const OTHER_MS = 500
-/** To either side, as a share. */
+/** To either side, as a share, where nothing else is asked for. */
 const SPREAD = 0.1
 const GOLDEN_RATIO = 0.618_033_988_749_895
 
@@ -28,7 +28,7 @@ const GOLDEN_RATIO = 0.618_033_988_749_895
  * @param ordinal which operation of its project it is. The same history takes the same time, and two like operations in
  *   a row do not: steps of the golden ratio spread evenly.
  */
-export const durationOf = (action: string, ordinal: number, durations: Durations): number => {
+export const durationOf = (action: string, ordinal: number, durations: Durations, spread = SPREAD): number => {
   const place = (ordinal * GOLDEN_RATIO) % 1
-  return Math.round((durations[action] ?? OTHER_MS) * (1 + SPREAD * (2 * place - 1)))
+  return Math.round((durations[action] ?? OTHER_MS) * (1 + spread * (2 * place - 1)))
 }

@@ -29,6 +29,8 @@ export interface WorldOptions {
   readonly clock: SandboxClock
   readonly store: Store
   readonly durations: Durations
+  /** How far they vary to either side, as a share; the usual where it is left out. */
+  readonly durationSpread?: number | undefined
   readonly effects: Effects
   /** Asked each time that an operation begins. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
@@ -225,7 +227,7 @@ export class World {
       createdAtUs: this.#lastOperationUs,
       updatedAt: now,
       ...(before === undefined ? { startedAt: now } : { waitsFor: before.id }),
-      durationMs: durationOf(action, ordinal, this.#options.durations),
+      durationMs: durationOf(action, ordinal, this.#options.durations, this.#options.durationSpread),
       ...(restarts === undefined ? {} : { restarts }),
     }
   }

@@ -1,0 +1,69 @@
+/** A command as a process: how long it took, what it took, and what it said. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { text } from 'node:stream/consumers'
+
+export interface Took {
+  /** From its start to its end. */
+  readonly ms: number
+  /** Of the process and its children, user and system; absent where there is no GNU time. */
+  readonly cpuMs?: number
+  /** Of the largest process among them; absent where there is no GNU time. */
+  readonly peakMiB?: number
+  readonly stdout: string
+}
+
+export interface HowToRun {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+  /** Kept and returned; default: thrown away. */
+  readonly keepOutput?: boolean
+  /** Exit codes that are no error. Default: 0. */
+  readonly exits?: readonly number[]
+}
+
+const GNU_TIME = '/usr/bin/time'
+const hasTime = process.platform === 'linux' && existsSync(GNU_TIME)
+export const NO_TIME = 'CPU and peak memory of processes: there is no GNU time at /usr/bin/time.'
+export const timeIsMissing = !hasTime
+
+const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-time-'))
+let count = 0
+
+/** @throws where it ends with another exit code than those that were expected. */
+export const run = async (command: string, args: readonly string[], how: HowToRun = {}): Promise<Took> => {
+  count += 1
+  const measured = join(folder, String(count))
+  const [program, words] = hasTime
+    ? [GNU_TIME, ['-q', '-f', '%U %S %M', '-o', measured, command, ...args]]
+    : [command, [...args]]
+  const began = performance.now()
+  const child = spawn(program, words, {
+    cwd: how.cwd,
+    env: { PATH: process.env.PATH, HOME: folder, ...how.env },
+    stdio: ['pipe', how.keepOutput === true ? 'pipe' : 'ignore', 'pipe'],
+  })
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(how.input)
+  const closed = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
+  const [code, stdout, stderr] = await Promise.all([
+    closed.then((exit) => ({ exit, ms: performance.now() - began })),
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+  ])
+  if (!(how.exits ?? [0]).includes(code.exit ?? -1)) {
+    throw new Error(
+      `${command} ${args.slice(0, 3).join(' ')} … ended with ${code.exit}:\n${stderr}${stdout.slice(-2_000)}`,
+    )
+  }
+  if (!hasTime) return { ms: code.ms, stdout }
+  const [user = 0, system = 0, peakKiB = 0] = readFileSync(measured, 'utf8').trim().split(' ').map(Number)
+  return { ms: code.ms, cpuMs: (user + system) * 1_000, peakMiB: peakKiB / 1024, stdout }
+}
+
+/** Node, on a script. */
+export const node = (args: readonly string[], how: HowToRun = {}): Promise<Took> => run(process.execPath, args, how)

@@ -1,0 +1,168 @@
+/** Applying: how close the engine comes to what the operations themselves take. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { request } from 'undici'
+import type { ApplyEvent, StepOutcome } from '../../src/model/index.ts'
+import type { Bench } from '../bench.ts'
+import { node } from '../run-process.ts'
+import { type Seen, type Server, startServer } from '../start-server.ts'
+import { figureOf } from '../statistics.ts'
+import type { Section } from '../table.ts'
+import { manifestOf, type World } from '../worlds.ts'
+
+/** The change, and the read that proves it: no step is over before. */
+const CALLS_IN_A_ROW = 2
+
+interface Scenario {
+  readonly name: string
+  readonly world: World
+  readonly operationMs: number
+  readonly spread: number
+  readonly latencyMs: number
+}
+
+const WORLDS: Readonly<Record<string, World>> = {
+  '100 creates, 10 projects': { kind: 'creates', computes: 100, projects: 10 },
+  '20 restarts, one project': { kind: 'restarts', computes: 20 },
+  'a chain of 10 moves': { kind: 'moves', computes: 10 },
+  '4 restarts, one project': { kind: 'restarts', computes: 4 },
+}
+
+const scenario = (name: string, operationMs: number, spread: number, latencyMs: number): Scenario => ({
+  name,
+  world: WORLDS[name] ?? { kind: 'restarts', computes: 1 },
+  operationMs,
+  spread,
+  latencyMs,
+})
+
+const [CREATES = '', RESTARTS = '', MOVES = '', FEW = ''] = Object.keys(WORLDS)
+const SCENARIOS = [
+  ...[50, 0].flatMap((latencyMs) => [
+    scenario(CREATES, 2_000, 0, latencyMs),
+    scenario(RESTARTS, 2_000, 0, latencyMs),
+    scenario(MOVES, 2_000, 0, latencyMs),
+  ]),
+  scenario(FEW, 10_000, 0, 50),
+  // Each takes another time, as the sandbox's do: no look can come just when it is over.
+  scenario(CREATES, 2_000, 0.1, 50),
+  scenario(RESTARTS, 2_000, 0.1, 50),
+]
+
+interface Measured {
+  readonly makespanMs: number
+  readonly criticalMs: number
+  readonly onlyChangesMs: number
+  readonly requestsAStep: number
+  readonly lateMs: readonly number[]
+}
+
+export const applySection = async ({ runs, quick, folder }: Bench): Promise<Section> => {
+  const chosen = quick ? SCENARIOS.filter(({ latencyMs, spread }) => latencyMs === 50 && spread === 0) : SCENARIOS
+  const measured = chosen.map((): Measured[] => [])
+  for (let run = 0; run < runs; run += 1) {
+    // All at once: each spends nearly all of its time waiting.
+    await Promise.all(
+      chosen.map(async (one, index) => {
+        measured[index]?.push(await measure(one, join(folder, `apply-${index}.yaml`)))
+      }),
+    )
+  }
+  return {
+    name: 'Apply',
+    about:
+      '`espalier apply`, from the first step to the end of the last. The critical path is the longest chain, within a project, of operation times plus one round trip for each of the two calls that a step makes in a row: the change, and the read that proves it. The scenarios run side by side.',
+    rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
+      const all = measured[index] ?? []
+      return {
+        scenario: name,
+        operations: spread === 0 ? `${operationMs} ms` : `${operationMs} ms ± ${spread * 100}%`,
+        'latency, ms': latencyMs,
+        'makespan, ms': figureOf(all.map(({ makespanMs }) => makespanMs)),
+        'over the critical path': figureOf(all.map(({ makespanMs, criticalMs }) => makespanMs / criticalMs)),
+        'over it with one call a step': figureOf(
+          all.map(({ makespanMs, onlyChangesMs }) => makespanMs / onlyChangesMs),
+        ),
+        'requests a step': figureOf(all.map(({ requestsAStep }) => requestsAStep)),
+        // A move starts no operation.
+        ...(all.some(({ lateMs }) => lateMs.length > 0)
+          ? { 'operation over to step over, ms': figureOf(all.map(({ lateMs }) => figureOf(lateMs).median)) }
+          : {}),
+      }
+    }),
+  }
+}
+
+const measure = async ({ world, operationMs, spread, latencyMs }: Scenario, manifest: string): Promise<Measured> => {
+  const actions = ['apply_config', 'start_compute', 'suspend_compute']
+  const durations = Object.fromEntries(actions.map((action) => [action, operationMs]))
+  const server = await startServer({ world, durations, durationSpread: spread })
+  try {
+    await writeFile(manifest, manifestOf(world))
+    await server.setLatency(latencyMs)
+    const roundTripMs = await roundTrip(server)
+    await server.seen()
+    const args = ['dist/main.js', 'apply', manifest, '--auto-approve', '--allow', 'move', '--format', 'json']
+    const { stdout } = await node(args, { env: server.env, keepOutput: true })
+    return evaluate(eventsIn(stdout), await server.seen(), roundTripMs)
+  } finally {
+    await server.stop()
+  }
+}
+
+const roundTrip = async ({ url, key }: Server): Promise<number> => {
+  const times: number[] = []
+  for (let turn = 0; turn < 10; turn += 1) {
+    const began = performance.now()
+    const { body } = await request(`${url}/users/me`, { headers: { authorization: `Bearer ${key}` } })
+    await body.dump()
+    times.push(performance.now() - began)
+  }
+  return figureOf(times).median
+}
+
+const eventsIn = (stdout: string): readonly ApplyEvent[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ApplyEvent)
+
+const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen, roundTripMs: number): Measured => {
+  const projects = new Map<string, string>()
+  const ends: { readonly at: number; readonly project: string; readonly outcome: StepOutcome }[] = []
+  let start = Number.POSITIVE_INFINITY
+  for (const event of events) {
+    const at = Date.parse(event.time)
+    if (event.type === 'step-start') {
+      start = Math.min(start, at)
+      projects.set(event.step.id, event.step.project)
+    }
+    if (event.type === 'step-end') {
+      if (event.outcome.status !== 'done') throw new Error(`a step was not done: ${event.outcome.message}`)
+      ends.push({ at, project: projects.get(event.outcome.step) ?? '', outcome: event.outcome })
+    }
+  }
+  const end = Math.max(...ends.map(({ at }) => at))
+  const known = new Map(operations.map((operation) => [operation.id, operation]))
+  const chains = new Map<string, { operationsMs: number; steps: number }>()
+  const lateMs: number[] = []
+  for (const { at, project, outcome } of ends) {
+    const own = outcome.operations.map(({ id }) => known.get(id)).filter((one) => one !== undefined)
+    const chain = chains.get(project) ?? { operationsMs: 0, steps: 0 }
+    chain.operationsMs += own.reduce((sum, { startedAt, updatedAt }) => sum + updatedAt - startedAt, 0)
+    chain.steps += 1
+    chains.set(project, chain)
+    if (own.length > 0) lateMs.push(at - Math.max(...own.map(({ updatedAt }) => updatedAt)))
+  }
+  const longest = (calls: number): number =>
+    Math.max(...[...chains.values()].map(({ operationsMs, steps }) => operationsMs + steps * calls * roundTripMs))
+  const during = requests.filter(({ at }) => at >= start && at < end).length
+  return {
+    makespanMs: end - start,
+    criticalMs: longest(CALLS_IN_A_ROW),
+    onlyChangesMs: longest(1),
+    requestsAStep: during / ends.length,
+    lateMs,
+  }
+}

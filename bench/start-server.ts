@@ -1,0 +1,71 @@
+/** The sandbox's process, from outside. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { World } from './worlds.ts'
+
+export interface ServerOrder {
+  readonly world: World
+  /** By action, in milliseconds, where they are not the usual. */
+  readonly durations?: Readonly<Record<string, number>>
+  readonly durationSpread?: number
+}
+
+export interface SeenRequest {
+  /** When it came, in milliseconds since the epoch. */
+  readonly at: number
+  readonly method: string
+  /** With its query, below the API's root. */
+  readonly path: string
+  readonly status: number
+}
+
+export interface SeenOperation {
+  readonly id: string
+  readonly projectId: string
+  readonly startedAt: number
+  /** Of one that is over: when it ended. */
+  readonly updatedAt: number
+}
+
+export interface Seen {
+  /** Since it was last asked. */
+  readonly requests: readonly SeenRequest[]
+  readonly operations: readonly SeenOperation[]
+}
+
+export interface Server {
+  readonly url: string
+  readonly key: string
+  /** For the program. */
+  readonly env: Readonly<Record<string, string>>
+  setLatency(latencyMs: number): Promise<void>
+  seen(): Promise<Seen>
+  stop(): Promise<void>
+}
+
+export const startServer = async (order: ServerOrder): Promise<Server> => {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bench/server.ts', JSON.stringify(order)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async (): Promise<Readonly<Record<string, never>>> => JSON.parse((await lines.next()).value ?? '{}')
+  const ask = (question: object) => {
+    child.stdin.write(`${JSON.stringify(question)}\n`)
+    return next()
+  }
+  const { url, key } = (await next()) as { readonly url: string; readonly key: string }
+  return {
+    url,
+    key,
+    env: { ESPALIER_BASE_URL: url, ESPALIER_API_KEY: key },
+    setLatency: async (latencyMs) => {
+      await ask({ latencyMs })
+    },
+    seen: async () => (await ask({})) as unknown as Seen,
+    stop: async () => {
+      child.stdin.end()
+      await once(child, 'exit')
+    },
+  }
+}

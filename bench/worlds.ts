@@ -1,0 +1,125 @@
+/** What is live, and what the manifests ask for, of a stated size. */
+import type { Seed } from '../src/sandbox/index.ts'
+
+export type World =
+  | { readonly kind: 'fleet'; readonly computes: number; readonly projects: number }
+  | { readonly kind: 'primaries'; readonly branches: number }
+  | { readonly kind: 'creates'; readonly computes: number; readonly projects: number }
+  | { readonly kind: 'restarts'; readonly computes: number }
+  | { readonly kind: 'moves'; readonly computes: number }
+  | { readonly kind: 'operations'; readonly operations: number }
+
+type SeedProject = Seed['projects'][number]
+type SeedBranch = SeedProject['branches'][number]
+
+/** Enough for an estimate, as any project that is not new has them. */
+const PAST = 200
+
+export const projectId = (index: number): string => `bench-fleet-${String(index).padStart(8, '0')}`
+const branchName = (index: number): string => `branch-${String(index).padStart(5, '0')}`
+const computeId = (index: number): string => `ep-bench-${String(index).padStart(5, '0')}`
+const list = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index))
+const primary = (index: number): SeedBranch => ({
+  name: branchName(index),
+  default: index === 0,
+  computes: [{ id: computeId(index), size: 1, scaleToZero: 'never' }],
+})
+
+/** Two computes a branch, the last one may be alone. */
+const fleetBranches = (computes: number): readonly { readonly name: string; readonly hasReplica: boolean }[] =>
+  list(Math.ceil(computes / 2), (index) => ({ name: branchName(index), hasReplica: 2 * index + 1 < computes }))
+
+const projectsOf = (world: World): SeedProject[] => {
+  switch (world.kind) {
+    case 'fleet':
+      return list(world.projects, (project) => ({
+        id: projectId(project),
+        branches: fleetBranches(world.computes / world.projects).map(({ name, hasReplica }, index) => ({
+          name,
+          default: index === 0,
+          computes: [
+            { type: 'read_write', size: 1, state: 'idle' },
+            ...(hasReplica
+              ? [{ type: 'read_only' as const, name: 'reporting', size: 0.25, state: 'idle' as const }]
+              : []),
+          ],
+        })),
+      }))
+    case 'primaries':
+      return [{ id: projectId(0), branches: list(world.branches, primary) }]
+    case 'creates':
+      return list(world.projects, (project) => ({
+        id: projectId(project),
+        operations: PAST,
+        branches: [{ name: 'main', computes: [{ size: 1, scaleToZero: 'never' }] }],
+      }))
+    case 'restarts':
+      return [{ id: projectId(0), operations: PAST, branches: list(world.computes, primary) }]
+    case 'moves':
+      return [
+        {
+          id: projectId(0),
+          operations: PAST,
+          branches: [...list(world.computes, primary), { name: branchName(world.computes) }],
+        },
+      ]
+    case 'operations':
+      return [{ id: projectId(0), operations: world.operations, branches: [primary(0)] }]
+  }
+}
+
+export const seedOf = (world: World): Seed => ({ projects: projectsOf(world) })
+
+const document = (project: number, branches: readonly string[]): string =>
+  [`version: 1`, `project: ${projectId(project)}`, 'branches:', ...branches].join('\n')
+
+/** Every tenth branch, and the first of each project, is to be larger than it is. */
+const wantedSize = (index: number): number => (index % 10 === 0 ? 2 : 1)
+
+const documentsOf = (world: World): readonly string[] => {
+  switch (world.kind) {
+    case 'fleet':
+      return list(world.projects, (project) =>
+        document(
+          project,
+          fleetBranches(world.computes / world.projects).flatMap(({ name, hasReplica }, index) => [
+            `  ${name}:`,
+            '    primary:',
+            `      size: ${wantedSize(index)}`,
+            '      scaleToZero: 5m',
+            ...(hasReplica ? ['    replicas:', '      reporting:', '        size: 0.25'] : []),
+          ]),
+        ),
+      )
+    case 'primaries':
+      return [
+        document(
+          0,
+          list(world.branches, (index) => `  ${branchName(index)}: { primary: { size: 2 } }`),
+        ),
+      ]
+    case 'creates': {
+      const replicas = list(world.computes / world.projects, (index) => `        r${index}: { size: 0.25 }`)
+      return list(world.projects, (project) => document(project, ['  main:', '    replicas:', ...replicas]))
+    }
+    case 'restarts':
+      return [
+        document(
+          0,
+          list(world.computes, (index) => `  ${branchName(index)}: { primary: { size: 2 } }`),
+        ),
+      ]
+    case 'moves':
+      // Each goes to the next branch, the last one to the one that is free: that move is the first of the chain.
+      return [
+        document(0, [
+          `  ${branchName(0)}: { primary: absent }`,
+          ...list(world.computes, (index) => `  ${branchName(index + 1)}: { primary: { id: ${computeId(index)} } }`),
+        ]),
+      ]
+    case 'operations':
+      return [document(0, [`  ${branchName(0)}: { primary: {} }`])]
+  }
+}
+
+export const manifestOf = (world: World): string => `${documentsOf(world).join('\n---\n')}\n`
