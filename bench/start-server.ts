@@ -54,7 +54,7 @@ export const startServer = async (order: ServerOrder): Promise<Server> => {
     child.stdin.write(`${JSON.stringify(question)}\n`)
     return next()
   }
-  const { url, key } = (await next()) as { readonly url: string; readonly key: string }
+  const { url, key } = (await next()) as unknown as { readonly url: string; readonly key: string }
   return {
     url,
     key,

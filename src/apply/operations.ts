@@ -18,8 +18,13 @@ const PAGE = 100
 const GOOD_END = new Set(['finished', 'skipped'])
 const BAD_END = new Set(['cancelled', 'error'])
 
-export type Waited =
-  | { readonly ok: true; readonly operations: readonly OperationProgress[] }
+export type Waited<Beside = never> =
+  | {
+      readonly ok: true
+      readonly operations: readonly OperationProgress[]
+      /** What was read together with their end; absent where that look read the operations alone. */
+      readonly beside?: { readonly value: Beside }
+    }
   | {
       readonly ok: false
       readonly reason: FailureReason
@@ -27,7 +32,7 @@ export type Waited =
       readonly operations: readonly OperationProgress[]
     }
 
-export interface WaitOptions {
+export interface WaitOptions<Beside = never> {
   readonly api: ReadApi
   readonly clock: Clock
   readonly project: string
@@ -35,6 +40,8 @@ export interface WaitOptions {
   readonly signal: AbortSignal | undefined
   /** What is known of how long they take, so that the first look is the last one too. */
   readonly timings?: Timings
+  /** What is wanted once they are over: read beside the look that will probably see that, so that it costs no time. */
+  readonly beside?: () => Promise<Beside>
   /** Told whenever an operation's status or failure count moved. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
@@ -43,30 +50,39 @@ export const isUnfinished = ({ status }: { readonly status: string }): boolean =
   !GOOD_END.has(status) && !BAD_END.has(status)
 
 /** Resolves once every operation came to an end, one of them ended badly, or the time is over. */
-export const waitForOperations = async (started: readonly Operation[], options: WaitOptions): Promise<Waited> => {
+export const waitForOperations = async <Beside = never>(
+  started: readonly Operation[],
+  options: WaitOptions<Beside>,
+): Promise<Waited<Beside>> => {
   const { clock, signal, timeoutMs } = options
   const deadline = clock.now() + timeoutMs
   const latest = new Map<string, Operation>()
   for (const operation of started) await follow(latest, operation, options)
   let { firstMs, round } = paceOf([...latest.values()].filter(isUnfinished), options)
+  let beside: { readonly value: Beside } | undefined
   for (;;) {
     const operations = [...latest.values()]
     const bad = operations.find(({ status }) => BAD_END.has(status))
     if (bad !== undefined) return failed(operations, 'operation-failed', endedBadly(bad))
     const open = operations.filter(isUnfinished)
-    if (open.length === 0) return { ok: true, operations: operations.map(toProgress) }
+    if (open.length === 0) {
+      return { ok: true, operations: operations.map(toProgress), ...(beside === undefined ? {} : { beside }) }
+    }
     if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
     await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
+    const reading = firstMs === undefined ? undefined : options.beside
     if (firstMs === undefined) round = Math.min(LONGEST_ROUND_MS, round * 2)
     firstMs = undefined
-    for (const operation of await look(open, options)) await follow(latest, operation, options)
+    const [shown, value] = await Promise.all([look(open, options), reading && readBeside(reading(), signal)])
+    beside = value
+    for (const operation of shown) await follow(latest, operation, options)
   }
 }
 
 /** When to look first, where that is known, and how long to wait between the looks after it, at first. */
 const paceOf = (
   open: readonly Operation[],
-  { timings, project }: WaitOptions,
+  { timings, project }: Omit<WaitOptions, 'beside'>,
 ): { firstMs: number | undefined; round: number } => {
   const expected = timings?.expectMs(
     project,
@@ -74,7 +90,8 @@ const paceOf = (
   )
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
-    firstMs: Math.min(LONGEST_FIRST_MS, expected),
+    // They began before the answer was here, and a look is seen only once it is there: a round trip in all.
+    firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - (timings?.roundTripMs ?? 0))),
     round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
@@ -82,17 +99,25 @@ const paceOf = (
 /** The list may lag behind, and holds the newest only: what it lacks is asked for by itself. */
 const look = async (
   open: readonly Operation[],
-  { api, project, signal }: WaitOptions,
+  { api, clock, project, signal, timings }: Omit<WaitOptions, 'beside'>,
 ): Promise<readonly Operation[]> => {
   const call = signal === undefined ? {} : { signal }
+  const began = clock.now()
   const page = await unlessPassing(api.listOperations(project, { limit: PAGE }, call), signal)
   if (page === undefined) return []
+  timings?.sawRoundTrip(clock.now() - began)
   const listed = new Map(page.operations.map((operation) => [operation.id, operation]))
   const found = await Promise.all(
     open.map(({ id }) => listed.get(id) ?? unlessPassing(api.getOperation(project, id, call), signal)),
   )
   return found.filter((operation) => operation !== undefined)
 }
+
+const readBeside = async <T>(reading: Promise<T>, signal: AbortSignal | undefined): Promise<{ value: T } | undefined> =>
+  unlessPassing(
+    reading.then((value) => ({ value })),
+    signal,
+  )
 
 /** A read that fails tells nothing of the operation: the next round asks again, until the time is over. */
 const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
@@ -105,7 +130,11 @@ const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefine
   }
 }
 
-const follow = async (latest: Map<string, Operation>, next: Operation, options: WaitOptions): Promise<void> => {
+const follow = async (
+  latest: Map<string, Operation>,
+  next: Operation,
+  options: Omit<WaitOptions, 'beside'>,
+): Promise<void> => {
   const before = latest.get(next.id)
   latest.set(next.id, next)
   if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next)
@@ -121,7 +150,7 @@ export const toProgress = ({ id, action, status, failuresCount }: Operation): Op
   failuresCount,
 })
 
-const failed = (operations: readonly Operation[], reason: FailureReason, message: string): Waited => ({
+const failed = (operations: readonly Operation[], reason: FailureReason, message: string): Waited<never> => ({
   ok: false,
   reason,
   message,

@@ -81,11 +81,14 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
       timeoutMs: context.operationTimeoutMs,
       timings: context.timings,
       signal: context.abort,
+      beside: () => current(progress.computeId, step, context),
       onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
     })
     progress.operations = waited.operations
     if (!waited.ok) return end('failed', waited.reason, waited.message)
-    const missing = await effect(step, progress.computeId, context)
+    const { beside } = waited
+    const isProven = beside !== undefined && lacking(step, beside.value).length === 0
+    const missing = isProven ? [] : await effect(step, progress.computeId, context)
     if (missing.length === 0) {
       const twin = progress.lost > 0 && step.kind === 'create' ? await twinOf(step, context) : undefined
       return twin === undefined ? end('done') : end('failed', 'apply-failed', madeTwice(step, twin, progress.computeId))
@@ -153,20 +156,24 @@ class Recovered extends Error {
 const sendOnce = async (step: Step, context: StepContext, progress: Progress): Promise<Mutation> => {
   let lostAnswer: ApiError | undefined
   const search: Search = { others: new Set() }
+  let sentAt = 0
   const beforeEach = async (attempt: number): Promise<void> => {
     const found = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer, search)
     if (found !== undefined) throw new Recovered(found)
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt })
     progress.sent = true
+    sentAt = context.clock.now()
   }
   for (let sends = 0; ; sends += 1) {
     try {
-      return await context.api.send(step.request, {
+      const answer = await context.api.send(step.request, {
         signal: context.abort,
         onAttempt: (attempt) => beforeEach(sends + attempt),
         onWait: (wait) => context.record({ type: 'wait', step: step.id, ...wait }),
       })
+      context.timings.sawRoundTrip(context.clock.now() - sentAt)
+      return answer
     } catch (error) {
       if (error instanceof Recovered) return error.mutation
       if (!(error instanceof ApiError)) throw error
@@ -265,11 +272,7 @@ const effect = async (step: Step, computeId: string | undefined, context: StepCo
   }
 }
 
-const lacking = (
-  step: Step,
-  live: ObservedCompute | undefined,
-  before: ObservedCompute | undefined,
-): readonly string[] => {
+const lacking = (step: Step, live: ObservedCompute | undefined, before?: ObservedCompute): readonly string[] => {
   if (step.kind === 'delete') return live === undefined ? [] : ['asked for it to be gone, and it is still there']
   return live === undefined ? ['the compute is gone'] : notInEffect(step.request, live, before)
 }

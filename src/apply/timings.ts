@@ -22,13 +22,17 @@ const ENOUGH = 5
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
 const LATER_MS = 200
+/** Timers and clocks of both sides are not exact, and a look that comes a moment too early costs another one. */
+const SLACK_MS = 40
 
 /**
- * One run's knowledge. What the run saw itself beats a project's past, a project's own beats what other projects show.
+ * One run's knowledge. What the run saw itself beats a project's past where the two disagree, a project's own beats what
+ * other projects show.
  */
 export class Timings {
   readonly #seen = new Map<string, number[]>()
   readonly #past = new Map<string, number[]>()
+  #roundTripMs: number | undefined
 
   constructor(observed?: Observed) {
     for (const { id, pastOperations } of observed?.projects ?? []) {
@@ -43,6 +47,15 @@ export class Timings {
   learn(project: string, operation: Timed): void {
     if (operation.status !== 'finished' || operation.failuresCount > 0) return
     for (const key of keysOf(project, operation.action)) put(this.#seen, key, operationMs(operation), 'last')
+  }
+
+  /** The shortest that a request and its answer have taken; 0 where none is known. */
+  get roundTripMs(): number {
+    return this.#roundTripMs ?? 0
+  }
+
+  sawRoundTrip(ms: number): void {
+    this.#roundTripMs = Math.min(this.#roundTripMs ?? ms, ms)
   }
 
   /**
@@ -61,7 +74,16 @@ export class Timings {
 
   #timesOf(project: string, action: string): readonly number[] | undefined {
     const [own = '', any = ''] = keysOf(project, action)
-    return this.#seen.get(own) ?? this.#past.get(own) ?? this.#seen.get(any) ?? this.#past.get(any)
+    return this.#known(own) ?? this.#known(any)
+  }
+
+  /** A few that are like the past tell less of the slowest than the past does. */
+  #known(key: string): readonly number[] | undefined {
+    const [seen, past] = [this.#seen.get(key), this.#past.get(key)]
+    if (seen === undefined || past === undefined) return seen ?? past
+    const [least, most] = [Math.min(...past) - SLACK_MS, Math.max(...past) + SLACK_MS]
+    const isLikeIt = seen.every((ms) => ms >= least && ms <= most)
+    return isLikeIt ? [...seen, ...past].slice(0, KEPT) : seen
   }
 }
 
@@ -80,5 +102,5 @@ const whenToLook = (times: readonly number[]): number => {
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   const middle = at(0.5)
   const latest = middle + Math.max(LATER_MS, middle * LATER_SHARE)
-  return sorted.length < ENOUGH ? latest : Math.min(at(NEARLY_ALL), latest)
+  return sorted.length < ENOUGH ? latest : Math.min(at(NEARLY_ALL) + SLACK_MS, latest)
 }

@@ -21,11 +21,17 @@ const observed = (projects: Readonly<Record<string, readonly PastOperation[]>>):
 })
 
 /** Operations run one after the other, each for its time. */
-const wait = async (durations: readonly number[], timings: Timings, actions: readonly string[] = []) => {
+const wait = async (
+  durations: readonly number[],
+  timings: Timings,
+  actions: readonly string[] = [],
+  roundTripMs = 0,
+) => {
   const clock = fakeClock()
   const began = clock.now()
   const ends = durations.map((_, index) => durations.slice(0, index + 1).reduce((sum, ms) => sum + ms, 0))
   let looks = 0
+  let reads = 0
   const show = (): readonly Operation[] =>
     ends.map((end, index) => ({
       ...operation(`op-${index}`, { action: actions[index] ?? 'apply_config' }),
@@ -35,14 +41,19 @@ const wait = async (durations: readonly number[], timings: Timings, actions: rea
     ...fakeApi(),
     listOperations: async () => {
       looks += 1
+      await clock.sleep(roundTripMs)
       return { operations: show() }
     },
   }
   const waited = await waitForOperations(show(), {
     ...{ api, clock, project: 'p', timeoutMs: 600_000, signal: undefined, timings },
+    beside: async () => {
+      reads += 1
+      return clock.now() - began
+    },
     onProgress: async () => undefined,
   })
-  return { ok: waited.ok, looks, lateMs: clock.now() - began - (ends.at(-1) ?? 0) }
+  return { ...waited, looks, reads, lateMs: clock.now() - began - (ends.at(-1) ?? 0) }
 }
 
 const STEADY = [0.9, 0.94, 0.96, 0.98, 1, 1, 1.02, 1.04, 1.06, 1.1]
@@ -61,6 +72,33 @@ describe('an operation that takes as long as the project’s past ones of the sa
   test('and is one of a chain: the lock runs them one after the other, and one look serves both', async () => {
     const timings = new Timings(observed({ p: [...past('apply_config', 2_000), ...past('suspend_compute', 500)] }))
     expect(await wait([2_000, 500], timings, ['apply_config', 'suspend_compute'])).toMatchObject({ looks: 1 })
+  })
+})
+
+test('a look is under way for a while, so it is sent that much sooner', async () => {
+  const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
+  timings.sawRoundTrip(300)
+  timings.sawRoundTrip(50)
+  const { looks, lateMs } = await wait([2_000], timings, [], 50)
+  expect(looks).toBe(1)
+  expect(lateMs).toBeLessThanOrEqual(40)
+})
+
+describe('what is wanted once they are over', () => {
+  const timings = () => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
+
+  test('is read beside the look that sees it', async () => {
+    expect(await wait([2_000], timings())).toMatchObject({ looks: 1, reads: 1, beside: { value: 2_040 } })
+  })
+
+  test('is not taken from a look that came too early, nor read again and again', async () => {
+    const waited = await wait([2_300], timings())
+    expect(waited).toMatchObject({ ok: true, reads: 1 })
+    expect(waited).not.toHaveProperty('beside')
+  })
+
+  test('is not read where nobody knows when that will be', async () => {
+    expect(await wait([2_000], new Timings())).toMatchObject({ ok: true, reads: 0 })
   })
 })
 
@@ -84,6 +122,13 @@ test('nobody is left without a word for an hour, whatever the past says', async 
 
 describe('what a run learns', () => {
   const steady = (ms: number) => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(ms)) }))
+
+  test('what it saw that is like the past adds to it', async () => {
+    const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * 10_000)) }))
+    await wait([9_900], timings)
+    expect(timings.expectMs('p', ['apply_config'])).toBe(timings.expectMs('q', ['apply_config']))
+    expect((await wait([10_000], timings)).lateMs).toBeLessThanOrEqual(1_000)
+  })
 
   test('it believes what it saw itself, not the past', async () => {
     const timings = steady(500)
