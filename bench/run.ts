@@ -6,12 +6,25 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundle } from '../scripts/bundle.mjs'
 import type { Bench } from './bench.ts'
 import { applySection } from './sections/apply.ts'
+import { growthSection } from './sections/growth.ts'
+import { neonSection } from './sections/neon.ts'
+import { operationsSection } from './sections/operations.ts'
+import { planSection } from './sections/plan.ts'
+import { startUpSection } from './sections/start-up.ts'
+import { terraformSection } from './sections/terraform.ts'
 import { type Section, sectionText } from './table.ts'
 
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
+  'start-up': startUpSection,
+  plan: planSection,
+  neon: neonSection,
+  terraform: terraformSection,
+  growth: growthSection,
   apply: applySection,
+  operations: operationsSection,
 }
 
 const words = process.argv.slice(2)
@@ -30,6 +43,10 @@ console.log(
 )
 const sections: Section[] = []
 try {
+  const processes = ['plan', 'floor', 'phase'].map((name) => [name, `bench/processes/${name}.ts`])
+  await bundle(Object.fromEntries(processes), bench.built)
+  // So that Node takes what was built for modules.
+  await writeFile(join(bench.built, 'package.json'), '{ "type": "module" }')
   for (const [name, measure] of Object.entries(SECTIONS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     const section = await measure(bench)

@@ -68,6 +68,10 @@ const projectsOf = (world: World): SeedProject[] => {
   }
 }
 
+/** Of the project of a world of primaries. */
+export const branchNames = (world: World): readonly string[] =>
+  world.kind === 'primaries' ? list(world.branches, branchName) : []
+
 export const seedOf = (world: World): Seed => ({ projects: projectsOf(world) })
 
 const document = (project: number, branches: readonly string[]): string =>

@@ -1,14 +1,14 @@
-/** One phase of `plan` in a process of its own: `phase.ts NAME COMPUTES PROJECTS URL KEY` prints `{ms, peakMiB, …}`. */
+/** One phase of `plan` by itself: `phase NAME WORLD URL KEY` prints `{ms, peakMiB}`. */
 import { performance } from 'node:perf_hooks'
-import { createReadApi, snapshot } from '../src/api/index.ts'
-import { parseManifests } from '../src/manifest/index.ts'
-import { plan } from '../src/planner/index.ts'
-import { terminalPlan } from '../src/report/index.ts'
-import { type FleetSize, fleetManifest, projectIds } from './fleet.ts'
-import { peakMiB, resetPeak } from './peak-memory.ts'
+import { createReadApi, snapshot } from '../../src/api/index.ts'
+import { parseManifests } from '../../src/manifest/index.ts'
+import { plan, projectIds } from '../../src/planner/index.ts'
+import { terminalPlan } from '../../src/report/index.ts'
+import { peakMiB, resetPeak } from '../peak-memory.ts'
+import { manifestOf, type World } from '../worlds.ts'
 
-const [name = '', computes = '', projects = '', baseUrl = '', apiKey = ''] = process.argv.slice(2)
-const size: FleetSize = { computes: Number(computes), projects: Number(projects) }
+const [name = '', worldText = '', baseUrl = '', apiKey = ''] = process.argv.slice(2)
+const world = JSON.parse(worldText) as World
 
 const measure = async <T>(work: () => T | Promise<T>): Promise<T> => {
   resetPeak()
@@ -25,11 +25,11 @@ const parse = (text: string) => {
   return desired
 }
 
-const look = async () => {
+const look = async (desired: ReturnType<typeof parse>) => {
   // The limits of the service would be all that is measured: they are counted, not waited for.
   const api = createReadApi({ baseUrl, apiKey, rateLimit: false })
   try {
-    return await snapshot(api, projectIds(size))
+    return await snapshot(api, projectIds(desired), { concurrency: 16 })
   } finally {
     await api.close()
   }
@@ -41,19 +41,21 @@ const planned = (desired: ReturnType<typeof parse>, observed: Awaited<ReturnType
   return result.plan
 }
 
+const text = manifestOf(world)
 const phases: Record<string, () => Promise<unknown>> = {
-  parse: async () => {
-    const text = fleetManifest(size)
-    await measure(() => parse(text))
+  validate: () => measure(() => parse(text)),
+  snapshot: async () => {
+    const desired = parse(text)
+    await measure(() => look(desired))
   },
-  snapshot: () => measure(look),
   plan: async () => {
-    const desired = parse(fleetManifest(size))
-    const observed = await look()
+    const desired = parse(text)
+    const observed = await look(desired)
     await measure(() => planned(desired, observed))
   },
   render: async () => {
-    const value = planned(parse(fleetManifest(size)), await look())
+    const desired = parse(text)
+    const value = planned(desired, await look(desired))
     await measure(() => terminalPlan(value, { color: false, width: 100 }))
   },
 }

@@ -1,0 +1,15 @@
+/**
+ * What `espalier plan` does with a fleet, without the limit on requests, which would be all that is measured:
+ * `plan MANIFEST URL KEY`. The plan goes to stdout.
+ */
+import { createReadApi } from '../../src/api/index.ts'
+import { terminalPlan } from '../../src/report/index.ts'
+import { look, readManifests } from '../../src/workflow/index.ts'
+
+const [path = '', baseUrl = '', apiKey = ''] = process.argv.slice(2)
+const manifests = await readManifests([path])
+const api = createReadApi({ baseUrl, apiKey, rateLimit: false })
+const { observed, result } = await look(api, manifests, { concurrency: 16, estimate: true })
+await api.close()
+if (!result.ok) throw new Error(`the bench's own fleet has no plan: ${result.diagnostics[0]?.message}`)
+process.stdout.write(terminalPlan(result.plan, { color: false, width: 100 }, { takenAt: observed.takenAt }))

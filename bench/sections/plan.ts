@@ -1,0 +1,67 @@
+/** Planning a fleet: what it costs, and how far it is from its requests sent bare. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Bench } from '../bench.ts'
+import { NO_TIME, node, type Took, timeIsMissing } from '../run-process.ts'
+import { type Server, startServer } from '../start-server.ts'
+import { figureOf, ratioOf } from '../statistics.ts'
+import type { Cell, Section } from '../table.ts'
+import { manifestOf, type World } from '../worlds.ts'
+
+const SIZES = [1, 100, 1_000, 10_000, 100_000].flatMap((computes) =>
+  [1, 10, 1_000]
+    .filter((projects) => projects <= computes)
+    .map((projects): World & { kind: 'fleet' } => ({ kind: 'fleet', computes, projects })),
+)
+
+export const planSection = async (bench: Bench): Promise<Section> => {
+  const rows: Record<string, Cell>[] = []
+  for (const world of bench.quick ? SIZES.filter(({ computes }) => computes <= 1_000) : SIZES) {
+    const server = await startServer({ world })
+    const manifest = join(bench.folder, 'fleet.yaml')
+    await writeFile(manifest, manifestOf(world))
+    for (const latencyMs of [0, 50]) {
+      await server.setLatency(latencyMs)
+      rows.push({
+        computes: world.computes,
+        projects: world.projects,
+        'latency, ms': latencyMs,
+        ...(await measure(bench, server, manifest)),
+      })
+    }
+    await server.stop()
+  }
+  return {
+    name: 'Plan',
+    about:
+      'What `espalier plan` does, as a process from its start to its end, without the limit on requests. Beside it, in turn, a process that sends the same requests bare, sixteen at once, and throws the answers away: the floor.',
+    rows,
+    ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
+  }
+}
+
+const measure = async ({ runs, built }: Bench, server: Server, manifest: string): Promise<Record<string, Cell>> => {
+  const plans: Took[] = []
+  const floors: Took[] = []
+  let paths: readonly string[] = []
+  for (let run = 0; run < runs; run += 1) {
+    await server.seen()
+    plans.push(await node([join(built, 'plan.js'), manifest, server.url, server.key]))
+    paths = (await server.seen()).requests.map(({ path }) => path)
+    floors.push(await node([join(built, 'floor.js'), server.url, server.key], { input: paths.join('\n') }))
+  }
+  const wall = plans.map(({ ms }) => ms)
+  const bare = floors.map(({ ms }) => ms)
+  return {
+    requests: paths.length,
+    'wall, ms': figureOf(wall),
+    ...(timeIsMissing
+      ? {}
+      : {
+          'CPU, ms': figureOf(plans.map(({ cpuMs = 0 }) => cpuMs)),
+          'peak memory, MiB': figureOf(plans.map(({ peakMiB = 0 }) => peakMiB)),
+        }),
+    'floor, ms': figureOf(bare),
+    'over the floor': ratioOf(wall, bare),
+  }
+}

@@ -1,0 +1,65 @@
+/** How soon the program is there. */
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Bench } from '../bench.ts'
+import { node, run } from '../run-process.ts'
+import { figureOf, ratioOf } from '../statistics.ts'
+import type { Section } from '../table.ts'
+
+const NODE = 'node -e 0'
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  [NODE]: ['-e', '0'],
+  'espalier --version': ['dist/main.js', '--version'],
+  'espalier --help': ['dist/main.js', '--help'],
+  'espalier validate, one manifest': ['dist/main.js', 'validate', 'examples/quickstart/espalier.yaml'],
+}
+
+type Times = Readonly<Record<string, readonly number[]>>
+
+export const startUpSection = async (bench: Bench): Promise<Section> => {
+  const rounds = bench.quick ? 10 : 30
+  const byHyperfine = await hyperfine(bench.folder, rounds)
+  const times = byHyperfine ?? (await inTurn(rounds))
+  const base = times[NODE] ?? []
+  return {
+    name: 'Start-up',
+    about:
+      byHyperfine === undefined
+        ? `${rounds} rounds, each command once a round, so that whatever else the machine does falls on all of them. hyperfine was not there.`
+        : `By hyperfine, ${rounds} runs each.`,
+    rows: Object.keys(COMMANDS).map((command) => ({
+      command,
+      'wall, ms': figureOf(times[command] ?? []),
+      [`over ${NODE}`]: ratioOf(times[command] ?? [], base),
+    })),
+  }
+}
+
+const inTurn = async (rounds: number): Promise<Times> => {
+  const times = Object.fromEntries(Object.keys(COMMANDS).map((name): [string, number[]] => [name, []]))
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [name, args] of Object.entries(COMMANDS)) {
+      const { ms } = await node(args)
+      // The first round warms the disk.
+      if (round >= 0) times[name]?.push(ms)
+    }
+  }
+  return times
+}
+
+const hyperfine = async (folder: string, rounds: number): Promise<Times | undefined> => {
+  const file = join(await mkdtemp(join(folder, 'hyperfine-')), 'times.json')
+  const lines = Object.values(COMMANDS).map((args) => [process.execPath, ...args].map((word) => `'${word}'`).join(' '))
+  try {
+    await run('hyperfine', ['--shell=none', '--warmup=2', `--runs=${rounds}`, `--export-json=${file}`, ...lines])
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    // Through GNU time a program that is not there is an exit code.
+    if (error instanceof Error && error.message.includes('ended with 127')) return undefined
+    throw error
+  }
+  const { results } = JSON.parse(await readFile(file, 'utf8')) as { results: readonly { times: readonly number[] }[] }
+  return Object.fromEntries(
+    Object.keys(COMMANDS).map((name, index) => [name, (results[index]?.times ?? []).map((seconds) => seconds * 1_000)]),
+  )
+}
