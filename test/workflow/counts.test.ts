@@ -1,0 +1,163 @@
+/**
+ * What a fleet costs, counted: requests, steps, bytes. These do not vary with the machine, so a change here is a change of
+ * what the service and the reader are asked to bear. Times are in bench/.
+ */
+import { expect, onTestFinished, test } from 'vitest'
+import { createWriteApi, type WriteApi } from '../../src/api/index.ts'
+import { applyPlan } from '../../src/apply/index.ts'
+import { parseManifests } from '../../src/manifest/index.ts'
+import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
+import { jsonPlan, markdownPlan, planComment, terminalPlan } from '../../src/report/index.ts'
+import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { look, type Manifests } from '../../src/workflow/index.ts'
+
+const OPERATION_MS = 10_000
+const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+
+/** Both sides go by one clock, which moves whenever the client waits. */
+const open = async (
+  projects: Seed['projects'],
+  durationSpread = 0,
+): Promise<{ sandbox: Sandbox; api: WriteApi; clock: Clock }> => {
+  const time = manualClock()
+  const clock: Clock = {
+    now: () => time.now(),
+    sleep: async (ms) => {
+      await time.advance(ms)
+    },
+  }
+  const durations = { apply_config: OPERATION_MS, start_compute: OPERATION_MS, suspend_compute: OPERATION_MS }
+  const sandbox = await startSandbox({ clock: time, background: false, durations, durationSpread, seed: { projects } })
+  const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
+  onTestFinished(async () => {
+    await api.close()
+    await sandbox.close()
+  })
+  return { sandbox, api, clock }
+}
+
+const manifestsOf = (documents: readonly string[]): Manifests => {
+  const loaded = parseManifests([{ path: 'espalier.yaml', text: documents.join('\n---\n') }])
+  expect(loaded.diagnostics).toEqual([])
+  return { loaded, paths: ['espalier.yaml'] }
+}
+
+const project = (id: string, branches: number): Seed['projects'][number] => ({
+  id,
+  operations: 200,
+  branches: range(branches, (at) => ({
+    name: `b${at}`,
+    computes: [{ id: `ep-${id}-${at}`, size: 1, scaleToZero: 'never' }],
+  })),
+})
+const document = (id: string, ...branches: readonly string[]): string =>
+  [`version: 1`, `project: ${id}`, 'branches:', ...branches.map((line) => `  ${line}`)].join('\n')
+const sized = (branches: number, size: number): readonly string[] =>
+  range(branches, (at) => `b${at}: { primary: { size: ${size} } }`)
+
+const planFor = async (api: WriteApi, manifests: Manifests, estimate = true) => {
+  const { observed, result } = await look(api, manifests, { concurrency: 16, estimate })
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
+  return { observed, plan: result.plan }
+}
+
+test('a plan costs two requests a project, however many computes, and one more where it has steps', async () => {
+  const fleet = range(20, (at) => project(`p${at}`, 50))
+  const { sandbox, api } = await open(fleet)
+  const manifests = manifestsOf(range(20, (at) => document(`p${at}`, ...sized(50, at < 5 ? 2 : 1))))
+  const { plan } = await planFor(api, manifests)
+  expect(sandbox.requests).toBe(2 * 20 + 5)
+  expect(plan.steps).toHaveLength(5 * 50)
+  await planFor(api, manifests, false)
+  expect(sandbox.requests).toBe(2 * 20 + 5 + 2 * 20)
+})
+
+test('what a plan prints grows with its changes, not with the fleet', async () => {
+  const { api } = await open(range(20, (at) => project(`p${at}`, 50)))
+  const plan = async (changing: number): Promise<Plan> =>
+    (await planFor(api, manifestsOf(range(20, (at) => document(`p${at}`, ...sized(50, at < changing ? 2 : 1)))))).plan
+  const bytes = (one: Plan) => ({
+    terminal: Buffer.byteLength(terminalPlan(one, { color: false, width: 100 })),
+    markdown: Buffer.byteLength(markdownPlan(one)),
+    json: Buffer.byteLength(jsonPlan(one)),
+  })
+  expect(bytes(await plan(0))).toMatchInlineSnapshot(`
+    {
+      "json": 920,
+      "markdown": 58,
+      "terminal": 93,
+    }
+  `)
+  expect(bytes(await plan(1))).toMatchInlineSnapshot(`
+    {
+      "json": 118591,
+      "markdown": 9752,
+      "terminal": 13302,
+    }
+  `)
+  expect(bytes(await plan(10))).toMatchInlineSnapshot(`
+    {
+      "json": 1179018,
+      "markdown": 96196,
+      "terminal": 129294,
+    }
+  `)
+  const whole = await plan(20)
+  const comment = planComment({
+    ...{ marker: '<!-- x -->', plan: whole, origin: { introduced: whole.changes, drift: [], settled: [] } },
+    ...{ isPullRequest: false, notes: [], whole: 'the file' },
+  })
+  expect(comment.length).toBeLessThanOrEqual(65_536)
+})
+
+interface Case {
+  readonly name: string
+  readonly seed: Seed['projects']
+  readonly documents: readonly string[]
+  readonly steps: number
+  readonly requestsAStep: number
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: 'restarts of one project',
+    seed: [project('p', 20)],
+    documents: [document('p', ...sized(20, 2))],
+    steps: 20,
+    requestsAStep: 3,
+  },
+  {
+    name: 'creates',
+    seed: [project('p', 1)],
+    documents: [document('p', `b0: { replicas: { ${range(10, (at) => `r${at}: { size: 0.25 }`).join(', ')} } }`)],
+    steps: 10,
+    requestsAStep: 3,
+  },
+  {
+    name: 'a chain of moves, which start no operation',
+    seed: [{ ...project('p', 10), branches: [...project('p', 10).branches, { name: 'b10' }] }],
+    documents: [
+      document('p', 'b0: { primary: absent }', ...range(10, (at) => `b${at + 1}: { primary: { id: ep-p-${at} } }`)),
+    ],
+    steps: 10,
+    requestsAStep: 2,
+  },
+]
+
+test.each(CASES)('requests a step, all polling included: $name', async ({ seed, documents, steps, requestsAStep }) => {
+  const { sandbox, api, clock } = await open(seed)
+  const { plan, observed } = await planFor(api, manifestsOf(documents))
+  expect(plan.steps).toHaveLength(steps)
+  const before = sandbox.requests
+  const outcome = await applyPlan({ plan, observed, api, clock, concurrency: 1, consent: { allow: new Set(CONSENTS) } })
+  expect(outcome.steps.map(({ status }) => status)).toEqual(range(steps, () => 'done'))
+  expect(sandbox.requests - before).toBe(steps * requestsAStep)
+})
+
+test('where each operation takes another time, within a tenth of the usual, a step costs no more', async () => {
+  const { sandbox, api, clock } = await open([project('p', 20)], 0.1)
+  const { plan, observed } = await planFor(api, manifestsOf([document('p', ...sized(20, 2))]))
+  const before = sandbox.requests
+  await applyPlan({ plan, observed, api, clock, concurrency: 1, consent: { allow: new Set(CONSENTS) } })
+  expect(sandbox.requests - before).toBe(20 * 3)
+})
