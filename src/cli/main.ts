@@ -20,6 +20,6 @@ if (help !== undefined) {
   // Node 20 has none.
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
   // Loaded only here, so that the version and the help cost little more than starting Node.
-  const { runProgram } = await import('./program.ts')
-  process.exitCode = await runProgram(args)
+  const { runPlain } = await import('./run-plain.ts')
+  process.exitCode = (await runPlain(args)) ?? (await (await import('./program.ts')).runProgram(args))
 }

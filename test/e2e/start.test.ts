@@ -17,3 +17,15 @@ test('no module of a library is read from node_modules, but what real computes n
   expect(stderr).toContain('dist/main.js')
   expect(stderr).not.toContain('node_modules')
 })
+
+test.each([
+  ['examples/quickstart/espalier.yaml'],
+  ['examples/fleet/projects'],
+  ['nowhere.yaml'],
+  ['package.json'],
+  ['examples/*/espalier.yaml', 'examples/fleet'],
+])('validate %s says the same with and without a flag', async (...paths) => {
+  const plain = await espalier(['validate', ...paths])
+  expect(plain.stdout + plain.stderr).not.toBe('')
+  expect(await espalier(['validate', ...paths, '--format', 'terminal'])).toEqual(plain)
+})

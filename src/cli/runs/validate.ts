@@ -1,6 +1,5 @@
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { VERSION } from '../../model/version.ts'
-import { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } from '../../report/index.ts'
 import { readManifests } from '../manifests.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -14,10 +13,14 @@ export interface ValidateFlags {
 export const runValidate = async (flags: ValidateFlags): Promise<ExitCode> => {
   const { loaded } = await readManifests(flags.paths, flags.sizeTable)
   const { diagnostics, files } = loaded
+  if (flags.format === 'terminal' && diagnostics.length === 0) {
+    print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.`)
+    return EXIT.ok
+  }
+  // What there is nothing to lay out with is not loaded.
+  const { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } = await import('../../report/index.ts')
   if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files }))
   else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }))
-  else if (diagnostics.length > 0) {
-    print(terminalDiagnostics(diagnostics, styleOf(process.stdout, flags), loaded.lineOf))
-  } else print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.`)
+  else print(terminalDiagnostics(diagnostics, styleOf(process.stdout, flags), loaded.lineOf))
   return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
 }
