@@ -30,10 +30,15 @@ const endpoint = z.looseObject({
 })
 
 /** Null and absent are one to us, and `exactOptionalPropertyTypes` tells them apart. */
-const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null)) as {
-    [K in keyof T]?: NonNullable<T[K]>
+const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } => {
+  const kept: { [K in keyof T]?: NonNullable<T[K]> } = {}
+  // A loop: of every compute of a fleet it looks at every field.
+  for (const key of Object.keys(value) as (keyof T)[]) {
+    const entry = value[key]
+    if (entry !== undefined && entry !== null) kept[key] = entry
   }
+  return kept
+}
 
 const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
   id: wire.id,

@@ -4,7 +4,6 @@ import {
   type Change,
   type DesiredDocument,
   type Diagnostic,
-  type Estimate,
   isAbsence,
   type ObservedProject,
   SIZE_TABLE,
@@ -22,7 +21,6 @@ import { guardDraft, guardOf, guardPruned, type Protection, protectionOf, refuse
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 import { compare } from './sort.ts'
 import { livePlanned } from './steps.ts'
-import { estimate } from './summary.ts'
 import { bindTogether } from './together.ts'
 import { keepToWindows } from './windows.ts'
 
@@ -31,7 +29,6 @@ export interface ProjectPlan {
   readonly steps: readonly Step[]
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly managed: number
-  readonly estimate?: Estimate
   /** With an error among them the rest means nothing. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -79,7 +76,6 @@ export const planProject = (
     parking.places,
   )
   const steps = ordered.steps
-  const time = estimate(project, steps)
   return {
     changes: drafts.map(({ change }) => change).sort(byPlace),
     steps,
@@ -92,7 +88,6 @@ export const planProject = (
         ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
       })),
     managed: matched.claims.length,
-    ...(time === undefined ? {} : { estimate: time }),
     diagnostics: [
       ...resolved.diagnostics,
       ...weakened(resolved.branches, guard),

@@ -4,6 +4,7 @@ import {
   type Diagnostic,
   type Observed,
   PLAN_FORMAT_VERSION,
+  type Plan,
   type PlanResult,
   SIZE_TABLE,
 } from '../model/index.ts'
@@ -12,7 +13,7 @@ import { groupBy } from './group-by.ts'
 import type { PlanOptions } from './options.ts'
 import { planProject } from './plan-project.ts'
 import { compare, compareSource } from './sort.ts'
-import { summarise } from './summary.ts'
+import { summarise, withEstimates } from './summary.ts'
 
 /** The projects that the manifests speak of, sorted, each once. */
 export const projectIds = (desired: Desired): readonly string[] =>
@@ -46,25 +47,23 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   const unmanaged = parts.flatMap((part) => part.unmanaged)
   const managed = parts.reduce((sum, part) => sum + part.managed, 0)
   const projects = ids.map((id) => live.get(id)).filter((project) => project !== undefined)
-  return {
-    ok: true,
-    plan: {
-      formatVersion: PLAN_FORMAT_VERSION,
-      projects: ids,
+  const made: Plan = {
+    formatVersion: PLAN_FORMAT_VERSION,
+    projects: ids,
+    changes,
+    steps,
+    unmanaged,
+    estimates: [],
+    summary: summarise(
+      projects,
       changes,
       steps,
-      unmanaged,
-      estimates: parts.map((part) => part.estimate).filter((one) => one !== undefined),
-      summary: summarise(
-        projects,
-        changes,
-        steps,
-        { unmanaged: unmanaged.length, managed },
-        options.sizeTable ?? SIZE_TABLE,
-      ),
-      warnings: sorted,
-    },
+      { unmanaged: unmanaged.length, managed },
+      options.sizeTable ?? SIZE_TABLE,
+    ),
+    warnings: sorted,
   }
+  return { ok: true, plan: withEstimates(made, observed) }
 }
 
 const groupByProject = (desired: Desired): ReadonlyMap<string, readonly DesiredDocument[]> => {

@@ -4,7 +4,9 @@ import {
   type Change,
   type Estimate,
   maxConnections,
+  type Observed,
   type ObservedProject,
+  type Plan,
   type PlanSummary,
   ramGb,
   type Size,
@@ -69,8 +71,19 @@ const capacityTotals = (
   return { before, after }
 }
 
+/** With the estimates that past operations allow: nothing else in a plan rests on them. */
+export const withEstimates = (plan: Plan, { projects }: Observed): Plan => {
+  const live = new Map(projects.map((project) => [project.id, project]))
+  const estimates = [...groupBy(plan.steps, ({ project }) => project)].flatMap(([id, steps]): readonly Estimate[] => {
+    const project = live.get(id)
+    const time = project && estimate(project, steps)
+    return time === undefined ? [] : [time]
+  })
+  return { ...plan, estimates }
+}
+
 /** A project's lock runs its operations one after the other, so their times add up. */
-export const estimate = (project: ObservedProject, steps: readonly Step[]): Estimate | undefined => {
+const estimate = (project: ObservedProject, steps: readonly Step[]): Estimate | undefined => {
   const durations = new Map(
     [...groupBy(project.pastOperations ?? [], ({ action }) => action)].map(
       ([action, past]) => [action, past.map(({ durationMs }) => durationMs).sort((a, b) => a - b)] as const,

@@ -1,7 +1,7 @@
 /** Manifests and the live projects, to a plan. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import { type Desired, hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
-import { plan, projectIds } from '../planner/index.ts'
+import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface Look {
@@ -57,5 +57,5 @@ export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, optio
     ),
   )
   const withPast = { ...observed, projects }
-  return { observed: withPast, result: plan(loaded.desired, withPast, planOptions) }
+  return { observed: withPast, result: { ok: true, plan: withEstimates(result.plan, withPast) } }
 }
