@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: what planning, applying and starting cost, beside the floor and beside peers. Prints tables and writes
- * bench/results.json. `--quick` takes fewer runs and leaves out what takes long; words are names of sections to run alone.
+ * bench/results.json and the measured part of docs/performance.md. `--quick` takes fewer runs and leaves out what takes long; words are names of sections to run alone.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -16,6 +16,7 @@ import { planSection } from './sections/plan.ts'
 import { startUpSection } from './sections/start-up.ts'
 import { terraformSection } from './sections/terraform.ts'
 import { type Section, sectionText } from './table.ts'
+import { writeDocs } from './write-docs.ts'
 
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
   'start-up': startUpSection,
@@ -38,9 +39,8 @@ execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 const folder = await mkdtemp(join(tmpdir(), 'espalier-bench-'))
 const bench: Bench = { runs: quick ? 1 : 3, quick, folder, built: join(folder, 'built') }
 const about = { node: process.version, platform: process.platform, cores: availableParallelism(), runs: bench.runs }
-console.log(
-  `Node ${about.node}, ${about.platform}, ${about.cores} cores. Figures: median (least–most) of ${about.runs} runs.`,
-)
+const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Figures: median (least–most) of ${about.runs} runs.`
+console.log(aboutText)
 const sections: Section[] = []
 try {
   const processes = ['plan', 'floor', 'phase'].map((name) => [name, `bench/processes/${name}.ts`])
@@ -58,5 +58,6 @@ try {
 }
 if (wanted.length === 0 && !quick) {
   await writeFile('bench/results.json', `${JSON.stringify({ ...about, sections }, null, 2)}\n`)
-  console.log('\nWritten to bench/results.json.')
+  await writeDocs(aboutText, sections)
+  console.log('\nWritten to bench/results.json and docs/performance.md.')
 }
