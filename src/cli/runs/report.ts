@@ -31,6 +31,7 @@ const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string 
     })
   }
   return terminalPlan(plan, styleOf(process.stdout, flags), {
+    now: new Date().toISOString(),
     ...(createdAt === undefined ? {} : { takenAt: createdAt }),
     ...(origin === undefined ? {} : { since: { ref: origin.base.slice(0, 12), origin } }),
   })
