@@ -168,6 +168,50 @@ describe('waiting', () => {
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
     expect(outcome.steps[0]?.message).toContain('size: asked 2 CU, got 1 CU')
   })
+
+  describe('where past operations tell when it will be over', () => {
+    const observed = {
+      takenAt: '',
+      missing: [],
+      projects: [
+        { id: 'p', branches: [], computes: [], pastOperations: [{ action: 'apply_config', durationMs: 2_000 }] },
+      ],
+    }
+
+    test('it is proven by what was read beside that look', async () => {
+      const api = fakeApi({ computes: [compute('ep-1')] })
+      expect(statuses(await apply({ plan: planWith(step('s')), api, observed }))).toEqual([['done', undefined]])
+      expect([...api.reads].sort()).toEqual(['getCompute', 'listOperations'])
+    })
+
+    test('a read that came too early proves nothing: it is read again', async () => {
+      const api = fakeApi({ computes: [compute('ep-1')] })
+      let reads = 0
+      const lagging = {
+        ...api,
+        getCompute: async (project: string, id: string) => {
+          reads += 1
+          return reads === 1 ? compute('ep-1') : api.getCompute(project, id)
+        },
+      }
+      const outcome = await apply({ plan: planWith(step('s')), api: lagging, observed })
+      expect(statuses(outcome)).toEqual([['done', undefined]])
+      expect(reads).toBe(2)
+    })
+
+    test('what is not in effect is found out all the same', async () => {
+      const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
+      const outcome = await apply({ plan: planWith(step('s')), api, observed })
+      expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
+    })
+
+    test('a deleted compute is gone, and a made one is there', async () => {
+      const api = fakeApi({ computes: [compute('ep-1')] })
+      const plan = planWith(step('s', deleting), step('t', creating))
+      const outcome = await apply({ plan, api, observed, consent: { allow: new Set<Consent>(['delete']) } })
+      expect(outcome.steps).toMatchObject([{ status: 'done' }, { status: 'done', computeId: 'ep-made-0' }])
+    })
+  })
 })
 
 describe('answers that never come', () => {
