@@ -11,9 +11,6 @@ import { figureOf } from '../statistics.ts'
 import type { Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
-/** The change, and the read that proves it: no step is over before. */
-const CALLS_IN_A_ROW = 2
-
 interface Scenario {
   readonly name: string
   readonly world: World
@@ -53,7 +50,6 @@ const SCENARIOS = [
 interface Measured {
   readonly makespanMs: number
   readonly criticalMs: number
-  readonly onlyChangesMs: number
   readonly requestsAStep: number
   readonly lateMs: readonly number[]
 }
@@ -73,7 +69,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
   return {
     name: 'Apply',
     about:
-      '`espalier apply`, from the first step to the end of the last. The critical path is the longest chain, within a project, of operation times plus one round trip for each of the two calls that a step makes in a row: the change, and the read that proves it. A move starts no operation. The scenarios with operations run side by side.',
+      '`espalier apply`, from the first step to the end of the last. The critical path is the longest chain, within a project, of operation times plus one round trip a call: the change, and, for a move, which starts no operation to wait for, the read that proves it. The scenarios with operations run side by side.',
     rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
       const all = measured[index] ?? []
       return {
@@ -82,9 +78,6 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
         'latency, ms': latencyMs,
         'makespan, ms': figureOf(all.map(({ makespanMs }) => makespanMs)),
         'over the critical path': figureOf(all.map(({ makespanMs, criticalMs }) => makespanMs / criticalMs)),
-        'over it with one call a step': figureOf(
-          all.map(({ makespanMs, onlyChangesMs }) => makespanMs / onlyChangesMs),
-        ),
         'requests a step': figureOf(all.map(({ requestsAStep }) => requestsAStep)),
         // A move starts no operation.
         ...(all.some(({ lateMs }) => lateMs.length > 0)
@@ -146,23 +139,22 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
   }
   const end = Math.max(...ends.map(({ at }) => at))
   const known = new Map(operations.map((operation) => [operation.id, operation]))
-  const chains = new Map<string, { operationsMs: number; steps: number }>()
+  const chains = new Map<string, { operationsMs: number; calls: number }>()
   const lateMs: number[] = []
   for (const { at, project, outcome } of ends) {
+    // The read that proves a step goes beside the look that sees its operations end; without any it is a call of its own.
     const own = outcome.operations.map(({ id }) => known.get(id)).filter((one) => one !== undefined)
-    const chain = chains.get(project) ?? { operationsMs: 0, steps: 0 }
+    const chain = chains.get(project) ?? { operationsMs: 0, calls: 0 }
     chain.operationsMs += own.reduce((sum, { startedAt, updatedAt }) => sum + updatedAt - startedAt, 0)
-    chain.steps += 1
+    chain.calls += own.length > 0 ? 1 : 2
     chains.set(project, chain)
     if (own.length > 0) lateMs.push(at - Math.max(...own.map(({ updatedAt }) => updatedAt)))
   }
-  const longest = (calls: number): number =>
-    Math.max(...[...chains.values()].map(({ operationsMs, steps }) => operationsMs + steps * calls * roundTripMs))
+  const paths = [...chains.values()].map(({ operationsMs, calls }) => operationsMs + calls * roundTripMs)
   const during = requests.filter(({ at }) => at >= start && at < end).length
   return {
     makespanMs: end - start,
-    criticalMs: longest(CALLS_IN_A_ROW),
-    onlyChangesMs: longest(1),
+    criticalMs: Math.max(...paths),
     requestsAStep: during / ends.length,
     lateMs,
   }
