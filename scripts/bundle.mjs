@@ -21,8 +21,13 @@ export async function bundle(input, dir) {
     platform: 'node',
     // Of the sandbox's real computes only; they look for optional packages of their own.
     external: /^(pg|node-forge)($|\/)/,
-    // The same library as ES modules: what is not used of it can be left out.
-    resolve: { alias: { yaml: resolve('node_modules/yaml/browser/index.js') } },
+    // The same libraries as ES modules: what is not used of them can be left out, and what they load is seen.
+    resolve: {
+      alias: {
+        yaml: resolve('node_modules/yaml/browser/index.js'),
+        'jsonc-parser': resolve('node_modules/jsonc-parser/lib/esm/main.js'),
+      },
+    },
     transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },
     // A room's door must not bring the whole room.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
