@@ -3,7 +3,7 @@
  * bench/results.json and the measured part of docs/performance.md. `--quick` takes fewer runs and leaves out what takes long; words are names of sections to run alone.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundle } from '../scripts/bundle.mjs'
@@ -27,6 +27,12 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
   apply: applySection,
   operations: operationsSection,
 }
+
+const RESULTS = 'bench/results.json'
+
+/** What an earlier run found: sections that are taken alone stand beside the others of it. */
+const earlier = async (): Promise<readonly Section[]> =>
+  (JSON.parse(await readFile(RESULTS, 'utf8')) as { readonly sections: readonly Section[] }).sections
 
 const words = process.argv.slice(2)
 const quick = words.includes('--quick')
@@ -56,8 +62,10 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
-if (wanted.length === 0 && !quick) {
-  await writeFile('bench/results.json', `${JSON.stringify({ ...about, sections }, null, 2)}\n`)
-  await writeDocs(aboutText, sections)
-  console.log('\nWritten to bench/results.json and docs/performance.md.')
+if (!quick) {
+  const kept = wanted.length === 0 ? [] : await earlier()
+  const taken = new Map([...kept, ...sections].map((section) => [section.name, section]))
+  await writeFile(RESULTS, `${JSON.stringify({ ...about, sections: [...taken.values()] }, null, 2)}\n`)
+  await writeDocs(aboutText, [...taken.values()])
+  console.log(`\nWritten to ${RESULTS} and docs/performance.md.`)
 }
