@@ -55,7 +55,8 @@ export const waitForOperations = async <Beside = never>(
   options: WaitOptions<Beside>,
 ): Promise<Waited<Beside>> => {
   const { clock, signal, timeoutMs } = options
-  const deadline = clock.now() + timeoutMs
+  const began = clock.now()
+  const deadline = began + timeoutMs
   const latest = new Map<string, Operation>()
   for (const operation of started) await follow(latest, operation, options)
   let { firstMs, round } = paceOf([...latest.values()].filter(isUnfinished), options)
@@ -75,7 +76,7 @@ export const waitForOperations = async <Beside = never>(
     firstMs = undefined
     const [shown, value] = await Promise.all([look(open, options), reading && readBeside(reading(), signal)])
     beside = value
-    for (const operation of shown) await follow(latest, operation, options)
+    for (const operation of shown) await follow(latest, operation, options, clock.now() - began)
   }
 }
 
@@ -134,10 +135,11 @@ const follow = async (
   latest: Map<string, Operation>,
   next: Operation,
   options: Omit<WaitOptions, 'beside'>,
+  elapsedMs = 0,
 ): Promise<void> => {
   const before = latest.get(next.id)
   latest.set(next.id, next)
-  if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next)
+  if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next, elapsedMs)
   if (before?.status !== next.status || before.failuresCount !== next.failuresCount) {
     await options.onProgress(toProgress(next))
   }

@@ -33,6 +33,7 @@ export class Timings {
   readonly #seen = new Map<string, number[]>()
   readonly #past = new Map<string, number[]>()
   #roundTripMs: number | undefined
+  #isOtherTime = false
 
   constructor(observed?: Observed) {
     for (const { id, pastOperations } of observed?.projects ?? []) {
@@ -43,9 +44,15 @@ export class Timings {
     }
   }
 
-  /** Of one that had to be tried again, its time says nothing of the others. */
-  learn(project: string, operation: Timed): void {
+  /**
+   * Of one that had to be tried again, its time says nothing of the others.
+   *
+   * @param elapsedMs how long this run has waited for it. A service that tells of far more counts a time of its own, as a
+   *   sandbox that runs faster than real time does: then what it tells is no help.
+   */
+  learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {
     if (operation.status !== 'finished' || operation.failuresCount > 0) return
+    if (operationMs(operation) > 2 * elapsedMs + SLACK_MS) this.#isOtherTime = true
     for (const key of keysOf(project, operation.action)) put(this.#seen, key, operationMs(operation), 'last')
   }
 
@@ -63,6 +70,7 @@ export class Timings {
    * the other. `undefined` where nothing is known of one of them.
    */
   expectMs(project: string, actions: readonly string[]): number | undefined {
+    if (this.#isOtherTime) return undefined
     let total = 0
     for (const action of actions) {
       const times = this.#timesOf(project, action)

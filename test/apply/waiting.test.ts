@@ -147,6 +147,12 @@ describe('what a run learns', () => {
     expect((await wait([2_000], timings)).looks).toBe(1)
   })
 
+  test('a service that counts a time of its own is not believed', async () => {
+    const timings = new Timings()
+    timings.learn('p', operation('op', { status: 'finished', totalDurationMs: 700 }), 250)
+    expect(timings.expectMs('p', ['apply_config'])).toBeUndefined()
+  })
+
   test('an operation that had to be tried again says nothing of the next one', () => {
     const timings = new Timings()
     timings.learn('p', operation('op', { status: 'finished', failuresCount: 1, totalDurationMs: 90_000 }))
