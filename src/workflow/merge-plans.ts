@@ -1,7 +1,7 @@
 /** Plans of the parts of a fleet, made by several runs, as the one plan that they are together. */
-import { readFile } from 'node:fs/promises'
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
-import { EspalierError, type Origin, type Plan, parseShard } from '../model/index.ts'
+import { readBoundedFile } from '../manifest/index.ts'
+import { EspalierError, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
 import { mergeOrigins, mergePlans } from '../planner/index.ts'
 
 export interface Merged {
@@ -39,7 +39,7 @@ export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> 
 }
 
 const readPart = async (path: string): Promise<Part> => {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
       hint: 'Write one with `espalier plan --out FILE` or `espalier plan --format json`.',
       cause,
