@@ -59,7 +59,9 @@ const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.
 test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
   '%s once: the step under way is seen through, no other starts, and it says what to run',
   async (signal, { expect }) => {
-    const { ten, ended } = await interruptAt(4, 'its operations run', (child) => child.kill(signal))
+    const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) =>
+      child.kill(signal),
+    )
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
       expect(ended.stderr).toContain(
