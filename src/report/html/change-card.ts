@@ -1,6 +1,5 @@
 /** One compute that changes: before and after, what that does to its users, and the calls that do it. */
-import { type Capacity, type Change, REASONS, type Step } from '../../model/index.ts'
-import { plainJson } from '../plain-text.ts'
+import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
 import { computeTitle, impactWords, place, SYMBOLS } from '../words.ts'
 import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'

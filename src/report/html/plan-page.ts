@@ -113,7 +113,11 @@ const lanesOf = (plan: Plan, { spans, scale }: Schedule, observed: Observed | un
     const loud = steps.filter(({ impact }) => isDisruptive(impact)).length
     return {
       title: names.get(project) ?? project,
-      facts: laneFacts(rows, loud === 0 ? '' : `${loud} ${loud === 1 ? 'interrupts' : 'interrupt'}`, scale.unit === 'ms' ? `about ${time(end)}` : ''),
+      facts: laneFacts(
+        rows,
+        loud === 0 ? '' : `${loud} ${loud === 1 ? 'interrupts' : 'interrupt'}`,
+        scale.unit === 'ms' ? `about ${time(end)}` : '',
+      ),
       rows,
     }
   })
