@@ -1,9 +1,11 @@
 /** Pages on disk: whole or not at all. */
 import { createHash } from 'node:crypto'
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { usageError } from './flags.ts'
+import { STDIN } from './stdin.ts'
+import { replaceFile } from './write-file.ts'
 
 /** What a page needs of its surroundings. */
 export const PAGE_FRAME = {
@@ -12,7 +14,7 @@ export const PAGE_FRAME = {
 }
 
 export interface PageFile {
-  /** Replaces what is there by one rename. @throws {EspalierError} `E_OUT` */
+  /** @throws {EspalierError} `E_OUT` */
   write(text: string): Promise<void>
 }
 
@@ -23,7 +25,7 @@ export interface PageFile {
  * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` where it cannot be written.
  */
 export const openPage = async (path: string, flag: string): Promise<PageFile> => {
-  if (path === '-') {
+  if (path === STDIN) {
     throw usageError(`--${flag} - is no file: a page is opened in a browser.`, `Name one, like --${flag} page.html.`)
   }
   const failed = (cause: NodeJS.ErrnoException): never => {
@@ -41,15 +43,5 @@ export const openPage = async (path: string, flag: string): Promise<PageFile> =>
   await writeFile(draft, '', { flag: 'wx' })
     .then(() => rm(draft))
     .catch(failed)
-  return {
-    write: async (text) => {
-      try {
-        await writeFile(draft, text, { flag: 'wx' })
-        await rename(draft, target)
-      } catch (cause) {
-        await rm(draft, { force: true })
-        failed(cause as NodeJS.ErrnoException)
-      }
-    },
-  }
+  return { write: (text) => replaceFile(path, text, 'The page') }
 }

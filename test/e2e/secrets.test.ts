@@ -84,10 +84,11 @@ test('whatever is run, and however much is logged: no output, file or child proc
     [
       ['show', 'plan.json'],
       ['plan', '--live', 'live.json'],
+      ['plan', '--format', 'html', '--out', 'plan.html'],
       ['apply', 'plan.json', '--debug', '--auto-approve', '--journal', 'journal.ndjson', '--format', 'json'],
     ],
     [
-      ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson'],
+      ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson', '--report', 'report.html'],
       ['status', '--format', 'json'],
       ['operations', 'list'],
     ],
@@ -107,6 +108,8 @@ test('whatever is run, and however much is logged: no output, file or child proc
       'work/live.json',
       'work/imported.yaml',
       'work/journal.ndjson',
+      'work/plan.html',
+      'work/report.html',
     ]),
   )
   // Each of them did something: there is a run that changed the compute, and a child that was told of its place.

@@ -1,5 +1,13 @@
 /** An apply as a page: what was planned, and what became of it along time. */
-import { type ApplyEvent, isEmptyPlan, type Observed, type Outcome, type Plan, type Step } from '../../model/index.ts'
+import {
+  type ApplyEvent,
+  isEmptyPlan,
+  isScheduled,
+  type Observed,
+  type Outcome,
+  type Plan,
+  type Step,
+} from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { nextSteps, STATUS_WORDS } from '../terminal-outcome.ts'
 import { NO_CHANGES, planLine, time } from '../words.ts'
@@ -85,6 +93,9 @@ const verdictOf = (
     .map(([count, words]) => `${count} ${words}`)
   const untold = ends.filter((status) => status === undefined).length
   const all = [...counts, ...(untold > 0 ? [`${untold} not known`] : [])].join(', ')
+  if (outcome !== undefined && isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
+    return { words: `Apply scheduled: ${all}.`, look: STATUS_LOOKS.scheduled }
+  }
   return isWhole
     ? { words: `Apply complete: ${all}.`, look: STATUS_LOOKS.done }
     : { words: `Apply incomplete: ${all}.`, look: STATUS_LOOKS.failed }

@@ -1,6 +1,6 @@
 /** One compute that changes: before and after, what that does to its users, and the calls that do it. */
 import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
-import { computeTitle, impactWords, place, SYMBOLS } from '../words.ts'
+import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words.ts'
 import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
@@ -46,9 +46,9 @@ export const changeCard = (
   )}</div>
 <div class="values">${valueTable(change)}</div>
 <div class="effect"><p>${chip(IMPACT_LOOKS[impact], impactWords(change))}</p>${when(
-    refused !== undefined,
-    () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`,
-  )}
+    change.windows !== undefined,
+    () => markup`<p class="window">${icon('clock')}${windowWords(change)}</p>`,
+  )}${when(refused !== undefined, () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`)}
 <p class="why">${reasons.map((reason, at) => [at === 0 ? '' : '; ', REASONS[reason]])} <span class="codes">${reasons.join(', ')}</span></p>
 <p class="place">${source === undefined ? 'declared nowhere' : markup`<code>${place(source)}</code>`}</p></div>
 <div class="steps">${steps.map((one) => stepBlock(one, context))}</div></li>

@@ -33,7 +33,7 @@ export const STATUS_LOOKS: Readonly<Record<StepStatus, Look>> = {
   failed: { icon: 'cross', tone: 'bad' },
   skipped: { icon: 'skip', tone: 'quiet' },
   'not-allowed': { icon: 'bar', tone: 'warn' },
-  scheduled: { icon: 'skip', tone: 'quiet' },
+  scheduled: { icon: 'clock', tone: 'move' },
 }
 
 /** `restarts` of `restarts: existing connections drop`. */

@@ -1,7 +1,7 @@
 /** A plan as a page to review. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
-import { interruptions, isDisruptive, NO_CHANGES, planLine, time } from '../words.ts'
+import { interruptions, isDisruptive, NO_CHANGES, planLine, time, windowWords } from '../words.ts'
 import { capacitySection } from './capacity.ts'
 import { NO_EXTRAS } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -133,6 +133,7 @@ const rowOf = (step: Step, span: Row['span'], isTimed: boolean, { numbers, chang
   const length = span === undefined || !isTimed ? '' : time(span.end - span.start)
   const impact = isDisruptive(step.impact) ? shortImpact(step.impact) : ''
   const refused = step.refused === undefined ? '' : 'refused'
+  const window = step.windows === undefined || !isDisruptive(step.impact) ? '' : 'in its window'
   const waits = step.after.map((id) => numbers.get(id)).filter((one) => one !== undefined)
   return {
     number: numbers.get(step.id) ?? 0,
@@ -141,10 +142,11 @@ const rowOf = (step: Step, span: Row['span'], isTimed: boolean, { numbers, chang
     ...(span === undefined ? {} : { span }),
     tone: look.tone,
     ...(isDisruptive(step.impact) ? { icon: look.icon } : {}),
-    words: [refused, impact, length].filter((one) => one !== '').join(' · '),
+    words: [refused, impact, window, length].filter((one) => one !== '').join(' · '),
     told: [
       shortImpact(step.impact),
       ...(refused === '' ? [] : ['refused, it will not run']),
+      ...(step.windows === undefined ? [] : [windowWords(step)]),
       ...(length === '' || span === undefined ? [] : [`starts after about ${time(span.start)}, takes about ${length}`]),
       ...(waits.length === 0 ? [] : [`after ${waits.map((one) => `step ${one}`).join(', ')}`]),
     ].join('; '),

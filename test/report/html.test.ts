@@ -1,0 +1,151 @@
+/** The pages: what they say, what they let through, how large they get. */
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Plan, RestartWindow } from '../../src/model/index.ts'
+import { applyPage, planPage } from '../../src/report/html/index.ts'
+import { eventsFor, OUTCOME, PLAN } from './fixtures.ts'
+
+const EVENTS = PLAN.steps.flatMap((step) => eventsFor(step, 'told'))
+
+const FRAME = {
+  version: '1.2.3',
+  sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
+}
+const planned = (plan: Plan): string =>
+  planPage(plan, { ...FRAME, takenAt: '2026-01-01T00:00:00.000Z', concurrency: 8 })
+const applied = (plan: Plan = PLAN): string => applyPage({ plan, events: EVENTS, outcome: OUTCOME }, FRAME)
+
+/** What a reader without styles and scripts sees, a line a block. */
+const textOf = (html: string): string =>
+  html
+    .replace(/<(style|script|symbol)\b[^>]*>.*?<\/\1>/gs, '')
+    .replace(/<\/?(p|li|h\d|div|section|tr|dt|dd|summary|header|main|footer|pre|text|label|option)\b[^>]*>/g, '\n')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+    .split('\n')
+    .map((line) => line.replace(/\s+/g, ' ').trim())
+    .filter((line) => line !== '')
+    .join('\n')
+
+describe('what they say', () => {
+  test('a plan', async () => {
+    await expect(`${textOf(planned(PLAN))}\n`).toMatchFileSnapshot('golden/plan-page.txt')
+  })
+
+  test('an apply', async () => {
+    await expect(`${textOf(applied())}\n`).toMatchFileSnapshot('golden/apply-page.txt')
+  })
+
+  test('an empty plan', () => {
+    const text = textOf(planned({ ...PLAN, changes: [], steps: [], warnings: [] }))
+    expect(text).toContain('No changes. The live project is as the manifests say.')
+    expect(text).not.toContain('interrupted')
+  })
+
+  test('a run that broke off says so, and what to run', () => {
+    const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
+    expect(text).toContain('The run broke off before its end was told. Next: run `espalier apply` again.')
+    expect(text).toContain('not known')
+  })
+
+  test('restart windows, and steps that wait for one', () => {
+    const windows: readonly RestartWindow[] = [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'UTC' }]
+    const [change, ...changes] = PLAN.changes
+    const [step] = PLAN.steps.filter((one) => one.change === change?.id)
+    if (change === undefined || step === undefined) throw new Error('no change')
+    const plan = {
+      ...PLAN,
+      changes: [{ ...change, windows }, ...changes],
+      steps: PLAN.steps.map((one) => (one === step ? { ...step, windows } : one)),
+    }
+    expect(textOf(planned(plan))).toContain('only in its restart window: Sun 02:00–04:00 UTC')
+    const steps = plan.steps.map(({ id }) => ({
+      step: id,
+      status: id === step.id ? ('scheduled' as const) : ('done' as const),
+      operations: [],
+      durationMs: 0,
+    }))
+    const events = steps.map((outcome) => ({ time: '2026-11-20T10:00:00.000Z', type: 'step-end', outcome }) as const)
+    const page = applyPage({ plan, events, outcome: { steps, interrupted: false, notes: [] } }, FRAME)
+    expect(textOf(page)).toContain(`Apply scheduled: ${steps.length - 1} done, 1 scheduled.`)
+  })
+})
+
+const NASTY = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '"><svg onload=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</style></title><!--',
+  '\u001b[31mred\u202e\u2066',
+  'javascript:alert(1)',
+  '&lt;b&gt;',
+]
+
+describe('what they let through', () => {
+  test.each([
+    ['a plan', planned],
+    ['an apply', applied],
+  ])('%s: names are text, wherever they stand', (_what, render) => {
+    const nasty = NASTY.join(' ')
+    const rename = (value: unknown): unknown => {
+      if (typeof value === 'string') return value === 'main' || value === 'reporting' ? nasty : value
+      if (Array.isArray(value)) return value.map(rename)
+      if (typeof value !== 'object' || value === null) return value
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rename(one)]))
+    }
+    const page = render(rename(PLAN) as Plan)
+    expect(page).toContain('&lt;script&gt;')
+    expect(page.match(/<script/g)).toHaveLength(1)
+    expect(page).not.toMatch(/<(img|svg)[^>]*\son/)
+    const tags = page.replace(/<(style|script)>.*?<\/\1>/gs, '').match(/<[a-z][^>]*>/g) ?? []
+    expect(tags.filter((tag) => /\son[a-z]+\s*=/.test(tag.replace(/"[^"]*"/g, '""')))).toEqual([])
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    expect(page).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Bidi_Control}]/u)
+  })
+
+  test.each([
+    ['a plan', planned(PLAN)],
+    ['an apply', applied()],
+  ])('%s: its policy names its own style and script, and it loads nothing', (_what, page) => {
+    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1]
+    const [style = '', script = ''] = ['style', 'script'].map(
+      (tag) => new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1],
+    )
+    expect(policy).toBe(
+      `default-src 'none'; style-src 'sha256-${FRAME.sha256(style)}'; script-src 'sha256-${FRAME.sha256(script)}'; base-uri 'none'; form-action 'none'`,
+    )
+    expect(page.match(/(\b(src|action|background|poster)=|url\((?!#)|@import|https?:\/\/).*/)).toBeNull()
+    expect(page.match(/href="[^#"][^"]*"/g)).toBeNull()
+    // A policy of hashes lets no style of an element through.
+    expect(page).not.toMatch(/\sstyle=/)
+  })
+})
+
+test('a page grows with its steps, and not faster', () => {
+  const many = (count: number): Plan => {
+    const copies = Array.from({ length: count }, (_, index) => index)
+    const rename = (id: string, index: number): string => `${id}-${index}`
+    return {
+      ...PLAN,
+      changes: copies.flatMap((index) => PLAN.changes.map((one) => ({ ...one, id: rename(one.id, index) }))),
+      steps: copies.flatMap((index) =>
+        PLAN.steps.map((one) => ({
+          ...one,
+          id: rename(one.id, index),
+          change: rename(one.change, index),
+          after: one.after.map((id) => rename(id, index)),
+        })),
+      ),
+    }
+  }
+  const [small, large] = [many(20), many(200)]
+  const bytes = (plan: Plan): number => Buffer.byteLength(planned(plan))
+  const perStep = (bytes(large) - bytes(small)) / (large.steps.length - small.steps.length)
+  expect(large.steps.length).toBeGreaterThanOrEqual(1_000)
+  expect(perStep).toBeLessThan(3_500)
+})
