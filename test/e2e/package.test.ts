@@ -18,9 +18,12 @@ beforeAll(() => {
   bytes = packed.size
 })
 
-test('is the program, its schemas and three texts', () => {
+test('is the program, its schemas and some texts', () => {
   const rules = [
     /^dist\/.+\.js$/,
+    // The help as it is printed, and the licences of what is bundled.
+    /^dist\/help\/\d+\.txt$/,
+    /^dist\/LICENSES\.txt$/,
     /^schemas\/.+\.(json|yaml)$/,
     /^(README|CHANGELOG)\.md$/,
     /^LICENSE$/,
