@@ -1,13 +1,23 @@
 /** The manifests of the pull request's base. */
-import { EspalierError, hasErrors, type Observed, type Origin, type Plan } from '../model/index.ts'
+import { type Diagnostic, EspalierError, hasErrors, type Observed, type Origin, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
-import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, planOfBase } from '../workflow/index.ts'
+import {
+  commitOf,
+  fetchCommit,
+  type Manifests,
+  manifestsAt,
+  parentsOf,
+  planOfBase,
+  weakenedGuards,
+} from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 
 export interface Parted {
   readonly origin: Origin
   /** Markdown of our own, a sentence each. */
   readonly notes: readonly string[]
+  /** What the pull request guards less than its base does, where the plan does not keep to the base's guards. */
+  readonly warnings?: readonly Diagnostic[]
 }
 
 /** Both plans stand against one snapshot, so nothing that moved in between is blamed on anyone. */
@@ -28,7 +38,8 @@ export const partByBase = async (
   cwd: string,
 ): Promise<Parted> => {
   try {
-    return partBy(await manifestsAt(await baseOf(cwd, pull), head, { cwd }), observed, plan)
+    const base = await manifestsAt(await baseOf(cwd, pull), head, { cwd })
+    return { ...partBy(base, observed, plan), warnings: weakenedGuards(base, head, observed) }
   } catch (error) {
     if (!(error instanceof EspalierError)) throw error
     return {

@@ -32,12 +32,15 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   if (!seen.result.ok) return reportProblems(job, [...diagnostics, ...seen.result.diagnostics])
   const { plan } = seen.result
   const pull = event.pullRequest
-  const { origin, notes }: Parted =
-    strangers !== undefined
-      ? partBy(strangers.base, seen.observed, plan)
-      : pull === undefined
-        ? { origin: originOf(undefined, plan), notes: [] }
-        : await partByBase(pull, manifests, seen.observed, plan, cwd)
+  const {
+    origin,
+    notes,
+    warnings = [],
+  }: Parted = strangers !== undefined
+    ? partBy(strangers.base, seen.observed, plan)
+    : pull === undefined
+      ? { origin: originOf(undefined, plan), notes: [] }
+      : await partByBase(pull, manifests, seen.observed, plan, cwd)
 
   tellOutputs(job, plan, origin, pull !== undefined)
   saveView(job, plan)
@@ -45,11 +48,12 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   if (strangers === undefined) savePlan(job, plan, seen, manifests)
   runner.annotate(changeAnnotations(origin.introduced))
   const { takenAt } = seen.observed
-  runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, { takenAt }))
+  const told = { ...plan, warnings: [...plan.warnings, ...warnings] }
+  runner.group('Plan', terminalPlan(told, { color: false, width: 100 }, { takenAt }))
   const marker = markerOf('plan', job.prefix)
   const view = {
     ...frameOf(job, marker),
-    plan,
+    plan: told,
     origin,
     takenAt,
     notes: [...(strangers?.notes ?? []), ...notes],

@@ -1,6 +1,6 @@
 /** Manifests and the live projects, to a plan. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
-import { type Desired, hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
+import { type Desired, type Diagnostic, hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
@@ -31,6 +31,23 @@ export const planOfBase = (base: Manifests, observed: Observed): Plan | undefine
   const documents = base.loaded.desired.documents.filter(({ project }) => known.has(project))
   const result = plan({ documents }, observed, base.sizeTable === undefined ? {} : { sizeTable: base.sizeTable })
   return result.ok ? result.plan : undefined
+}
+
+const OF_GUARDS = new Set(['W_GUARD_WEAKENED', 'W_WINDOW_CHANGED'])
+
+/**
+ * A warning for each protection, prune and restart window that the head holds less to than the base does. Its plan is
+ * what the merge will do, so it is made without the base's guards, and this is how a reviewer learns that they go.
+ */
+export const weakenedGuards = (base: Manifests, { loaded }: Manifests, observed: Observed): readonly Diagnostic[] => {
+  if (base.paths.length === 0 || hasErrors(base.loaded.diagnostics)) return []
+  const { sizeTable } = base
+  const guarded = { guard: base.loaded.desired, ...(sizeTable === undefined ? {} : { sizeTable }) }
+  const result = plan(loaded.desired, observed, guarded)
+  if (!result.ok) return []
+  return result.plan.warnings
+    .filter(({ code }) => OF_GUARDS.has(code))
+    .map((warning) => ({ ...warning, hint: 'That is so as soon as it is merged: check that it is meant.' }))
 }
 
 /** Plans against a snapshot that was taken before; what it lacks counts as not there. */

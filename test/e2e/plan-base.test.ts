@@ -120,3 +120,22 @@ test('what only the manifest changed is no drift', async () => {
   expect(await drift()).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift since HEAD.') })
   expect((await drift('--since', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
 })
+
+test('what the base guarded and the manifests do not any more is told, and planned as the merge will do it', async () => {
+  const window = '{ days: [sun], from: "02:00", to: "04:00", timezone: UTC }'
+  const shop = (guard: string, size: number) =>
+    `version: 1\nproject: shop\nbranches:\n  main:\n${guard}    primary: { size: ${size} }\n`
+  await writeFile(join(folder, 'espalier.yaml'), `restartWindow: ${window}\n${shop('    protect: true\n', 1)}`)
+  git('commit', '-qam', 'guarded')
+  await writeFile(join(folder, 'espalier.yaml'), shop('', 4))
+  const { stdout } = await plan('--base', 'HEAD', '--format', 'json')
+  const { steps, warnings } = JSON.parse(stdout)
+  expect(steps).toMatchObject([{ impact: 'restart' }])
+  expect(steps[0]).not.toHaveProperty('windows')
+  expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
+    ['W_GUARD_WEAKENED', 'That is so as soon as it is merged: check that it is meant.'],
+    ['W_WINDOW_CHANGED', 'That is so as soon as it is merged: check that it is meant.'],
+  ])
+  const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
+  expect(unguarded.warnings).toEqual([])
+})

@@ -104,8 +104,8 @@ describe('what a retry gets over is told while it is waited for, and the plan is
     ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
     ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'gave no answer: ', AT]],
     ['reset-after', [request({ kind: 'reset-after' })], [LOOKING, 'gave no answer: ', AT]],
-    ['truncate', [request({ kind: 'truncate' })], [LOOKING, 'something that is not JSON', 'status 201']],
-    ['malformed', [request({ kind: 'malformed' })], [LOOKING, 'something that is not JSON', 'status 201']],
+    ['truncate', [request({ kind: 'truncate' })], [LOOKING, 'it is not JSON', 'status 201']],
+    ['malformed', [request({ kind: 'malformed' })], [LOOKING, 'it is not JSON', 'status 201']],
     [
       'html',
       [request({ kind: 'html' }, { times: 1 })],

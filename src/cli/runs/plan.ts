@@ -23,6 +23,7 @@ import {
   manifestsAt,
   planOfBase,
   readSnapshot,
+  weakenedGuards,
 } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { shardOfFlag, usageError } from '../flags.ts'
@@ -63,7 +64,8 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
     reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags)
     return EXIT.error
   }
-  const { plan } = seen.result
+  const weakened = base === undefined ? [] : weakenedGuards(base.manifests, manifests, seen.observed)
+  const plan = { ...seen.result.plan, warnings: [...seen.result.plan.warnings, ...weakened] }
   // Warnings of the manifests alone are no part of the plan.
   if (manifests.loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
