@@ -80,21 +80,25 @@ const document = (project: number, branches: readonly string[]): string =>
 /** Every tenth branch, and the first of each project, is to be larger than it is. */
 const wantedSize = (index: number): number => (index % 10 === 0 ? 2 : 1)
 
+/** A document has a bound, and a project may have several. */
+const BRANCHES_A_DOCUMENT = 5_000
+
 const documentsOf = (world: World): readonly string[] => {
   switch (world.kind) {
     case 'fleet':
-      return list(world.projects, (project) =>
-        document(
-          project,
-          fleetBranches(world.computes / world.projects).flatMap(({ name, hasReplica }, index) => [
-            `  ${name}:`,
-            '    primary:',
-            `      size: ${wantedSize(index)}`,
-            '      scaleToZero: 5m',
-            ...(hasReplica ? ['    replicas:', '      reporting:', '        size: 0.25'] : []),
-          ]),
-        ),
-      )
+      return list(world.projects, (project) => {
+        const branches = fleetBranches(world.computes / world.projects).map(({ name, hasReplica }, index) => [
+          `  ${name}:`,
+          '    primary:',
+          `      size: ${wantedSize(index)}`,
+          '      scaleToZero: 5m',
+          ...(hasReplica ? ['    replicas:', '      reporting:', '        size: 0.25'] : []),
+        ])
+        const parts = list(Math.ceil(branches.length / BRANCHES_A_DOCUMENT), (part) =>
+          branches.slice(part * BRANCHES_A_DOCUMENT, (part + 1) * BRANCHES_A_DOCUMENT),
+        )
+        return parts.map((own) => document(project, own.flat()))
+      }).flat()
     case 'primaries':
       return [
         document(

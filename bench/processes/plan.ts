@@ -8,6 +8,8 @@ import { look, readManifests } from '../../src/workflow/index.ts'
 
 const [path = '', baseUrl = '', apiKey = ''] = process.argv.slice(2)
 const manifests = await readManifests([path])
+const [wrong] = manifests.loaded.diagnostics
+if (wrong !== undefined) throw new Error(`the bench's own manifest is wrong: ${wrong.message}`)
 const api = createReadApi({ baseUrl, apiKey, rateLimit: false })
 const { observed, result } = await look(api, manifests, { concurrency: 16, estimate: true })
 await api.close()
