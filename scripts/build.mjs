@@ -1,6 +1,6 @@
 // Builds the program into dist/, with the licences of what is in it, and with its help.
 import { execFile } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { bundle } from './bundle.mjs'
 import { licences } from './licences.mjs'
@@ -25,3 +25,6 @@ async function keepHelp() {
   await mkdir('dist/help')
   for (const [columns, text] of Object.entries(texts)) await writeFile(`dist/help/${columns}.txt`, text)
 }
+
+// A link of npm's to the file before is a link to this one, which must run as that did.
+await chmod('dist/main.js', 0o755)

@@ -3,7 +3,7 @@ import { type ApplyEvent, formatWindow, plainJson, type Step } from '../model/in
 import { plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style } from './style.ts'
 import { statusMark } from './terminal-outcome.ts'
-import { impactWords, isDisruptive, stepTitle, time } from './words.ts'
+import { impactWords, isDisruptive, isOfFleet, stepTitle, time } from './words.ts'
 
 /**
  * One line without its end, or `undefined` for an event that has been told in another way.
@@ -15,26 +15,35 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)
+  const isFleet = isOfFleet(steps?.values() ?? [])
+  /** Projects go side by side, so each line of a fleet says whose it is. */
+  const owner = (id: string): string => {
+    const step = isFleet ? steps?.get(id) : undefined
+    return step === undefined ? '' : paint.dim(`  ${stepTitle(step, new Map(), true)}`)
+  }
   switch (event.type) {
     case 'window-overridden':
       return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
     case 'step-start': {
       const warning = isDisruptive(event.step.impact) ? paint.red(`  ! ${impactWords(event.step)}`) : ''
-      return `${paint.bold('start')}  ${stepTitle(event.step, new Map())}${warning}`
+      return `${paint.bold('start')}  ${stepTitle(event.step, new Map(), isFleet)}${warning}`
     }
     case 'call':
-      return paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`)
+      return (
+        paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`) +
+        owner(event.step)
+      )
     case 'wait':
-      return `  waiting ${time(event.delayMs)}: ${event.message}`
+      return `  waiting ${time(event.delayMs)}: ${event.message}${owner(event.step)}`
     case 'operation': {
       const { action, id, status, failuresCount } = event.operation
-      return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}`
+      return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}${owner(event.step)}`
     }
     case 'step-end': {
       const { step, status, message, durationMs } = event.outcome
       const why = message === undefined ? '' : `: ${message}`
       const known = steps?.get(event.outcome.step)
-      const title = known === undefined ? step : stepTitle(known, new Map())
+      const title = known === undefined ? step : stepTitle(known, new Map(), isFleet)
       return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
     }
     case 'interrupt':

@@ -7,6 +7,7 @@ import {
   impactWords,
   interruptions,
   isDisruptive,
+  isOfFleet,
   NO_CHANGES,
   planLine,
   SYMBOLS,
@@ -54,13 +55,15 @@ export const escapeMarkdown = (text: string): string =>
     .replace(/[\\`*_{}[\]()#+!|~$^-]/g, '\\$&')
     .replace(/[@:/]/g, (char) => `&#${char.charCodeAt(0)};`)
 
-const table = (changes: readonly Change[]): string =>
-  [
-    '| | branch | compute | change | impact |',
-    '|---|---|---|---|---|',
+const table = (changes: readonly Change[]): string => {
+  const isFleet = isOfFleet(changes)
+  return [
+    `| |${isFleet ? ' project |' : ''} branch | compute | change | impact |`,
+    `|---|${isFleet ? '---|' : ''}---|---|---|---|`,
     ...changes.map((change) => {
       const cells = [
         `\`${SYMBOLS[change.kind]}\``,
+        ...(isFleet ? [escapeMarkdown(change.project)] : []),
         escapeMarkdown(change.branch.name),
         `${escapeMarkdown(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${escapeMarkdown(change.compute.id)}`}`,
         whatChanges(change),
@@ -71,6 +74,7 @@ const table = (changes: readonly Change[]): string =>
       return `| ${cells.join(' | ')} |`
     }),
   ].join('\n')
+}
 
 const whatChanges = (change: Change): string => {
   const attributes = change.attributes.map(
@@ -85,10 +89,11 @@ const whatChanges = (change: Change): string => {
 
 const stepList = (plan: Plan): string => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const isFleet = isOfFleet(plan.steps)
   return plan.steps
     .map(
       (step, index) =>
-        `${index + 1}. ${escapeMarkdown(stepTitle(step, changes))}${isDisruptive(step.impact) ? ` — **${escapeMarkdown(impactWords(step))}**` : ''}`,
+        `${index + 1}. ${escapeMarkdown(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? ` — **${escapeMarkdown(impactWords(step))}**` : ''}`,
     )
     .join('\n')
 }

@@ -10,7 +10,7 @@ import {
 } from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, type Paint, paintOf, type Style, wrap } from './style.ts'
-import { stepTitle, time } from './words.ts'
+import { isOfFleet, stepTitle, time } from './words.ts'
 
 export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
   done: 'done',
@@ -26,10 +26,11 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const isFleet = isOfFleet(plan.steps)
   const open = outcome.steps.filter(({ status }) => status !== 'done')
   const lines = open.map((one) => {
     const step = steps.get(one.step)
-    const title = step === undefined ? one.step : stepTitle(step, changes)
+    const title = step === undefined ? one.step : stepTitle(step, changes, isFleet)
     return wrap(`${statusMark(one.status, paint)} ${title}${whyOf(one)}`, style, '', '  ')
   })
   const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${note}`, style, '', '  '))
@@ -92,11 +93,14 @@ const closing = (outcome: Outcome, paint: Paint): string => {
   const counts = STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0)
     .map((status) => `${count(status)} ${STATUS_WORDS[status]}`)
     .join(', ')
-  const spent = `${counted(outcome.steps.length, 'step')} took ${time(total)} in sum`
+  const spent =
+    count('done') + count('failed') === 0
+      ? ''
+      : ` ${counted(count('done') + count('failed'), 'step')} took ${time(total)} in sum.`
   if (isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
-    return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}. ${spent}.`
+    return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}.${spent}`
   }
   return whole
-    ? `${paint.bold(paint.green('Apply complete'))}: ${counts}. ${spent}.`
-    : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}. ${spent}.`
+    ? `${paint.bold(paint.green('Apply complete'))}: ${counts}.${spent}`
+    : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}.${spent}`
 }

@@ -17,6 +17,7 @@ import {
   impactWords,
   interruptions,
   isDisruptive,
+  isOfFleet,
   NO_CHANGES,
   place,
   planLine,
@@ -34,17 +35,22 @@ export interface PlanContext {
   readonly takenAt?: string
   /** When the plan is read, ISO 8601: tells which restart windows are open. */
   readonly now?: string
+  /** `--now`: steps run outside of their windows too. */
+  readonly overridesWindows?: boolean
   /** Since which commit, and what was so before. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
+
+/** Against which restart windows are read. */
+type Clock = Pick<PlanContext, 'now' | 'overridesWindows'>
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
   const paint = paintOf(style)
   const sections = [
     ...(extra.since === undefined
-      ? changeSections(plan.changes, style, paint, extra.now)
-      : originSections(plainValue(extra.since), style, paint, extra.now)),
+      ? changeSections(plan.changes, style, paint, extra)
+      : originSections(plainValue(extra.since), style, paint, extra)),
     stepsSection(plan, style, paint),
     unmanagedSection(plan.unmanaged, style, paint),
     warningsSection(plan, style, paint),
@@ -58,10 +64,10 @@ const originSections = (
   { ref, origin }: NonNullable<PlanContext['since']>,
   style: Style,
   paint: Paint,
-  now: string | undefined,
+  clock: Clock,
 ): readonly string[] => {
   const part = (title: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, now)]
+    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, clock)]
   const { introduced, drift, settled } = origin
   return [
     ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
@@ -71,12 +77,7 @@ const originSections = (
   ]
 }
 
-const changeSections = (
-  changes: readonly Change[],
-  style: Style,
-  paint: Paint,
-  now: string | undefined,
-): readonly string[] => {
+const changeSections = (changes: readonly Change[], style: Style, paint: Paint, clock: Clock): readonly string[] => {
   const sections: string[] = []
   let project = ''
   let branch = ''
@@ -99,13 +100,13 @@ const changeSections = (
       }
       lines.push(paint.bold(`Branch ${change.branch.name}`) + paint.dim(`  ${branch}`))
     }
-    lines.push(...changeLines(change, style, paint, now))
+    lines.push(...changeLines(change, style, paint, clock))
   }
   flush()
   return sections
 }
 
-const changeLines = (change: Change, style: Style, paint: Paint, now: string | undefined): readonly string[] => {
+const changeLines = (change: Change, style: Style, paint: Paint, clock: Clock): readonly string[] => {
   const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
     change.kind
   ]
@@ -119,7 +120,9 @@ const changeLines = (change: Change, style: Style, paint: Paint, now: string | u
     wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
     ...change.attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
     wrap(impactText(change, paint), style, '      ', '        '),
-    ...(change.windows === undefined ? [] : [wrap(paint.cyan(windowWords(change, now)), style, '      ', '        ')]),
+    ...(change.windows === undefined
+      ? []
+      : [wrap(paint.cyan(windowWords(change, clock.now, clock.overridesWindows)), style, '      ', '        ')]),
     ...(first === undefined
       ? []
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
@@ -146,9 +149,10 @@ const stepsSection = (plan: Plan, style: Style, paint: Paint): string => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
   const width = String(plan.steps.length).length
+  const isFleet = isOfFleet(plan.steps)
   const lines = plan.steps.map((step, index) =>
     wrap(
-      stepText(step, changes, numbers, paint),
+      stepText(step, changes, numbers, paint, isFleet),
       style,
       `  ${String(index + 1).padStart(width)}. `,
       ' '.repeat(width + 4),
@@ -165,12 +169,13 @@ const stepText = (
   changes: ReadonlyMap<string, Change>,
   numbers: ReadonlyMap<string, number>,
   paint: Paint,
+  isFleet: boolean,
 ): string => {
   const waits = step.after.map((id) => numbers.get(id)).filter((number) => number !== undefined)
   const impact = isDisruptive(step.impact) ? `  ${paint.red(`! ${IMPACT_WORDS[step.impact].replace(/:.*$/, '')}`)}` : ''
   const parked = step.reason === 'PARKED' ? ', to wait there' : ''
   return [
-    `${stepTitle(step, changes)}${parked}`,
+    `${stepTitle(step, changes, isFleet)}${parked}`,
     impact,
     waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
     step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its window'),

@@ -50,6 +50,7 @@ export const impactWords = ({
 export const windowWords = (
   { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },
   now?: string,
+  isOverridden = false,
 ): string => {
   if (windows === undefined) return ''
   const words = windows.map(formatWindow).join(' and ')
@@ -57,6 +58,7 @@ export const windowWords = (
   if (impact === 'none') return `if it is active by then: only in ${which}: ${words}`
   if (now === undefined) return `only in ${which}: ${words}`
   const { isOpen, opensLocally } = openingOf(windows, Date.parse(now))
+  if (isOverridden && !isOpen) return `outside of ${which}, which --now overrides: ${words}`
   if (isOpen) return `in ${which}, open now: ${words}`
   return opensLocally === undefined
     ? `waits for ${which}, not open at once within a year: ${words}`
@@ -68,14 +70,25 @@ export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
-/** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`. */
-export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>): string => {
+/** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`; of several projects ` in PROJECT`. */
+export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>, isFleet = false): string => {
   const from = step.kind === 'move' ? changes.get(step.change)?.from?.name : undefined
   const way = step.kind === 'move' ? 'to' : 'on'
   const id = step.compute.id === undefined ? '' : ` (${step.compute.id})`
+  const project = isFleet ? ` in ${step.project}` : ''
   return plainText(
-    `${step.kind} ${computeTitle(step.compute)}${from === undefined ? '' : ` from ${from}`} ${way} ${step.branch.name}${id}`,
+    `${step.kind} ${computeTitle(step.compute)}${from === undefined ? '' : ` from ${from}`} ${way} ${step.branch.name}${project}${id}`,
   )
+}
+
+/** Whether they are of several projects: branches of one name then need the project's beside it. */
+export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean => {
+  let first: string | undefined
+  for (const { project } of all) {
+    first ??= project
+    if (project !== first) return true
+  }
+  return false
 }
 
 /** What the counts of `Plan: …` do not say: interruptions, and what is refused. */

@@ -273,3 +273,26 @@ test('annotations name the line, the worst first', () => {
   expect(annotations[0]?.message).toContain('moves')
   expect(annotations.map(({ message }) => message).join()).not.toContain('no one is interrupted')
 })
+
+test('branches of one name in several projects are told apart everywhere', () => {
+  const { plan } = full()
+  const fleet: Plan = {
+    ...plan,
+    projects: [...plan.projects, 'other-sea-87654321'],
+    changes: plan.changes.flatMap((one) => [one, { ...one, id: `other/${one.id}`, project: 'other-sea-87654321' }]),
+    steps: plan.steps.flatMap((one) => [one, { ...one, id: `other/${one.id}`, project: 'other-sea-87654321' }]),
+  }
+  const text = planComment(view(fleet, originOf(undefined, fleet)))
+  const [, diff = ''] = /```+diff\n([\s\S]*?)\n```/.exec(text) ?? []
+  const trees = diff.split('\n').filter((line) => / main in /.test(line))
+  expect(trees.map((line) => line.slice(1).trim())).toEqual([
+    'main in quiet-river-12345678:',
+    'main in other-sea-87654321:',
+  ])
+  expect(text.match(/^> - .* on .*main.* in .*/gm)).toHaveLength(
+    new Set(text.match(/^> - .* on .*main.* in .*/gm)).size,
+  )
+  expect(text).toMatch(/^\d+\. .*update primary on main in other-sea-87654321/m)
+  const own = planComment(full())
+  expect(own).not.toContain(' in quiet-river-12345678')
+})

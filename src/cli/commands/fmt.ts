@@ -7,7 +7,7 @@ export const fmtCommand = defineCommand({
   positionals: PATHS,
   flags: {
     check: { type: 'boolean', describe: 'Write nothing; exit code 2 where something would be' },
-    diff: { type: 'boolean', describe: 'Show what changes' },
+    diff: { type: 'boolean', describe: 'Show what changes as well; with --check it is not written' },
   },
   examples: [
     ['$0 fmt', 'The manifests here'],
@@ -15,7 +15,7 @@ export const fmtCommand = defineCommand({
     ['$0 fmt - < espalier.yaml', 'From stdin to stdout, for an editor'],
   ],
   notes: `Keys are put in the order of docs/manifest.md, and a comment goes with the key below it. Durations and sizes get
-their shortest spelling (\`300s\` is \`5m\`). The order of branches, replicas, profiles and rules is yours, and so are
+their usual spelling (\`300s\` is \`5m\`). The order of branches, replicas, profiles and rules is yours, and so are
 indentation, quotes and blank lines. The names of changed files are printed.
 
 Exit codes:

@@ -151,10 +151,11 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   const isJson = flags.format === 'json'
   const at = systemClock.now()
   const now = new Date(at).toISOString()
+  const shown = { takenAt: observed.takenAt, now, overridesWindows: flags.now === true }
   // The stream of events holds the plan; beside it people see one only where they are asked about it.
-  if (!isJson) print(terminalPlan(plan, styleOf(process.stdout, flags), { takenAt: observed.takenAt, now }))
+  if (!isJson) print(terminalPlan(plan, styleOf(process.stdout, flags), shown))
   else if (flags.autoApprove !== true) {
-    print(terminalPlan(plan, styleOf(process.stderr, flags), { takenAt: observed.takenAt, now }), process.stderr)
+    print(terminalPlan(plan, styleOf(process.stderr, flags), shown), process.stderr)
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })

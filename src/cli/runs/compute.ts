@@ -73,13 +73,13 @@ const targetsOf = async (api: WriteApi, project: string, refs: readonly string[]
   return refs.map((ref) => ({ ...chooseCompute(ref, known), ref }))
 }
 
-const isNeeded = (command: ComputeCommand, { ref, observed }: Target): boolean => {
+const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target): boolean => {
   if (command === 'restart' && isIdle(observed)) {
     throw new EspalierError(
       'E_IDLE',
       `${plainText(ref)} is idle, and only an active compute can be restarted (spec 4.7).`,
       {
-        hint: `Wake it instead: espalier compute start ${plainText(ref)}`,
+        hint: `Wake it instead: espalier compute start ${plainText(ref)} --project ${projectId}`,
       },
     )
   }

@@ -2,7 +2,7 @@
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, IMPACTS } from '../../model/index.ts'
-import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, isOfFleet, SYMBOLS, windowWords } from '../words.ts'
 import { fenced, literal } from './literal.ts'
 import type { Frame } from './view.ts'
 
@@ -85,11 +85,13 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
 /** What stands under each branch. */
 const treeOf = (changes: readonly Change[], side: Side): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
+  const isFleet = isOfFleet(changes)
   for (const change of changes) {
-    const { kind, compute } = change
+    const { kind, compute, project } = change
     const isThere = side === 'before' ? kind !== 'create' : kind !== 'delete'
     if (!isThere) continue
-    const branch = side === 'before' && change.from !== undefined ? change.from.name : change.branch.name
+    const name = side === 'before' && change.from !== undefined ? change.from.name : change.branch.name
+    const branch = isFleet ? `${name} in ${project}` : name
     const tree = trees.get(branch) ?? emptyTree()
     trees.set(branch, tree)
     const slot = compute.type === 'read_write' ? ['primary'] : ['replicas', compute.name ?? compute.id ?? 'new']

@@ -1,7 +1,7 @@
 /** What became of the merge: every step, and what to do about those that are not done. */
 import { isScheduled, type StepOutcome } from '../../model/index.ts'
 import { counted } from '../style.ts'
-import { stepTitle, time } from '../words.ts'
+import { isOfFleet, stepTitle, time } from '../words.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import { literal } from './literal.ts'
 import type { OutcomeView } from './view.ts'
@@ -60,9 +60,10 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
 const table = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const isFleet = isOfFleet(plan.steps)
   const rows = shown.map((outcome) => {
     const step = steps.get(outcome.step)
-    const title = step === undefined ? outcome.step : stepTitle(step, changes)
+    const title = step === undefined ? outcome.step : stepTitle(step, changes, isFleet)
     const words = [
       ...(outcome.reason === undefined ? [] : [outcome.reason]),
       ...(outcome.message === undefined ? [] : [literal(outcome.message)]),

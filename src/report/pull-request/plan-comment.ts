@@ -1,7 +1,7 @@
 /** A plan for the reviewer of a pull request: what it does first, who caused it, and only then the details. */
 import { type Change, isEmptyPlan } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
-import { computeTitle, impactWords, isDisruptive, stepTitle } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, isOfFleet, stepTitle } from '../words.ts'
 import { changeTable, worstFirst, yamlDiff } from './changes.ts'
 import { stepGraph } from './graph.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
@@ -117,11 +117,12 @@ const quietPart = (quiet: readonly Change[], view: PlanView, detail: Detail): re
 /** The worst few by name, where the eye falls first. */
 const alarm = (loud: readonly Change[]): string => {
   const deletes = loud.some(({ kind, impact }) => kind === 'delete' || impact === 'gone' || impact === 'new-host')
+  const isFleet = isOfFleet(loud)
   const named = loud
     .slice(0, 5)
     .map(
       (change) =>
-        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}: ${impactWords(change)}`,
+        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}`,
     )
   const more = loud.length > named.length ? [`> - and ${group(loud.length - named.length)} more`] : []
   return [`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')
@@ -139,10 +140,11 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
 
 const order = ({ plan }: PlanView, detail: Detail): string => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const isFleet = isOfFleet(plan.steps)
   const list = plan.steps
     .map(
       (step, index) =>
-        `${index + 1}. ${literal(stepTitle(step, changes))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
+        `${index + 1}. ${literal(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
     )
     .join('\n')
   const graph = detail.graph ? stepGraph(plan) : undefined
