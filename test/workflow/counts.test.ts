@@ -98,8 +98,8 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 1179018,
-      "markdown": 96196,
-      "terminal": 129294,
+      "markdown": 101710,
+      "terminal": 132294,
     }
   `)
   const whole = await plan(20)
