@@ -1,6 +1,8 @@
 /** Runs a plan: project beside project, step after step within one. */
+
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
+import { groupBy } from '../base/index.ts'
 import {
   type ApplyEvent,
   type Clock,
@@ -64,7 +66,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
 
   const openings = openingsOf(options.api, clock)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const queues = groupByProject(plan.steps)
+  const queues = [...groupBy(plan.steps, ({ project }) => project).values()]
   let next = 0
   const worker = async (): Promise<void> => {
     for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
@@ -167,16 +169,6 @@ const interrupted = (step: Step, why: string | undefined): StepOutcome => ({
   operations: [],
   durationMs: 0,
 })
-
-const groupByProject = (steps: readonly Step[]): readonly (readonly Step[])[] => {
-  const groups = new Map<string, Step[]>()
-  for (const step of steps) {
-    const group = groups.get(step.project)
-    if (group === undefined) groups.set(step.project, [step])
-    else group.push(step)
-  }
-  return [...groups.values()]
-}
 
 /** Replaced computes, old id to new. */
 const successors = (plan: Plan, outcomes: ReadonlyMap<string, StepOutcome>): Readonly<Record<string, string>> => {

@@ -1,5 +1,5 @@
 /** Who goes with whom, at the least cost. */
-import { groupBy } from './group-by.ts'
+import { groupBy } from '../base/index.ts'
 
 /** Above this many pairs the exact assignment would take too long. */
 const EXACT_PAIRS = 40_000

@@ -1,4 +1,5 @@
 /** Which live compute each declared one is. */
+import { groupBy } from '../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type ComputeAttributes,
@@ -16,7 +17,6 @@ import {
 } from '../model/index.ts'
 import { assign } from './assign.ts'
 import { problem, warning } from './diagnostics.ts'
-import { groupBy } from './group-by.ts'
 import type { ResolvedBranch } from './resolve.ts'
 import { compare } from './sort.ts'
 

@@ -1,6 +1,6 @@
+import { groupBy } from '../base/index.ts'
 import { type CapacityTotal, type Origin, PLAN_FORMAT_VERSION, type Plan, type PlanSummary } from '../model/index.ts'
 import { bySource } from './diagnostics.ts'
-import { groupBy } from './group-by.ts'
 import { compare } from './sort.ts'
 
 /** The plan that one run over all their projects would have made. No project may be in two of them. */

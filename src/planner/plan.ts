@@ -1,3 +1,4 @@
+import { groupBy } from '../base/index.ts'
 import {
   type Desired,
   type DesiredDocument,
@@ -9,7 +10,6 @@ import {
   SIZE_TABLE,
 } from '../model/index.ts'
 import { bySource, nearest, problem } from './diagnostics.ts'
-import { groupBy } from './group-by.ts'
 import type { PlanOptions } from './options.ts'
 import { planProject } from './plan-project.ts'
 import { compare, compareSource } from './sort.ts'

@@ -1,4 +1,5 @@
 /** The counts below a plan. */
+import { groupBy } from '../base/index.ts'
 import {
   type CapacityTotal,
   type Change,
@@ -13,7 +14,6 @@ import {
   type SizeTable,
   type Step,
 } from '../model/index.ts'
-import { groupBy } from './group-by.ts'
 
 export const summarise = (
   projects: readonly ObservedProject[],

@@ -1,4 +1,5 @@
 /** When each step of a plan would run: one at a time in a project, projects side by side. */
+import { groupBy } from '../../base/index.ts'
 import type { Observed, Plan, Step } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
 
@@ -64,12 +65,6 @@ const mediansOf = (
   )
 }
 
-export const byProject = (steps: readonly Step[]): readonly (readonly Step[])[] => {
-  const groups = new Map<string, Step[]>()
-  for (const step of steps) {
-    const group = groups.get(step.project)
-    if (group === undefined) groups.set(step.project, [step])
-    else group.push(step)
-  }
-  return [...groups.values()]
-}
+export const byProject = (steps: readonly Step[]): readonly (readonly Step[])[] => [
+  ...groupBy(steps, ({ project }) => project).values(),
+]
