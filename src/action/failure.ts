@@ -16,6 +16,7 @@ export type FailureReason =
 
 const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_STALE: 'plan-stale',
+  E_PLAN_EDITED: 'plan-stale',
   E_BUDGET: 'over-budget',
   E_KEY: 'auth',
 }

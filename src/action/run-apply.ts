@@ -1,17 +1,17 @@
 /** Applies what was merged: the saved plan where one is given, else the plan as of now. */
 import { createWriteApi, systemClock } from '../api/index.ts'
-import { applyPlan, whatMoved } from '../apply/index.ts'
+import { applyPlan } from '../apply/index.ts'
 import { type ApplyEvent, hasErrors, isEmptyPlan, type Outcome, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import { eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import {
+  checkSavedPlan,
   keepToBudgets,
   look,
   manifestsOf,
   onInterrupt,
   readManifests,
   readPlanFile,
-  staleError,
 } from '../workflow/index.ts'
 import { markerOf } from './comment.ts'
 import { reasonOfOutcome } from './failure.ts'
@@ -37,11 +37,9 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const connection = await connect(job)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: LOCK_TIMEOUT_MS })
   try {
-    const { observed, result } = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
-    if (file !== undefined) {
-      const moved = whatMoved(file, result, observed, loaded.digest)
-      if (moved.length > 0) throw staleError(inputs.planFile, moved)
-    }
+    const seen = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
+    if (file !== undefined) checkSavedPlan(file, inputs.planFile, manifests, seen)
+    const { observed, result } = seen
     if (!result.ok) return reportProblems(job, [...loaded.diagnostics, ...result.diagnostics])
     const { plan } = result
     tellOutputs(job, plan, originOf(undefined, plan), false)

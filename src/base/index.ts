@@ -1,1 +1,3 @@
+export * from './canonical-json.ts'
+export * from './differences.ts'
 export * from './group-by.ts'

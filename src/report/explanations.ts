@@ -221,6 +221,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_NO_SANDBOX: { rule: 'A sandbox of yours runs.', example: 'espalier sandbox serve', wayOut: 'Start one.' },
   E_OUT: { rule: 'The file can be written.', example: '--out plan.json', wayOut: 'Name another one.' },
+  E_PLAN_EDITED: {
+    rule: 'A saved plan is applied and shown as it was saved.',
+    example: 'summary.restarts was set to 0 in plan.json',
+    wayOut: 'Change the manifests and plan again.',
+  },
   E_PLAN_FILE: {
     rule: 'A saved plan was written by plan --out, in this format.',
     example: 'espalier plan --out plan.json',
