@@ -37,6 +37,10 @@ export class ApiError extends EspalierError {
   }
 }
 
+/** What was asked for is not there. That the address is wrong says nothing of it. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 404 && error.code !== 'E_BASE_URL'
+
 const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails): string =>
   [
     `${method} ${path}`,
@@ -56,6 +60,12 @@ const HINTS: Readonly<Record<number, string>> = {
 }
 
 const hintOf = (code: string, status: number | undefined): string | undefined => {
+  if (code === 'E_BASE_URL') {
+    return 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.'
+  }
+  if (code === 'E_ANSWER') {
+    return 'Look at it in the console. If the value is right, this version of espalier does not know it yet: please report it.'
+  }
   if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
   if (status !== undefined && status >= 500) return 'The service has a problem of its own: run the same command again.'
   if (code === 'E_TLS') return 'Trust a private authority by its certificate: NODE_EXTRA_CA_CERTS=FILE.'

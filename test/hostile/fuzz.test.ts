@@ -322,16 +322,17 @@ describe('a snapshot', () => {
 describe('answers of the control API', () => {
   test('of any shape are refused, or can be planned against', async () => {
     const computes = LIVE.projects[0]?.computes ?? []
+    const plainId = (id: string): string => id.replaceAll(/[^a-z0-9-]/g, '-')
     const answers = {
       branches: (LIVE.projects[0]?.branches ?? []).map(({ id, name }) => ({
-        id,
+        id: plainId(id),
         name,
         default: false,
         protected: true,
       })),
       endpoints: computes.map(({ id, branchId, type }) => ({
         id,
-        branch_id: branchId,
+        branch_id: plainId(branchId),
         type,
         host: 'h',
         current_state: 'active',
