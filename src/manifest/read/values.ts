@@ -11,6 +11,7 @@ import {
   SCALE_TO_ZERO_NEVER,
   type Size,
   sizeStep,
+  sizesInWords,
 } from '../../model/index.ts'
 import { list, type ReadContext } from './context.ts'
 
@@ -129,7 +130,7 @@ const readStep = (context: ReadContext, node: Node | null, what: string): number
   return context.report(
     'E_SIZE_STEP',
     node,
-    `${node.source ?? node.value} CU is no compute size: sizes are 0.25, 0.5, whole numbers from 1 to 16 and even numbers from 18 to 56.`,
+    `${node.source ?? node.value} CU is not a valid compute size. Valid sizes: ${sizesInWords(table)}.`,
     near === undefined ? undefined : `The nearest is \`${near.cu}\`.`,
   )
 }
