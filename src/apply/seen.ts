@@ -42,20 +42,26 @@ export const seenOf = ({ projects }: Observed): Seen =>
 
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
 
-const seenCompute = ({ branchId, type, state, pendingState, attributes }: ObservedCompute): SeenCompute => ({
-  branch: branchId,
-  type,
-  state,
-  ...(pendingState === undefined ? {} : { pendingState }),
-  attributes: Object.fromEntries(
-    ATTRIBUTE_KEYS.flatMap((key) => {
-      const value = attributes[key]
-      if (value === undefined) return []
-      // Settings may hold secrets, and the file may be read by others than the project's owners.
-      return [[rowOf(key).path, key === 'postgresSettings' ? fingerprint(value) : rowOf(key).format(value)] as const]
-    }),
-  ),
-})
+const seenCompute = (compute: ObservedCompute): SeenCompute => {
+  const { id: _id, host: _host, createdAt: _created, lastActive: _last, ...lasting } = compute
+  const { branchId, type, state, pendingState, attributes, ...others } = lasting
+  return {
+    branch: branchId,
+    type,
+    state,
+    ...(pendingState === undefined ? {} : { pendingState }),
+    attributes: Object.fromEntries(
+      ATTRIBUTE_KEYS.flatMap((key) => {
+        const value = attributes[key]
+        if (value === undefined) return []
+        // Settings may hold secrets, and the file may be read by others than the project's owners. With them goes what is
+        // sent along with a change of settings.
+        const text = key === 'postgresSettings' ? fingerprint([value, others]) : rowOf(key).format(value)
+        return [[rowOf(key).path, text] as const]
+      }),
+    ),
+  }
+}
 
 const fingerprint = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
 
