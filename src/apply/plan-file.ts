@@ -40,7 +40,7 @@ export const encodePlanFile = (parts: PlanFileParts): string =>
     manifestDigest: parts.manifestDigest,
     ...(parts.manifests === undefined ? {} : { manifests: parts.manifests }),
     ...(parts.shard === undefined ? {} : { shard: shardText(parts.shard) }),
-    seen: seenOf(parts.observed),
+    seen: seenOf(parts.observed, parts.plan.projects),
     plan: parts.plan,
   })
 

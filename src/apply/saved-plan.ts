@@ -26,7 +26,7 @@ export interface Present {
 
 export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdict => {
   const { fresh, rewound, observed } = present
-  const moved = movedSince(file.seen, observed)
+  const moved = movedSince(file.seen, observed, file.plan.projects)
   const causes = [
     ...(file.manifestDigest === present.manifestDigest ? [] : ['The manifests have changed.']),
     ...(file.espalier === present.espalierVersion
@@ -81,17 +81,18 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * All else but estimates. What the plan leaves alone may come and go (previews, unmanaged computes): where it has, only
+ * What else a reader goes by. What the plan leaves alone may come and go (previews, unmanaged computes): where it has, only
  * what has not moved is compared.
  */
 const shownOf = (plan: Plan, isSame: boolean, moved: Moved): unknown => {
-  const { changes: _changes, steps: _steps, estimates: _estimates, unmanaged, summary, warnings, ...rest } = plan
+  const { formatVersion, projects, unmanaged, summary, warnings } = plan
   const isStill = !moved.branches && moved.computes.length === 0
-  if (isSame && isStill) return { ...rest, unmanaged, summary, warnings }
+  if (isSame && isStill) return { formatVersion, projects, unmanaged, summary, warnings }
   const { unmanaged: _unmanaged, managed: _managed, capacity: _capacity, ...counts } = summary
   const gone = new Set(moved.computes.map(({ id }) => id))
   return {
-    ...rest,
+    formatVersion,
+    projects,
     ...(isSame ? { unmanaged: unmanaged.filter(({ compute }) => !gone.has(compute.id ?? '')) } : {}),
     summary: counts,
     warnings: warnings.filter(isOfChanges).map(({ source, ...warning }) => (isSame ? { source, ...warning } : warning)),

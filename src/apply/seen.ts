@@ -29,15 +29,18 @@ type SeenCompute = z.infer<typeof compute>
 /** By project id. */
 export type Seen = z.infer<typeof seenShape>
 
-export const seenOf = ({ projects }: Observed): Seen =>
+/** @param planned ids of the projects that are planned: more may have been read. */
+export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen =>
   Object.fromEntries(
-    projects.map(({ id, branches, computes }) => [
-      id,
-      {
-        branches: fingerprint(branches.map(({ id, name, isProtected }) => [id, name, isProtected]).sort(byId)),
-        computes: Object.fromEntries(computes.map((one) => [one.id, seenCompute(one)] as const).sort(byId)),
-      },
-    ]),
+    projects
+      .filter(({ id }) => planned.includes(id))
+      .map(({ id, branches, computes }) => [
+        id,
+        {
+          branches: fingerprint(branches.map(({ id, name, isProtected }) => [id, name, isProtected]).sort(byId)),
+          computes: Object.fromEntries(computes.map((one) => [one.id, seenCompute(one)] as const).sort(byId)),
+        },
+      ]),
   )
 
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
@@ -103,8 +106,8 @@ export interface Moved {
   readonly branches: boolean
 }
 
-export const movedSince = (seen: Seen, observed: Observed): Moved => {
-  const [before, after] = [mapOf(seen), mapOf(seenOf(observed))]
+export const movedSince = (seen: Seen, observed: Observed, planned: readonly string[]): Moved => {
+  const [before, after] = [mapOf(seen), mapOf(seenOf(observed, planned))]
   const projects = new Map(observed.projects.map((project) => [project.id, project]))
   const ids = [...new Set([...before.keys(), ...after.keys()])].sort()
   return {

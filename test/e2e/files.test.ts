@@ -91,7 +91,7 @@ test('show prints a saved plan as plan did, stale or not', async () => {
 })
 
 test.each([
-  ['E_SIZE_STEP', 'Sizes are 0.25'],
+  ['E_SIZE_STEP', 'espalier sizes'],
   ['e_stale', 'applied exactly, or not at all'],
   ['SIZE_DIFFERS', 'the size differs'],
   ['restart', 'restarts: existing connections drop'],
