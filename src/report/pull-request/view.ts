@@ -38,3 +38,17 @@ export interface OutcomeView extends Frame {
   readonly plan: Plan
   readonly outcome: Outcome
 }
+
+export interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
+  /** What failed: `plan`, `apply`. */
+  readonly what: string
+  /** A word of our own. */
+  readonly reason: string
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  /** Whether it replaces what an earlier run showed. */
+  readonly isOutOfDate: boolean
+  /** Address of the workflow's run. */
+  readonly run?: string
+}
