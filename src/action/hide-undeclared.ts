@@ -8,11 +8,13 @@ import {
   type BranchName,
   type Change,
   type Desired,
+  type DesiredCompute,
   type Diagnostic,
   globMatcher,
   type Observed,
   type Origin,
   type Plan,
+  type PlannedCompute,
   type Step,
 } from '../model/index.ts'
 
@@ -33,29 +35,42 @@ export interface Hiding {
 }
 
 export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hiding => {
-  const declared = new Map(observed.projects.map(({ id }) => [id, declaredBranches(id, base, head)]))
+  const branchIsDeclared = new Map(observed.projects.map(({ id }) => [id, declaredBranches(id, base, head)]))
   const branches = observed.projects.flatMap(({ id, branches: all }) =>
-    all.filter(({ name, id: branch }) => declared.get(id)?.(name, branch) !== true),
+    all.filter(({ name, id: branch }) => branchIsDeclared.get(id)?.(name, branch) !== true),
   )
   const hiddenIds = new Set(branches.map(({ id }) => id))
-  const pinned = new Set(pins(base).concat(pins(head)))
+  const declared = [base, head].flatMap(declaredComputes)
+  const pinned = new Set(declared.flatMap(({ id }) => id ?? []))
+  const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
+
+  const computes = observed.projects.flatMap((project) => project.computes)
+  // Messages quote names; ids and hosts stand bare.
+  const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
+    name === undefined || names.has(name) ? [] : [`\`${name}\``],
+  )
 
   const branchOf = (branch: BranchName): BranchName =>
     hiddenIds.has(branch.id) ? { id: branch.id, name: branch.id } : branch
   /** @param claimed ids of computes that a declaration stands for. */
   const textWithout = (claimed: ReadonlySet<string>) => {
-    const computes = observed.projects
-      .flatMap((project) => project.computes)
-      .filter(({ id }) => !claimed.has(id) && !pinned.has(id))
-    // Messages quote names; ids and hosts stand bare.
-    const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
-      name === undefined ? [] : [`\`${name}\``],
+    const bare = new Set(
+      computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),
     )
-    const bare = new Set(computes.flatMap(({ id, host }) => [id, host]))
     return (text: string): string =>
       quoted
         .reduce((shown, name) => shown.replaceAll(name, HIDDEN), text)
         .replace(WORD, (word) => (bare.has(word) ? HIDDEN : word))
+  }
+
+  const computeOf = (compute: PlannedCompute): PlannedCompute => {
+    const { name, ...rest } = compute
+    return name === undefined || names.has(name) ? compute : rest
+  }
+  const attributeOf = (attribute: AttributeChange): AttributeChange => {
+    const { path, before } = attribute
+    const isLive = path.startsWith(POSTGRES) || (path === 'name' && before !== undefined && !names.has(before))
+    return isLive && before !== undefined ? { ...attribute, before: HIDDEN } : attribute
   }
 
   const diagnosticOf =
@@ -69,18 +84,20 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   return {
     diagnostics: (all) => all.map(diagnosticOf(textWithout(new Set()))),
     shown: ({ plan, origin }) => {
-      const claimed = new Set(plan.changes.filter(isDeclared).flatMap(({ compute: { id } }) => id ?? []))
+      const claimed = new Set(
+        plan.changes.filter(({ source }) => source !== undefined).flatMap(({ compute: { id } }) => id ?? []),
+      )
       const without = textWithout(claimed)
       const common = <T extends Change | Step>(one: T): T => ({
         ...one,
         branch: branchOf(one.branch),
-        ...(isDeclared(one) ? {} : { compute: withoutName(one.compute) }),
+        compute: computeOf(one.compute),
         ...(one.refused === undefined ? {} : { refused: without(one.refused) }),
       })
       const changeOf = (change: Change): Change => ({
         ...common(change),
         ...(change.from === undefined ? {} : { from: branchOf(change.from) }),
-        attributes: change.attributes.map(withoutLiveSetting),
+        attributes: change.attributes.map(attributeOf),
       })
       return {
         plan: {
@@ -122,24 +139,16 @@ const declaredBranches = (project: string, base: Desired, head: Desired): ((name
     rules.some(({ matches, exceptions }) => matches(name) && !exceptions.some((isException) => isException(name)))
 }
 
-const pins = ({ documents }: Desired): readonly string[] =>
+const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
   documents
     .flatMap(({ branches, rules }) => [...branches, ...rules])
     .flatMap(({ primary, replicas }) => [
       ...(primary === undefined || 'absent' in primary ? [] : [primary]),
       ...replicas,
     ])
-    .flatMap(({ id }) => id ?? [])
 
-/** A prune has no declaration. */
-const isDeclared = ({ source }: Pick<Change, 'source'>): boolean => source !== undefined
-
-const withoutName = <T extends Change['compute']>({ name: _name, host: _host, ...compute }: T) => compute
-
-const SETTINGS = 'postgres.'
-
-const withoutLiveSetting = (attribute: AttributeChange): AttributeChange =>
-  attribute.before !== undefined && attribute.path.startsWith(SETTINGS) ? { ...attribute, before: HIDDEN } : attribute
+/** Settings and preloaded libraries. */
+const POSTGRES = 'postgres.'
 
 /** A request carries the live settings that nobody declares along with the others. */
 const withoutSettings = (step: Step): Step => {
