@@ -1,7 +1,7 @@
 /** Everything that the commands of the Action share. */
 import { relative, sep } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment } from './comment.ts'
@@ -51,8 +51,9 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 const LONGEST_NAME = 80
 
 /** What a reader tells several comments apart by; empty for the manifests that are taken where nothing is said. */
-const nameOf = ({ inputs: { label, paths }, prefix }: Job): string => {
-  const name = label !== '' ? label : [prefix, ...paths].filter((part) => part !== '').join(' ')
+const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
+  const parts = [...(label !== '' ? [label] : [prefix, ...paths]), ...(shard === undefined ? [] : [shardText(shard)])]
+  const name = parts.filter((part) => part !== '').join(' ')
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
 
