@@ -126,7 +126,11 @@ const refuseOtherPlan = async (
   if (own !== undefined && own !== shard) throw differs('shard', shard ?? '', own)
   // A label names the plan as well as its manifests do.
   if (label !== '' && inputs.paths.length === 0) return
-  const [saved, here] = [manifests.join(' '), (await pathsOf(inputs.paths, cwd)).join(' ')]
+  const found = await pathsOf(inputs.paths, cwd).catch((error: unknown) => {
+    if (error instanceof EspalierError) return []
+    throw error
+  })
+  const [saved = '', here = ''] = [manifests, found].map((paths) => paths.toSorted().join(' '))
   if (saved !== here) throw differs('paths', saved, here)
 }
 

@@ -59,6 +59,13 @@ test.each([
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
+test('apply without paths is refused where there are no manifests that it could mean', async () => {
+  const { run, event, push } = await withTwo()
+  const { outputs } = await run({ command: 'plan', paths: 'staging.yaml' }, { event })
+  const { log } = await run({ command: 'apply', 'plan-file': outputs['plan-path'] ?? '' }, push)
+  expect(log).toContain('with the paths staging.yaml, and this step has (none).')
+})
+
 test('a label stands for the paths, and names the files', async () => {
   const { run, event, push } = await withTwo()
   const label = 'staging'
