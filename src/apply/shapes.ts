@@ -220,6 +220,8 @@ export const planFileShape = z.object({
   manifests: z.array(z.string()).exactOptional(),
   /** Of which part of the fleet it is (`plan --shard`), so that `apply FILE` takes the same. */
   shard: shard.exactOptional(),
+  /** What tells it from other plans of one workflow (the Action's input `label`). */
+  label: z.string().exactOptional(),
   /** Of each compute of the planned projects, by id. */
   fingerprints: z.record(z.string(), FINGERPRINT),
   plan: planShape,

@@ -154,9 +154,9 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'on: pull_request_target, with ref: of the head',
     wayOut: 'Take `ref` out of actions/checkout.',
   },
-  E_FORK_APPLY: {
+  E_NOT_MERGED: {
     rule: 'Nothing is applied for a pull request before it is merged.',
-    example: 'on: pull_request_target, with command: apply',
+    example: 'on: pull_request, with command: apply',
     wayOut: 'Apply in a workflow that runs on push.',
   },
   W_GUARD_WEAKENED: {
@@ -203,6 +203,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'A key is one line of printable characters.',
     example: 'ESPALIER_API_KEY',
     wayOut: 'Set it, or name a file with --api-key-file.',
+  },
+  E_OTHER_PLAN: {
+    rule: 'A saved plan is applied by a step that names the same manifests, label and shard as the one that saved it.',
+    example: 'paths: staging.yaml, with the plan of production.yaml',
+    wayOut: 'Give apply the paths, label and shard of the plan that is meant.',
   },
   E_MERGE: {
     rule: 'Plans that are joined are all parts of one fleet, each once.',

@@ -63,14 +63,20 @@ export const staleError = (path: string, moved: readonly string[]): EspalierErro
     },
   )
 
-/** The text of a saved plan, made now. */
-export const encodeSavedPlan = (plan: Plan, observed: Observed, { loaded, paths, shard }: Manifests): string =>
+/** The text of a saved plan, made now. @param label what tells it from other plans of one workflow. */
+export const encodeSavedPlan = (
+  plan: Plan,
+  observed: Observed,
+  { loaded, paths, shard }: Manifests,
+  label = '',
+): string =>
   encodePlanFile({
     plan,
     observed,
     manifestDigest: loaded.digest,
     manifests: paths,
     ...(shard === undefined ? {} : { shard }),
+    ...(label === '' ? {} : { label }),
     espalierVersion: VERSION,
     createdAt: new Date().toISOString(),
   })

@@ -3,7 +3,7 @@ import { isScheduled, type StepOutcome } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { isOfFleet, stepTitle, time } from '../words.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { literal } from './literal.ts'
+import { heading, literal } from './literal.ts'
 import type { OutcomeView } from './view.ts'
 
 const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
@@ -46,7 +46,7 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
   const rest = all - shown.length
   const parts = [
     view.marker,
-    `### Espalier: ${title}`,
+    heading(view, title),
     ...(outcome.converged === false ? ['A plan made afterwards is **not** empty: apply again.'] : []),
     ...(outcome.interrupted ? ['It was interrupted: apply again to converge.'] : []),
     ...(shown.length === 0 ? [] : [table(view, shown)]),
