@@ -169,6 +169,8 @@ const stepOutcome = z.object({
   message: z.string().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
+  moved: z.array(z.object({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
+  movedBy: operation.exactOptional(),
   opensAt: time.exactOptional(),
   durationMs: z.number(),
 })
@@ -197,6 +199,7 @@ export const eventShape = z.discriminatedUnion('type', [
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),
       converged: z.boolean().exactOptional(),
+      left: z.array(z.string()).exactOptional(),
       notes: z.array(z.string()),
     }),
   }),
