@@ -89,10 +89,13 @@ const endpoint = z.object({
   pooler_mode: z.string().exactOptional(),
   passwordless_access: z.boolean().exactOptional(),
   settings: z
-    .object({
+    .looseObject({
       pg_settings: z.record(z.string(), z.string()).exactOptional(),
       preload_libraries: z
-        .object({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+        .looseObject({
+          use_defaults: z.boolean().exactOptional(),
+          enabled_libraries: z.array(z.string()).exactOptional(),
+        })
         .exactOptional(),
     })
     .exactOptional(),

@@ -13,6 +13,7 @@ import {
   type SizeTable,
   type Step,
   type StepRequest,
+  type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
@@ -53,6 +54,8 @@ export const createStep = (
   change: Change,
   reason: Reason,
   context: DraftContext,
+  /** Of the compute that it replaces: what nobody declares goes along. */
+  settings?: WireSettings,
 ): StepDraft => ({
   step: {
     ...stepBase(
@@ -66,7 +69,8 @@ export const createStep = (
           endpoint: {
             branch_id: claim.branch.id,
             type: claim.type,
-            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired)),
+            ...(isEmptySettings(settings) ? {} : { settings }),
+            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired), { attributes: {}, settings }),
           },
         },
       },
@@ -79,6 +83,9 @@ export const createStep = (
   },
   ...(claim.type === 'read_write' ? { fills: claim.branch.id } : {}),
 })
+
+const isEmptySettings = (settings: WireSettings = {}): boolean =>
+  Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
 
 export const deleteStep = (
   live: ObservedCompute,
@@ -123,7 +130,7 @@ export const patchStep = (
     body: {
       endpoint: {
         ...(moved ? { branch_id: branch.id } : {}),
-        ...attributesToWire(desired.attributes, keys, live.attributes),
+        ...attributesToWire(desired.attributes, keys, live),
       },
     },
   }

@@ -94,6 +94,16 @@ describe('requests and answers', () => {
     ])
   })
 
+  test('keep `settings` whole, for what no manifest declares to travel through', async () => {
+    const settings = {
+      pg_settings: { jit: 'off' },
+      preload_libraries: { use_defaults: true, later: 1 },
+      pgbouncer_settings: { pool_size: 5 },
+    }
+    const { api } = await setup([{ status: 200, json: { endpoint: { ...endpoint, settings } } }])
+    expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
+  })
+
   test('unknown fields, actions and statuses pass', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
