@@ -4,6 +4,7 @@ import {
   attributesToWire,
   type BranchName,
   type Change,
+  CONSENT_OF,
   type Consent,
   type Impact,
   isIdle,
@@ -31,16 +32,6 @@ export interface DraftContext {
   readonly project: string
   readonly sizeTable: SizeTable
   readonly branchName: (id: string) => BranchName
-}
-
-const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
-  none: undefined,
-  'may-restart': 'restart',
-  restart: 'restart',
-  disconnect: 'disconnect',
-  reconnect: 'move',
-  'new-host': 'replace',
-  gone: 'delete',
 }
 
 export const MOVE_RULE =
