@@ -247,7 +247,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [operation({ kind: 'fail' })],
       [
         `${UPDATE} (operation-timeout): Still not done after 60 s: operation `,
-        '(apply_config, failed, 3 failures). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
+        '(apply_config, failed, 3 failures: injected fault). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
       ],
     ],
     [
