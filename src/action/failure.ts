@@ -72,5 +72,6 @@ export const reasonOfOutcome = (outcome: Outcome): FailureReason | undefined => 
   for (const cause of ['auth', 'rate-limited', 'project-busy', 'operation-timeout'] as const) {
     if (reasons.has(cause)) return cause
   }
+  if (reasons.has('changed-meanwhile')) return 'plan-stale'
   return outcome.steps.some(({ status }) => status === 'done') ? 'partially-applied' : 'apply-failed'
 }

@@ -83,8 +83,8 @@ export const runApply = async (job: Job): Promise<Ending> => {
           stop,
           abort,
           onEvent: teller(plan, runner.print),
-          replan: async (pinAliases) =>
-            (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases })).result,
+          replan: async (pinAliases, read) =>
+            (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases, read })).result,
         }),
       )
       return await tell(job, plan, outcome)

@@ -1,6 +1,12 @@
 /** The API's answers at the edge: unknown fields pass, unknown words are kept, a missing required field is an error. */
 import { z } from 'zod'
-import { attributesFromWire, type ObservedBranch, type ObservedCompute, type WireAttributes } from '../model/index.ts'
+import {
+  attributesFromWire,
+  type ObservedBranch,
+  type ObservedCompute,
+  type WireAttributes,
+  type WireSettings,
+} from '../model/index.ts'
 
 const settings = z.looseObject({
   pg_settings: z.record(z.string(), z.string()).nullish(),
@@ -40,6 +46,13 @@ const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K
   return kept
 }
 
+const settingsOf = ({ settings }: z.infer<typeof endpoint>): { settings?: WireSettings } => {
+  if (settings === undefined || settings === null) return {}
+  const { preload_libraries: preload, ...rest } = present(settings)
+  const kept = { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
+  return Object.keys(kept).length === 0 ? {} : { settings: kept }
+}
+
 const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
   id: wire.id,
   branchId: wire.branch_id,
@@ -64,6 +77,7 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
         }
       : {}),
   } as WireAttributes),
+  ...settingsOf(wire),
   ...present({ pendingState: wire.pending_state, createdAt: wire.created_at, lastActive: wire.last_active }),
 })
 

@@ -89,10 +89,13 @@ const endpoint = z.object({
   pooler_mode: z.string().exactOptional(),
   passwordless_access: z.boolean().exactOptional(),
   settings: z
-    .object({
+    .looseObject({
       pg_settings: z.record(z.string(), z.string()).exactOptional(),
       preload_libraries: z
-        .object({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+        .looseObject({
+          use_defaults: z.boolean().exactOptional(),
+          enabled_libraries: z.array(z.string()).exactOptional(),
+        })
         .exactOptional(),
     })
     .exactOptional(),
@@ -169,6 +172,8 @@ const stepOutcome = z.object({
   message: z.string().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
+  moved: z.array(z.object({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
+  movedBy: operation.exactOptional(),
   opensAt: time.exactOptional(),
   durationMs: z.number(),
 })
@@ -197,6 +202,7 @@ export const eventShape = z.discriminatedUnion('type', [
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),
       converged: z.boolean().exactOptional(),
+      left: z.array(z.string()).exactOptional(),
       notes: z.array(z.string()),
     }),
   }),

@@ -361,6 +361,11 @@ const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     example: 'a key that was revoked, or one that reads only',
     wayOut: 'Take another key and apply again.',
   },
+  'changed-meanwhile': {
+    rule: 'A step is sent only while what it changes and relies on is as the plan has it.',
+    example: 'somebody resized the compute while the step waited for a lock',
+    wayOut: 'Run espalier plan to review the project as it is now, then apply again.',
+  },
   'depends-on-failed': {
     rule: 'A step runs once those before it are done.',
     example: 'a primary whose place was not freed',

@@ -9,10 +9,14 @@ import type { OutcomeView } from './view.ts'
 const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
   done: '✅ done',
   failed: '❌ failed',
+  stale: '⚠️ stale',
   skipped: '⏭️ skipped',
   'not-allowed': '🚫 not allowed',
   scheduled: '🕑 scheduled',
 }
+
+/** Of what is left to do, so many are listed. */
+const LEFT = 10
 
 /** Steps that are done are dropped first, where not all fits. */
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
@@ -47,7 +51,12 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
   const parts = [
     view.marker,
     heading(view, title),
-    ...(outcome.converged === false ? ['A plan made afterwards is **not** empty: apply again.'] : []),
+    ...(outcome.converged === false
+      ? [
+          'A plan made afterwards is **not** empty: apply again.',
+          ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, LEFT),
+        ]
+      : []),
     ...(outcome.interrupted ? ['It was interrupted: apply again to converge.'] : []),
     ...(shown.length === 0 ? [] : [table(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
