@@ -31,6 +31,7 @@ export type FailureReason = keyof typeof FAILURE_REASONS
 /** Any other code is of a mistake in what the step was given. */
 const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_STALE: 'plan-stale',
+  E_PLAN_EDITED: 'plan-stale',
   E_BUDGET: 'over-budget',
   E_KEY: 'auth',
   E_NETWORK: 'network',

@@ -1,6 +1,6 @@
 /** Applies what was merged: the saved plan where one is given, else the plan as of now. */
 import { createWriteApi, systemClock } from '../api/index.ts'
-import { applyPlan, type PlanFile, whatMoved } from '../apply/index.ts'
+import { applyPlan, type PlanFile } from '../apply/index.ts'
 import {
   type ApplyEvent,
   EspalierError,
@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts'
 import { eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import {
+  checkSavedPlan,
   keepShard,
   keepToBudgets,
   look,
@@ -21,7 +22,6 @@ import {
   pathsOf,
   readManifests,
   readPlanFile,
-  staleError,
 } from '../workflow/index.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { comment, connect, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
@@ -46,11 +46,9 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const connection = await connect(job)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: LOCK_TIMEOUT_MS })
   try {
-    const { observed, result } = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
-    if (file !== undefined) {
-      const moved = whatMoved(file, result, observed, loaded.digest)
-      if (moved.length > 0) throw staleError(inputs.planFile, moved)
-    }
+    const seen = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
+    if (file !== undefined) checkSavedPlan(file, inputs.planFile, manifests, seen)
+    const { observed, result } = seen
     if (!result.ok) return reportProblems(job, [...loaded.diagnostics, ...result.diagnostics])
     const { plan } = result
     setOutputs(job, plan, plan.changes.length)

@@ -1,7 +1,7 @@
 /** The plans of a fleet's shards as one plan, one comment and one set of outputs. No network but for the comment, no key. */
 import { glob } from 'tinyglobby'
+import { jsonPlan } from '../apply/index.ts'
 import { EspalierError } from '../model/index.ts'
-import { jsonPlan } from '../report/index.ts'
 import { mergePresentPlans } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
 import { introducerOf, setOutputs, showPlan } from './run-plan.ts'

@@ -2,16 +2,10 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
+import { jsonPlan } from '../apply/index.ts'
 import { type Desired, hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
-import {
-  changeAnnotations,
-  jsonPlan,
-  type PlanView,
-  planComment,
-  SUMMARY_LIMIT,
-  terminalPlan,
-} from '../report/index.ts'
+import { changeAnnotations, type PlanView, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import { encodeSavedPlan, keepShard, type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
 import { baseOf, type Parted, partBy, partByBase, present } from './base.ts'
 import { hidingFor } from './hide-undeclared.ts'

@@ -1,14 +1,17 @@
 /** The control API as typed calls. The reading client has no method that writes. */
 import {
+  apiPath,
   type Clock,
   EspalierError,
   type ObservedBranch,
   type ObservedCompute,
+  plainText,
+  projectOf,
   type StepRequest,
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { systemClock } from './clock.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isNotFound } from './errors.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { Transport } from './transport.ts'
@@ -37,7 +40,7 @@ export interface ApiOptions {
 export interface OperationsPage {
   /** Newest first. */
   readonly operations: readonly wire.Operation[]
-  /** Of the next page; absent on the last. */
+  /** Of the next page, which may be empty: the service gives a cursor with the last page too. */
   readonly cursor?: string
 }
 
@@ -115,6 +118,7 @@ const connect = (options: ApiOptions): Connection => {
     debug: options.debug,
   })
   const requester = new Requester(transport, {
+    baseUrl,
     clock,
     random: options.random ?? Math.random,
     budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
@@ -138,66 +142,83 @@ const checkEnds = (length: number, path: string): void => {
   })
 }
 
+interface Page<T> {
+  readonly items: readonly T[]
+  readonly next: string | null | undefined
+}
+
+/**
+ * Each item once, since a list may change between two pages. A page may be shorter than was asked for, and the last one may
+ * have a cursor too, so it ends with a page that holds nothing new, or a cursor that was there before.
+ */
+const everyPage = async <T extends { readonly id: string }>(
+  path: string,
+  limit: number,
+  read: (path: string) => Promise<Page<T>>,
+): Promise<readonly T[]> => {
+  const found = new Map<string, T>()
+  const cursors = new Set<string>()
+  let cursor: string | undefined
+  for (;;) {
+    const before = found.size
+    const { items, next } = await read(`${path}${query({ limit, cursor })}`)
+    for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
+    checkEnds(found.size, path)
+    if (found.size === before || typeof next !== 'string' || cursors.has(next)) return [...found.values()]
+    cursors.add(next)
+    cursor = next
+  }
+}
+
 const reading = ({ requester, transport }: Connection): ReadApi => ({
-  async listProjects() {
-    const projects: wire.Project[] = []
-    let cursor: string | undefined
-    do {
-      const page = await requester.call(
-        'GET',
-        `/projects${query({ limit: PROJECT_PAGE, cursor })}`,
-        wire.projectsAnswer,
-      )
-      for (const project of page.projects) projects.push(project)
-      checkEnds(projects.length, '/projects')
-      // The cursor is there on the last page too: a page that is not full is the last one.
-      cursor = page.projects.length < PROJECT_PAGE ? undefined : (page.pagination?.cursor ?? undefined)
-    } while (cursor !== undefined)
-    return projects
+  listProjects: () =>
+    everyPage('/projects', PROJECT_PAGE, async (path) => {
+      const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
+      return { items: projects, next: pagination?.cursor }
+    }),
+  getProject: async (projectId) => {
+    const path = apiPath(projectId)
+    return theOneAskedFor(projectId, path, await requester.call('GET', path, wire.projectAnswer))
   },
-  getProject: (projectId) => requester.call('GET', below(projectId), wire.projectAnswer),
-  async listBranches(projectId) {
-    const branches: ObservedBranch[] = []
-    let cursor: string | undefined
-    do {
-      const path = `${below(projectId, 'branches')}${query({ limit: BRANCH_PAGE, cursor })}`
-      const page = await requester.call('GET', path, wire.branchesAnswer)
-      for (const branch of page.branches) branches.push(branch)
-      checkEnds(branches.length, path)
-      const next = page.branches.length === 0 ? undefined : (page.pagination?.next ?? undefined)
-      cursor = next === cursor ? undefined : next
-    } while (cursor !== undefined)
-    return branches
-  },
+  listBranches: (projectId) =>
+    everyPage(apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
+      const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)
+      return { items: branches, next: pagination?.next }
+    }),
   listComputes: (projectId, options) =>
-    requester.call('GET', below(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
+    requester.call('GET', apiPath(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
   async getCompute(projectId, computeId, options) {
+    const path = apiPath(projectId, 'endpoints', computeId)
     try {
-      return await requester.call(
-        'GET',
-        below(projectId, 'endpoints', computeId),
-        wire.computeAnswer,
-        undefined,
-        options,
-      )
+      const compute = await requester.call('GET', path, wire.computeAnswer, undefined, options)
+      return theOneAskedFor(computeId, path, compute)
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined
+      if (isNotFound(error)) return undefined
       throw error
     }
   },
   async listOperations(projectId, { limit = 100, cursor } = {}, options = {}) {
-    const path = `${below(projectId, 'operations')}${query({ limit, cursor })}`
+    const path = `${apiPath(projectId, 'operations')}${query({ limit, cursor })}`
     const page = await requester.call('GET', path, wire.operationsAnswer, undefined, options)
-    const next = page.operations.length < limit ? undefined : (page.pagination?.cursor ?? undefined)
+    const next = page.operations.length === 0 ? undefined : (page.pagination?.cursor ?? undefined)
     return { operations: page.operations, ...(next === undefined ? {} : { cursor: next }) }
   },
-  getOperation: (projectId, operationId, options) =>
-    requester.call('GET', below(projectId, 'operations', operationId), wire.operationAnswer, undefined, options),
+  async getOperation(projectId, operationId, options) {
+    const path = apiPath(projectId, 'operations', operationId)
+    const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
+    return theOneAskedFor(operationId, path, operation)
+  },
   close: () => transport.close(),
 })
 
-const below = (...segments: readonly string[]): string =>
-  `/projects/${segments.map((segment) => encodeURIComponent(segment)).join('/')}`
+/** @throws {ApiError} `E_ANSWER` where the answer is about something else. */
+const theOneAskedFor = <T extends { readonly id: string }>(id: string, path: string, answered: T): T => {
+  if (answered.id === id) return answered
+  throw new ApiError('E_ANSWER', `The control API answered with ${answered.id} where ${plainText(id)} was asked for`, {
+    method: 'GET',
+    path,
+  })
+}
 
 const query = (values: Readonly<Record<string, string | number | undefined>>): string => {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined)
@@ -214,7 +235,7 @@ const lockRank = (status: string): number => {
 
 /** `operation OP_ID (apply_config on ep-…, running)`. */
 const lockHolder = async (api: ReadApi, path: string): Promise<string | undefined> => {
-  const project = /^\/projects\/([^/]+)/.exec(path)?.[1]
+  const project = projectOf(path)
   if (project === undefined) return undefined
   const { operations } = await api.listOperations(project, { limit: 20 })
   // The list is newest first, and the oldest of a rank began first; of failed ones the newest says most of now.

@@ -39,6 +39,10 @@ export class ApiError extends EspalierError {
   }
 }
 
+/** What was asked for is not there. That the address is wrong says nothing of it. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 404 && error.code !== 'E_BASE_URL'
+
 const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails): string =>
   [
     `${method} ${path}`,
@@ -60,6 +64,12 @@ const OF_A_COMPUTE = /^\/projects\/[^/]+\/endpoints\/[^/]+$/
 const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undefined => {
   if (status === 404 && OF_A_COMPUTE.test(path)) {
     return 'The compute is gone, or what the change names is: run `espalier plan` to see the project as it is now.'
+  }
+  if (code === 'E_BASE_URL') {
+    return 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.'
+  }
+  if (code === 'E_ANSWER') {
+    return 'Look at it in the console. If the value is right, this version of espalier does not know it yet: please report it.'
   }
   if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
   if (status !== undefined && status >= 500) return 'The service has a problem of its own: run the same command again.'

@@ -1,7 +1,8 @@
 /** Sends a request until it is answered for good: locks and limits are waited out, only harmless requests are repeated. */
 import type { z } from 'zod'
-import { type Clock, formatDuration } from '../model/index.ts'
+import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
+import { oddValue } from './odd-values.ts'
 import type { RequestBudget } from './request-budget.ts'
 import type { Answer, Transport } from './transport.ts'
 
@@ -28,6 +29,8 @@ type Source<Instead> = { readonly body: unknown } | { readonly before: BeforeAtt
 export type BeforeAttempt<Body, Instead> = () => Promise<Turn<Body, Instead>>
 
 export interface RequesterOptions {
+  /** The API root, for messages. */
+  readonly baseUrl: URL
   readonly clock: Clock
   readonly random: () => number
   readonly budget: RequestBudget | undefined
@@ -105,6 +108,9 @@ export class Requester {
       }
       if (answer.status < 300) return { answer }
       if (answer.status < 400) throw redirected(method, path, answer)
+      if (isWrongAddress(method, answer, this.#options.baseUrl)) {
+        throw unknownRoute(method, path, answer, this.#options.baseUrl)
+      }
       const why = BUSY[answer.status]
       if (why === undefined) {
         if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS) {
@@ -169,13 +175,16 @@ export class Requester {
 const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: Answer): T => {
   const parsed = schema.safeParse(answer.body ?? {})
   if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  const field = issue === undefined || issue.path.length === 0 ? 'the body' : `\`${issue.path.join('.')}\``
-  throw new ApiError(
-    'E_ANSWER',
-    `The control API's answer is not as documented: ${field}: ${issue?.message ?? 'unreadable'}`,
-    { method, path, status: answer.status, ambiguous: method !== 'GET' },
-  )
+  const [issue] = parsed.error.issues
+  const why = issue === undefined ? 'it cannot be read' : oddValue(answer.body, issue)
+  const project = projectOf(path)
+  const where = project === undefined ? '' : ` for project ${project}`
+  throw new ApiError('E_ANSWER', `The control API's answer${where} is not as documented: ${why}`, {
+    method,
+    path,
+    status: answer.status,
+    ambiguous: method !== 'GET',
+  })
 }
 
 const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptions): Promise<string> => {
@@ -220,6 +229,19 @@ const refusal = (method: string, path: string, answer: Answer, givenUp?: GivenUp
     ...(requestId === undefined ? {} : { requestId }),
   })
 }
+
+/** A service says so in its own words, and a 404 below a root without a version says nothing of the project. */
+const isWrongAddress = (method: string, answer: Answer, { pathname }: URL): boolean =>
+  (answer.status === 404 || answer.status === 400) &&
+  method === 'GET' &&
+  (!/\/v\d+$/.test(pathname) || /\broute\b/i.test(messageOf(answer)))
+
+const unknownRoute = (method: string, path: string, answer: Answer, baseUrl: URL): ApiError =>
+  new ApiError('E_BASE_URL', `The control API at ${baseUrl.origin}${baseUrl.pathname} answered: ${messageOf(answer)}`, {
+    method,
+    path,
+    status: answer.status,
+  })
 
 /** Never followed: the key is for one host, and a change is for one address. */
 const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {

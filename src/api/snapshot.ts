@@ -2,7 +2,7 @@
 import type { Clock, Observed, ObservedProject, PastOperation } from '../model/index.ts'
 import type { ReadApi } from './client.ts'
 import { systemClock } from './clock.ts'
-import { ApiError } from './errors.ts'
+import { isNotFound } from './errors.ts'
 
 /**
  * Branches and computes of each project: two requests a project plus paging, several projects at once (default 8).
@@ -36,7 +36,7 @@ const look = async (api: ReadApi, id: string): Promise<ObservedProject | undefin
     const [branches, computes] = await Promise.all([api.listBranches(id), api.listComputes(id)])
     return { id, branches, computes }
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }
@@ -48,9 +48,13 @@ export const pastOperations = async (
   limit = 200,
 ): Promise<readonly PastOperation[]> => {
   const { operations } = await api.listOperations(projectId, { limit })
-  return operations
-    .filter(({ status }) => status === 'finished')
-    .map((operation) => ({ action: operation.action, durationMs: operationMs(operation) }))
+  return (
+    operations
+      .filter(({ status }) => status === 'finished')
+      .map((operation) => ({ action: operation.action, durationMs: operationMs(operation) }))
+      // Times that are none leave the estimate without them, and stop no plan.
+      .filter(({ durationMs }) => Number.isFinite(durationMs))
+  )
 }
 
 /** How long an operation that is over took. */

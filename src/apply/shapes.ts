@@ -13,6 +13,7 @@ import {
   STEP_STATUSES,
   WEEKDAYS,
 } from '../model/index.ts'
+import { FINGERPRINT, seenShape } from './seen.ts'
 
 const source = z.object({
   file: z.string(),
@@ -33,6 +34,8 @@ const total = z.object({
   ramGb: z.number(),
   maxConnections: z.number(),
 })
+
+const REQUEST_PATH = /^\/projects\/[a-z0-9-]{1,60}\/endpoints(\/[a-z0-9-]{1,60})?$/
 
 const window = z.object({
   days: z.array(z.enum(WEEKDAYS)).min(1),
@@ -110,7 +113,7 @@ const step = z.object({
   compute,
   request: z.object({
     method: z.enum(['POST', 'PATCH', 'DELETE']),
-    path: z.string().startsWith('/projects/'),
+    path: z.string().regex(REQUEST_PATH),
     body: z.object({ endpoint }).exactOptional(),
   }),
   impact,
@@ -213,7 +216,8 @@ const shard = z
   .regex(/^[1-9]\d*\/[1-9]\d*$/)
   .refine((text) => parseShard(text) !== undefined, 'a shard is written like 2/5')
 
-const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
+/** SHA-256 over all the rest of the document, as JSON with sorted keys. */
+const digest = FINGERPRINT
 
 export const planFileShape = z.object({
   kind: z.literal('espalier-plan'),
@@ -228,9 +232,10 @@ export const planFileShape = z.object({
   shard: shard.exactOptional(),
   /** What tells it from other plans of one workflow (the Action's input `label`). */
   label: z.string().exactOptional(),
-  /** Of each compute of the planned projects, by id. */
-  fingerprints: z.record(z.string(), FINGERPRINT),
+  /** The projects as they were, by id. */
+  seen: seenShape,
   plan: planShape,
+  digest,
 })
 
 /** A plan as `plan --out` keeps it. */
@@ -250,6 +255,7 @@ export const printedPlanShape = planShape.extend({
   origin: z.object({ base: z.string(), introduced: changes, drift: changes, settled: changes }).exactOptional(),
   /** With `--shard`. */
   shard: shard.exactOptional(),
+  digest,
 })
 
 export type PrintedPlan = z.infer<typeof printedPlanShape>

@@ -15,7 +15,7 @@ const NOTES = `Exit codes:
   1   wrong input, wrong usage, or an error before anything changed
   2   plan --detailed-exitcode: there are changes
   3   applied in part
-  4   the saved plan is stale
+  4   the saved plan is stale, or was edited
   130 interrupted
 
 Every command has its own --help with examples.`

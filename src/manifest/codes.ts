@@ -28,7 +28,7 @@ export const DIAGNOSTIC_CODES = {
   E_TYPE: { rule: 'A value has the type that its key takes.', example: 'prune: true' },
   E_VALUE: { rule: 'A value is one of those that its key takes.', example: 'mode: transaction' },
   E_SIZE_STEP: {
-    rule: 'Sizes are 0.25, 0.5, whole numbers to 16, even numbers to 56 CU (spec 2.4).',
+    rule: 'A size is one of the table: `espalier sizes` lists it, --size-table gives another one.',
     example: 'size: 2',
   },
   E_AUTOSCALING_MAX: { rule: 'Autoscaling goes up to 16 CU (spec 8).', example: 'size: { min: 8, max: 16 }' },

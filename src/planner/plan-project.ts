@@ -44,7 +44,7 @@ export const planProject = (
   const context = { project: project.id, sizeTable: table, branchName }
 
   const resolved = resolve(project, documents)
-  const matched = match(project, resolved.branches, options.pinAliases ?? {})
+  const matched = match(project, resolved.branches, options.pinAliases ?? {}, table)
   const guard = guardOf(project, options.guard)
   const protection = protectionOf(resolved.branches, guard)
   const departures = departuresOf(resolved.branches, matched)
@@ -92,7 +92,7 @@ export const planProject = (
       ...resolved.diagnostics,
       ...weakened(resolved.branches, guard),
       ...matched.diagnostics,
-      ...checkMerged(matched, leaving, table),
+      ...checkMerged(project, resolved.branches, matched, leaving, table),
       ...parking.diagnostics,
       ...ordered.diagnostics,
       ...windowed.diagnostics,

@@ -1,6 +1,7 @@
 /** The calls that carry changes out, each as it will be sent. */
 import {
   type AttributeKey,
+  apiPath,
   attributesToWire,
   type BranchName,
   type Change,
@@ -55,7 +56,7 @@ export const createStep = (
       'create',
       {
         method: 'POST',
-        path: `/projects/${context.project}/endpoints`,
+        path: apiPath(context.project, 'endpoints'),
         body: {
           endpoint: {
             branch_id: claim.branch.id,
@@ -90,7 +91,7 @@ export const deleteStep = (
       { ...change, branch: context.branchName(live.branchId), compute: livePlanned(live) },
       id,
       'delete',
-      { method: 'DELETE', path: endpointPath(context.project, live.id) },
+      { method: 'DELETE', path: apiPath(context.project, 'endpoints', live.id) },
       reason,
       DELETE_RULE,
     ),
@@ -117,7 +118,7 @@ export const patchStep = (
   const { keys, moved, impacts, rule } = differs
   const request: StepRequest = {
     method: 'PATCH',
-    path: endpointPath(context.project, live.id),
+    path: apiPath(context.project, 'endpoints', live.id),
     body: {
       endpoint: {
         ...(moved ? { branch_id: branch.id } : {}),
@@ -174,8 +175,6 @@ const stepBase = (
   rule,
   ...(change.source === undefined ? {} : { source: change.source }),
 })
-
-const endpointPath = (project: string, id: string): string => `/projects/${project}/endpoints/${id}`
 
 /** A declared compute as plans show it. */
 export const plannedCompute = (claim: Claim, live?: ObservedCompute): PlannedCompute => {

@@ -25,6 +25,16 @@ const PLANNING: Readonly<Record<string, Explanation>> = {
     example: 'id: ep-cool-dawn-a1b2c3',
     wayOut: 'Take the pin out, so that a compute is found or made; after a replacement, put the new id in.',
   },
+  E_BRANCH_AMBIGUOUS: {
+    rule: 'A name that stands in a manifest is that of one branch.',
+    example: 'branches: { br-still-lake-a1b2c3d: … }',
+    wayOut: 'Write the id of the branch, or rename the others.',
+  },
+  E_TWO_PRIMARIES: {
+    rule: 'A branch has one primary. Where the service shows two, its state is corrupt.',
+    example: 'ep-… and ep-… are both read_write computes of main',
+    wayOut: 'Find out in the console which one is in use, and ask the support of the service.',
+  },
   E_PRIMARY_TAKEN: {
     rule: 'A branch has one primary (spec 1), so what moves there needs the place to be free.',
     example: 'main: { primary: absent }',
@@ -86,8 +96,8 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_ANSWER: {
     rule: "The service's answers have the documented shape.",
-    example: 'an HTML page in the place of JSON',
-    wayOut: 'Check --base-url, and what stands in between; run the same command again.',
+    example: 'a size as text, an id with a slash, an HTML page in the place of JSON',
+    wayOut: 'Look at what the message names. For a page in the place of JSON check --base-url and any proxy.',
   },
   E_API: {
     rule: 'The service accepts the call.',
@@ -95,7 +105,7 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Its own words say why.',
   },
   E_BASE_URL: {
-    rule: 'The API root is https, or http on this machine.',
+    rule: 'The API root is https, or http on this machine, and ends in the version of the API.',
     example: 'https://console.neon.tech/api/v2',
     wayOut: 'Correct --base-url or ESPALIER_BASE_URL.',
   },
@@ -226,6 +236,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_NO_SANDBOX: { rule: 'A sandbox of yours runs.', example: 'espalier sandbox serve', wayOut: 'Start one.' },
   E_OUT: { rule: 'The file can be written.', example: '--out plan.json', wayOut: 'Name another one.' },
+  E_PLAN_EDITED: {
+    rule: 'A saved plan is applied and shown as it was saved.',
+    example: 'summary.restarts was set to 0 in plan.json',
+    wayOut: 'Change the manifests and plan again.',
+  },
   E_PLAN_FILE: {
     rule: 'A saved plan was written by plan --out, in this format.',
     example: 'espalier plan --out plan.json',

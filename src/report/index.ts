@@ -1,7 +1,7 @@
 export { jsonDrift, terminalDrift } from './drift.ts'
 export { eventLine, jsonEvent } from './events.ts'
 export { EXPLANATIONS, type Explanation, explanationText } from './explanations.ts'
-export { jsonDiagnostics, jsonPlan } from './json.ts'
+export { jsonDiagnostics } from './json.ts'
 export { markdownPlan } from './markdown-plan.ts'
 export { consoleStatus, type ListedOperation, operationLine, operationsHead } from './operations.ts'
 export { plainText } from './plain-text.ts'

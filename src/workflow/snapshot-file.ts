@@ -1,7 +1,7 @@
 /** A look at the live projects, kept: to plan offline from. */
 import { z } from 'zod'
 import { readBoundedFile } from '../manifest/index.ts'
-import { EspalierError, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
+import { EspalierError, ID, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 
 const FORMAT = '1.0'
@@ -25,9 +25,10 @@ const settings = z.looseObject({
     .looseObject({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
     .exactOptional(),
 })
+const id = z.string().regex(ID)
 const compute = z.strictObject({
-  id: z.string(),
-  branchId: z.string(),
+  id,
+  branchId: id,
   type: z.enum(['read_write', 'read_only']),
   host: z.string(),
   state: z.string(),
@@ -38,7 +39,7 @@ const compute = z.strictObject({
   lastActive: z.string().exactOptional(),
 })
 const branch = z.strictObject({
-  id: z.string(),
+  id,
   name: z.string(),
   isDefault: z.boolean(),
   isProtected: z.boolean(),
@@ -49,7 +50,7 @@ const observed = z.strictObject({
   takenAt: z.iso.datetime(),
   projects: z.array(
     z.strictObject({
-      id: z.string(),
+      id,
       name: z.string().exactOptional(),
       branches: z.array(branch),
       computes: z.array(compute),

@@ -5,6 +5,7 @@ import {
   createWriteApi,
   pastOperations,
   snapshot,
+  streamOperations,
   type WriteApi,
 } from '../../src/api/index.ts'
 import { fakeClock } from '../apply/fake-api.ts'
@@ -114,7 +115,9 @@ describe('requests and answers', () => {
   test('a missing required field is named, with the request', async () => {
     const { host: _gone, ...incomplete } = endpoint
     const { api } = await setup([{ status: 200, json: { endpoints: [incomplete] } }])
-    expect((await failure(api.listComputes('p'))).message).toMatch(/endpoints\.0\.host.*GET \/projects\/p\/endpoints/)
+    expect((await failure(api.listComputes('p'))).message).toMatch(
+      /compute ep-1: `host` is missing.*GET \/projects\/p\/endpoints/,
+    )
   })
 
   test('an answer without a body is a compute that was gone already', async () => {
@@ -154,10 +157,66 @@ describe('paging', () => {
     expect(server.asked[1]?.path).toContain('cursor=a+b')
   })
 
-  test('a page of operations that is not full is the last, though it has a cursor', async () => {
-    const { api } = await setup([{ status: 200, json: { operations: [operation], pagination: { cursor: 'x' } } }])
-    expect((await api.listOperations('p', { limit: 2 })).cursor).toBeUndefined()
-    expect((await api.listOperations('p', { limit: 1 })).cursor).toBe('x')
+  test('a branch that comes on two pages is one branch', async () => {
+    const page = (ids: readonly string[], next?: string): Answer => ({
+      status: 200,
+      json: { branches: ids.map((id) => ({ id, name: id })), pagination: next === undefined ? {} : { next } },
+    })
+    const { api } = await setup([page(['br-1', 'br-2'], 'a'), page(['br-2', 'br-3'])])
+    expect((await api.listBranches('p')).map(({ id }) => id)).toEqual(['br-1', 'br-2', 'br-3'])
+  })
+
+  test('a compute that is listed twice is one compute', async () => {
+    const { api } = await setup([{ status: 200, json: { endpoints: [endpoint, endpoint] } }])
+    expect(await api.listComputes('p')).toHaveLength(1)
+  })
+
+  test.each([
+    ['branches', 'next', (api: WriteApi) => api.listBranches('p')],
+    ['projects', 'cursor', (api: WriteApi) => api.listProjects()],
+  ])('%s end where cursors lead in a circle, though each page is another one', async (list, cursor, read) => {
+    let count = 0
+    const { server, api } = await setup(({ path }) => {
+      count += 1
+      const id = `x-${count}`
+      const next = path.includes('cursor=a') ? 'b' : 'a'
+      return { status: 200, json: { [list]: [{ id, name: id }], pagination: { [cursor]: next } } }
+    })
+    expect(await read(api)).toHaveLength(3)
+    expect(server.asked).toHaveLength(3)
+  })
+
+  test('projects go on after a page that is shorter than was asked for', async () => {
+    const page = (ids: readonly string[]): Answer => ({
+      status: 200,
+      json: { projects: ids.map((id) => ({ id, name: id })), pagination: { cursor: ids.join() } },
+    })
+    const { api } = await setup([page(['a', 'b']), page(['c']), page([])])
+    expect((await api.listProjects()).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('all operations are listed where the service gives fewer a page than it was asked for', async () => {
+    const all = Array.from({ length: 250 }, (_, index) => ({ ...operation, id: `op-${index}` }))
+    const { server, api } = await setup(({ path }) => {
+      const from = Number(new URL(path, 'http://x').searchParams.get('cursor') ?? 0)
+      const operations = all.slice(from, from + 100)
+      return { status: 200, json: { operations, pagination: { cursor: String(from + operations.length) } } }
+    })
+    const listed: string[] = []
+    for await (const { id } of streamOperations(api, 'p')) listed.push(id)
+    expect(listed).toEqual(all.map(({ id }) => id))
+    expect(server.asked).toHaveLength(4)
+  })
+
+  test('operations end where the service gives the same page for ever', async () => {
+    let count = 0
+    const { api } = await setup(() => {
+      count += 1
+      return { status: 200, json: { operations: [operation], pagination: { cursor: String(count) } } }
+    })
+    const listed: string[] = []
+    for await (const { id } of streamOperations(api, 'p')) listed.push(id)
+    expect(listed).toEqual(['op-1'])
   })
 })
 

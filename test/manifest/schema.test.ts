@@ -128,6 +128,15 @@ describe('the published schema and the program agree', () => {
 
 describe('a table of one’s own', () => {
   const table = { ...SIZE_TABLE, steps: SIZE_TABLE.steps.filter(({ cu }) => cu <= 4), maxSpreadCu: 2 }
+
+  test('is the one that a wrong size is measured by, in words too', () => {
+    const files = [{ path: 'a.yaml', text: JSON.stringify(primary({ size: 16 })) }]
+    const [problem] = parseManifests(files, { sizeTable: table }).diagnostics
+    expect(problem?.message).toBe(
+      '16 CU is not a valid compute size. Valid sizes: 0.25, 0.5 and whole numbers from 1 to 4.',
+    )
+  })
+
   const own = new Ajv2020({ strict: true }).compile(manifestSchema(table))
 
   test.each([
@@ -139,7 +148,7 @@ describe('a table of one’s own', () => {
     const value = primary(attributes)
     expect(own(value)).toBe(fits)
     const { diagnostics } = parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }], { sizeTable: table })
-    expect(diagnostics.length === 0).toBe(fits)
+    expect(diagnostics.every(({ code }) => code === 'E_SCHEMA')).toBe(fits)
   })
 })
 

@@ -87,7 +87,7 @@ Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR}
   3   applied in part: something failed, was not allowed, or has not converged
-  4   the saved plan is stale: nothing was changed
+  4   the saved plan is stale, or was edited: nothing was changed
   5   all is done but what waits for its restart window: run it again then
   130 interrupted
 

@@ -7,7 +7,6 @@ import {
   type Journal,
   openJournal,
   type PlanFile,
-  whatMoved,
 } from '../../apply/index.ts'
 import {
   type ApplyEvent,
@@ -27,6 +26,7 @@ import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
+  checkSavedPlan,
   keepShard,
   keepToBudgets,
   look,
@@ -34,7 +34,6 @@ import {
   manifestsOf,
   onInterrupt,
   readPlanFile,
-  staleError,
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
@@ -81,11 +80,9 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const connection = await connect({ ...flags, runs: shard?.count })
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
   try {
-    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
-    if (file !== undefined) {
-      const moved = whatMoved(file, result, observed, loaded.digest)
-      if (moved.length > 0) throw staleError(name, moved)
-    }
+    const seen = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
+    if (file !== undefined) checkSavedPlan(file, name, manifests, seen)
+    const { observed, result } = seen
     if (!result.ok) {
       reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
       return EXIT.error

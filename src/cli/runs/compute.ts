@@ -1,6 +1,7 @@
 import { createWriteApi, type Operation, snapshot, systemClock, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
 import {
+  apiPath,
   EspalierError,
   EXIT,
   type ExitCode,
@@ -136,10 +137,10 @@ const carryOut = async (
   print(`done  ${command} ${titleOf(target)}${tookOf(operations)}`)
 }
 
-const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest => {
-  const path = `/projects/${project}/endpoints/${id}`
-  return command === 'delete' ? { method: 'DELETE', path } : { method: 'POST', path: `${path}/${command}` }
-}
+const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest =>
+  command === 'delete'
+    ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
+    : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
 
 const tookOf = (operations: readonly Operation[]): string => (operations.length === 0 ? '  nothing was to be done' : '')
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { createReadApi } from '../../api/index.ts'
+import { jsonPlan } from '../../apply/index.ts'
 import {
   EspalierError,
   EXIT,
@@ -11,7 +12,7 @@ import {
   shardText,
 } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
-import { jsonPlan, markdownPlan, NO_CHANGES, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { markdownPlan, NO_CHANGES, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   commitOf,
   encodeSavedPlan,

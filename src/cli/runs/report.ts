@@ -1,5 +1,6 @@
+import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
-import { jsonPlan, planComment, terminalPlan } from '../../report/index.ts'
+import { planComment, terminalPlan } from '../../report/index.ts'
 import { type Merged, mergePlanFiles } from '../../workflow/index.ts'
 import { print, styleOf } from '../terminal.ts'
 

@@ -1,6 +1,14 @@
 /** Words for what a schema cannot explain by itself. A definition names its entry in `$comment`. */
 import { closest } from 'fastest-levenshtein'
-import { globProblem, nearestStep, parseDuration, type SizeTable, sizeStep, WEEKDAYS } from '../../model/index.ts'
+import {
+  globProblem,
+  nearestStep,
+  parseDuration,
+  type SizeTable,
+  sizeStep,
+  sizesInWords,
+  WEEKDAYS,
+} from '../../model/index.ts'
 import { list, nameOf } from './list.ts'
 import type { Words } from './words.ts'
 
@@ -58,7 +66,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     const near = nearestStep(value, table)
     return {
       code: 'E_SIZE_STEP',
-      message: `${value} CU is not a valid compute size: sizes are ${sizesOf(table)}.`,
+      message: `${value} CU is not a valid compute size. Valid sizes: ${sizesInWords(table)}.`,
       ...(near === undefined ? {} : { hint: `The nearest is \`${near.cu}\`.` }),
     }
   },
@@ -159,27 +167,6 @@ const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
     message: `\`max\` may be at most ${maxSpreadCu} CU above \`min\`, and ${max} is ${max - min} above ${min}.`,
     hint: `The nearest is \`max: ${nearestStep(min + maxSpreadCu, table)?.cu ?? min + maxSpreadCu}\`.`,
   }
-}
-
-/** `0.25, 0.5, whole numbers from 1 to 16, even numbers from 18 to 56`: runs of one distance as a range. */
-export const sizesOf = ({ steps }: SizeTable): string => {
-  const sizes = steps.map(({ cu }) => cu)
-  const parts: string[] = []
-  for (let at = 0; at < sizes.length; ) {
-    const gap = (sizes[at + 1] ?? Number.NaN) - (sizes[at] ?? 0)
-    let end = at
-    while (sizes[end + 1] !== undefined && (sizes[end + 1] ?? 0) - (sizes[end] ?? 0) === gap) end += 1
-    if (end - at >= 3) {
-      const kind =
-        gap === 1 ? 'whole numbers' : gap === 2 && (sizes[at] ?? 0) % 2 === 0 ? 'even numbers' : `every ${gap}`
-      parts.push(`${kind} from ${sizes[at]} to ${sizes[end]}`)
-      at = end + 1
-    } else {
-      parts.push(String(sizes[at]))
-      at += 1
-    }
-  }
-  return parts.join(', ')
 }
 
 export const timezoneProblem = (value: string): Words => ({
