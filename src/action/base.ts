@@ -14,6 +14,8 @@ import type { PullRequest } from './event.ts'
 
 export interface Parted {
   readonly origin: Origin
+  /** The base's commit; absent where it is not known what drifted: then all counts as introduced. */
+  readonly base?: string
   /** Markdown of our own, a sentence each. */
   readonly notes: readonly string[]
   /** What the pull request guards less than its base does, where the plan does not keep to the base's guards. */
@@ -21,25 +23,27 @@ export interface Parted {
 }
 
 /** Both plans stand against one snapshot, so nothing that moved in between is blamed on anyone. */
-export const partBy = (base: Manifests, observed: Observed, plan: Plan): Parted => {
+export const partBy = (base: Manifests, commit: string, observed: Observed, plan: Plan): Parted => {
   const isWrong = base.paths.length > 0 && hasErrors(base.loaded.diagnostics)
   return {
+    ...(isWrong ? {} : { base: commit }),
     origin: originOf(planOfBase(base, observed), plan),
     notes: isWrong ? ["The base's manifests have errors, so every change is shown as introduced."] : [],
   }
 }
 
-/** {@link partBy} the base of a pull request whose merge or head is checked out. */
+/** {@link partBy} the base of a pull request or merge group that is checked out. @param find its base's commit. */
 export const partByBase = async (
-  pull: PullRequest,
+  find: () => Promise<string>,
   head: Manifests,
   observed: Observed,
   plan: Plan,
   cwd: string,
 ): Promise<Parted> => {
   try {
-    const base = await manifestsAt(await baseOf(cwd, pull), head, { cwd })
-    return { ...partBy(base, observed, plan), warnings: weakenedGuards(base, head, observed) }
+    const commit = await find()
+    const base = await manifestsAt(commit, head, { cwd })
+    return { ...partBy(base, commit, observed, plan), warnings: weakenedGuards(base, head, observed) }
   } catch (error) {
     if (!(error instanceof EspalierError)) throw error
     return {

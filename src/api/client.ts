@@ -13,7 +13,7 @@ import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { systemClock } from './clock.ts'
 import { ApiError, isNotFound } from './errors.ts'
 import { RequestBudget } from './request-budget.ts'
-import { type CallOptions, Requester } from './requester.ts'
+import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { Transport } from './transport.ts'
 import { checkKey, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
@@ -69,6 +69,12 @@ export interface Mutation {
 
 export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
+  /** Asks `before` right before every attempt which body to send, or what to answer without sending anything. */
+  sendUnless<Instead>(
+    request: StepRequest,
+    before: BeforeAttempt<StepRequest['body'], Instead>,
+    options?: CallOptions,
+  ): Promise<Mutation | Instead>
 }
 
 /** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
@@ -77,14 +83,18 @@ export const createReadApi = (options: ApiOptions): ReadApi => reading(connect(o
 /** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
 export const createWriteApi = (options: ApiOptions): WriteApi => {
   const connection = connect(options)
+  const { requester } = connection
   const api = reading(connection)
+  const naming = (path: string, call: CallOptions): CallOptions => ({
+    ...call,
+    lockHolder: () => lockHolder(api, path),
+  })
   return {
     ...api,
     send: ({ method, path, body }, call = {}) =>
-      connection.requester.call(method, path, wire.mutationAnswer, body, {
-        ...call,
-        lockHolder: () => lockHolder(api, path),
-      }),
+      requester.call(method, path, wire.mutationAnswer, body, naming(path, call)),
+    sendUnless: ({ method, path }, before, call = {}) =>
+      requester.callUnless(method, path, wire.mutationAnswer, before, naming(path, call)),
   }
 }
 
@@ -215,15 +225,25 @@ const query = (values: Readonly<Record<string, string | number | undefined>>): s
   return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-/** `failed` is not among them: such an operation can be retried, and holds the lock meanwhile (spec 2.1.2). */
 const SETTLED = new Set(['finished', 'skipped', 'cancelled', 'error'])
 
-/** `operation OP_ID (apply_config on ep-…, running)`, the oldest one that is not settled. */
+/** Which of several holds the lock: what runs, before what is to run, before one that may be retried or never will. */
+const lockRank = (status: string): number => {
+  if (status === 'running' || status === 'cancelling') return 0
+  return status === 'failed' ? 2 : 1
+}
+
+/** `operation OP_ID (apply_config on ep-…, running)`. */
 const lockHolder = async (api: ReadApi, path: string): Promise<string | undefined> => {
   const project = projectOf(path)
   if (project === undefined) return undefined
   const { operations } = await api.listOperations(project, { limit: 20 })
-  const holder = operations.findLast(({ status }) => !SETTLED.has(status))
+  // The list is newest first, and the oldest of a rank began first; of failed ones the newest says most of now.
+  const open = operations.filter(({ status }) => !SETTLED.has(status)).toReversed()
+  const holder =
+    open.find(({ status }) => lockRank(status) === 0) ??
+    open.find(({ status }) => lockRank(status) === 1) ??
+    open.at(-1)
   if (holder === undefined) return undefined
   const where = holder.endpointId ?? holder.branchId
   return `operation ${holder.id} (${holder.action}${where === undefined ? '' : ` on ${where}`}, ${holder.status})`

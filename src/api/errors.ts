@@ -9,6 +9,8 @@ export interface ApiErrorDetails {
   readonly requestId?: string
   /** The request may or may not have taken effect: read back before sending it again. */
   readonly ambiguous?: boolean
+  /** What to do next, where the status alone does not tell. */
+  readonly hint?: string
   readonly cause?: unknown
 }
 
@@ -22,7 +24,7 @@ export class ApiError extends EspalierError {
   readonly ambiguous: boolean
 
   constructor(code: string, message: string, details: ApiErrorDetails) {
-    const hint = hintOf(code, details.status)
+    const hint = details.hint ?? hintOf(code, details)
     super(code, `${message} (${describe(details)})`, {
       ...(hint === undefined ? {} : { hint }),
       cause: details.cause,
@@ -55,11 +57,14 @@ const HINTS: Readonly<Record<number, string>> = {
   404: 'It is gone, or the key cannot see it: check the project id and the key.',
   409: 'The live project conflicts with this change: run `espalier plan` again to see it as it is now.',
   422: "The service refuses the value, perhaps by the account's plan: its own words are above.",
-  423: 'Another operation held the project for the whole --lock-timeout: run the same command again later.',
-  429: 'The rate limit was not lifted in time: run the same command again later, or with a lower --concurrency.',
 }
 
-const hintOf = (code: string, status: number | undefined): string | undefined => {
+const OF_A_COMPUTE = /^\/projects\/[^/]+\/endpoints\/[^/]+$/
+
+const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undefined => {
+  if (status === 404 && OF_A_COMPUTE.test(path)) {
+    return 'The compute is gone, or what the change names is: run `espalier plan` to see the project as it is now.'
+  }
   if (code === 'E_BASE_URL') {
     return 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.'
   }

@@ -11,7 +11,7 @@ export {
 export { systemClock } from './clock.ts'
 export { ApiError } from './errors.ts'
 export { streamOperations } from './operations-stream.ts'
-export type { CallOptions, Wait } from './requester.ts'
+export type { BeforeAttempt, CallOptions, Turn, Wait } from './requester.ts'
 export { operationMs, pastOperations, snapshot } from './snapshot.ts'
 export { checkKey, VERIFIED } from './trust.ts'
 export type { Operation, Project } from './wire.ts'

@@ -11,6 +11,7 @@ import {
   type ObservedBranch,
   type ObservedCompute,
   type WireAttributes,
+  type WireSettings,
 } from '../model/index.ts'
 
 const text = z.string({ error: 'text' })
@@ -68,6 +69,13 @@ const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K
   return kept
 }
 
+const settingsOf = ({ settings }: z.infer<typeof endpoint>): { settings?: WireSettings } => {
+  if (settings === undefined || settings === null) return {}
+  const { preload_libraries: preload, ...rest } = present(settings)
+  const kept = { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
+  return Object.keys(kept).length === 0 ? {} : { settings: kept }
+}
+
 const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
   id: wire.id,
   branchId: wire.branch_id,
@@ -92,6 +100,7 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
         }
       : {}),
   } as WireAttributes),
+  ...settingsOf(wire),
   ...present({ pendingState: wire.pending_state, createdAt: wire.created_at, lastActive: wire.last_active }),
 })
 

@@ -26,6 +26,8 @@ export interface PlanFileParts {
   readonly manifests?: readonly string[]
   /** Which part of the fleet it is. */
   readonly shard?: Shard
+  /** What tells it from other plans of one workflow. */
+  readonly label?: string
   readonly espalierVersion: string
   /** ISO 8601. */
   readonly createdAt: string
@@ -40,6 +42,7 @@ export const encodePlanFile = (parts: PlanFileParts): string =>
     manifestDigest: parts.manifestDigest,
     ...(parts.manifests === undefined ? {} : { manifests: parts.manifests }),
     ...(parts.shard === undefined ? {} : { shard: shardText(parts.shard) }),
+    ...(parts.label === undefined ? {} : { label: parts.label }),
     seen: seenOf(parts.observed, parts.plan.projects),
     plan: parts.plan,
   })

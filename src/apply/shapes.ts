@@ -92,10 +92,13 @@ const endpoint = z.object({
   pooler_mode: z.string().exactOptional(),
   passwordless_access: z.boolean().exactOptional(),
   settings: z
-    .object({
+    .looseObject({
       pg_settings: z.record(z.string(), z.string()).exactOptional(),
       preload_libraries: z
-        .object({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+        .looseObject({
+          use_defaults: z.boolean().exactOptional(),
+          enabled_libraries: z.array(z.string()).exactOptional(),
+        })
         .exactOptional(),
     })
     .exactOptional(),
@@ -172,6 +175,8 @@ const stepOutcome = z.object({
   message: z.string().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
+  moved: z.array(z.object({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
+  movedBy: operation.exactOptional(),
   opensAt: time.exactOptional(),
   durationMs: z.number(),
 })
@@ -200,6 +205,7 @@ export const eventShape = z.discriminatedUnion('type', [
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),
       converged: z.boolean().exactOptional(),
+      left: z.array(z.string()).exactOptional(),
       notes: z.array(z.string()),
     }),
   }),
@@ -224,6 +230,8 @@ export const planFileShape = z.object({
   manifests: z.array(z.string()).exactOptional(),
   /** Of which part of the fleet it is (`plan --shard`), so that `apply FILE` takes the same. */
   shard: shard.exactOptional(),
+  /** What tells it from other plans of one workflow (the Action's input `label`). */
+  label: z.string().exactOptional(),
   /** The projects as they were, by id. */
   seen: seenShape,
   plan: planShape,

@@ -1,4 +1,5 @@
 export * from './canonical-json.ts'
 export * from './differences.ts'
 export * from './group-by.ts'
+export * from './json-schema.ts'
 export * from './once-each.ts'

@@ -59,7 +59,6 @@ export const DIAGNOSTIC_CODES = {
   E_TWO_CLAIMS: { rule: 'A branch is declared once.', example: 'Keep one of the two.' },
   E_TWO_PINS: { rule: 'A compute is pinned once.', example: 'Keep one of the two.' },
   E_TWO_RULES: { rule: 'A pattern stands in one rule of a document.', example: 'Keep one of the two.' },
-  E_SCHEMA: { rule: 'A manifest fits schemas/manifest.schema.json.', example: 'espalier schema manifest' },
 } as const
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES

@@ -1,5 +1,5 @@
 /** What the API showed, at one moment: a snapshot. */
-import type { ComputeAttributes } from './attributes.ts'
+import type { ComputeAttributes, WireSettings } from './attributes.ts'
 
 export type ComputeType = 'read_write' | 'read_only'
 
@@ -13,6 +13,8 @@ export interface ObservedCompute {
   readonly pendingState?: string
   /** Every attribute the API showed. */
   readonly attributes: ComputeAttributes
+  /** `settings` as the API showed it: a request must carry along what no manifest declares. Absent where it is empty. */
+  readonly settings?: WireSettings
   /** ISO 8601. */
   readonly createdAt?: string
   readonly lastActive?: string

@@ -5,6 +5,7 @@ import {
   attributesToWire,
   type BranchName,
   type Change,
+  CONSENT_OF,
   type Consent,
   type Impact,
   isIdle,
@@ -14,6 +15,7 @@ import {
   type SizeTable,
   type Step,
   type StepRequest,
+  type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
@@ -33,16 +35,6 @@ export interface DraftContext {
   readonly branchName: (id: string) => BranchName
 }
 
-const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
-  none: undefined,
-  'may-restart': 'restart',
-  restart: 'restart',
-  disconnect: 'disconnect',
-  reconnect: 'move',
-  'new-host': 'replace',
-  gone: 'delete',
-}
-
 export const MOVE_RULE =
   'spec 4.5: a branch change keeps the compute and its host; the data behind it is the other branch’s'
 const DELETE_RULE = 'spec 3.2: delete removes the compute; rule 5: a later one has other connection details'
@@ -54,6 +46,8 @@ export const createStep = (
   change: Change,
   reason: Reason,
   context: DraftContext,
+  /** Of the compute that it replaces: what nobody declares goes along. */
+  settings?: WireSettings,
 ): StepDraft => ({
   step: {
     ...stepBase(
@@ -67,7 +61,8 @@ export const createStep = (
           endpoint: {
             branch_id: claim.branch.id,
             type: claim.type,
-            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired)),
+            ...(isEmptySettings(settings) ? {} : { settings }),
+            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired), { attributes: {}, settings }),
           },
         },
       },
@@ -80,6 +75,9 @@ export const createStep = (
   },
   ...(claim.type === 'read_write' ? { fills: claim.branch.id } : {}),
 })
+
+const isEmptySettings = (settings: WireSettings = {}): boolean =>
+  Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
 
 export const deleteStep = (
   live: ObservedCompute,
@@ -124,7 +122,7 @@ export const patchStep = (
     body: {
       endpoint: {
         ...(moved ? { branch_id: branch.id } : {}),
-        ...attributesToWire(desired.attributes, keys, live.attributes),
+        ...attributesToWire(desired.attributes, keys, live),
       },
     },
   }

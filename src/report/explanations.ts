@@ -164,9 +164,9 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'on: pull_request_target, with ref: of the head',
     wayOut: 'Take `ref` out of actions/checkout.',
   },
-  E_FORK_APPLY: {
+  E_NOT_MERGED: {
     rule: 'Nothing is applied for a pull request before it is merged.',
-    example: 'on: pull_request_target, with command: apply',
+    example: 'on: pull_request, with command: apply',
     wayOut: 'Apply in a workflow that runs on push.',
   },
   W_GUARD_WEAKENED: {
@@ -213,6 +213,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'A key is one line of printable characters.',
     example: 'ESPALIER_API_KEY',
     wayOut: 'Set it, or name a file with --api-key-file.',
+  },
+  E_OTHER_PLAN: {
+    rule: 'A saved plan is applied by a step that names the same manifests, label and shard as the one that saved it.',
+    example: 'paths: staging.yaml, with the plan of production.yaml',
+    wayOut: 'Give apply the paths, label and shard of the plan that is meant.',
   },
   E_MERGE: {
     rule: 'Plans that are joined are all parts of one fleet, each once.',
@@ -370,6 +375,11 @@ const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     rule: 'The key may do what a step does (401, 403).',
     example: 'a key that was revoked, or one that reads only',
     wayOut: 'Take another key and apply again.',
+  },
+  'changed-meanwhile': {
+    rule: 'A step is sent only while what it changes and relies on is as the plan has it.',
+    example: 'somebody resized the compute while the step waited for a lock',
+    wayOut: 'Run espalier plan to review the project as it is now, then apply again.',
   },
   'depends-on-failed': {
     rule: 'A step runs once those before it are done.',

@@ -15,6 +15,7 @@ import { isOfFleet, stepTitle, time } from './words.ts'
 export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
   done: 'done',
   failed: 'failed',
+  stale: 'stale',
   skipped: 'skipped',
   'not-allowed': 'not allowed',
   scheduled: 'scheduled',
@@ -27,7 +28,8 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const isFleet = isOfFleet(plan.steps)
-  const open = outcome.steps.filter(({ status }) => status !== 'done')
+  // One that is done says something only where it was done in another way than planned.
+  const open = outcome.steps.filter(({ status, message }) => status !== 'done' || message !== undefined)
   const lines = open.map((one) => {
     const step = steps.get(one.step)
     const title = step === undefined ? one.step : stepTitle(step, changes, isFleet)
@@ -48,6 +50,7 @@ const whyOf = ({ reason, message }: StepOutcome): string =>
 const markOf = (paint: Paint): Readonly<Record<StepStatus, (text: string) => string>> => ({
   done: paint.green,
   failed: paint.red,
+  stale: paint.yellow,
   skipped: paint.yellow,
   'not-allowed': paint.yellow,
   scheduled: paint.cyan,
@@ -70,12 +73,28 @@ export const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<strin
     ...(outcome.interrupted ? ['Next: run `espalier apply` again. What is done stays done.'] : []),
     ...scheduledNext(outcome),
     ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done' || status === 'scheduled')
-      ? ['The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.']
+      ? [
+          `The project is not as the manifests say yet (not-converged)${leftOf(outcome)}. Next: run \`espalier plan\` to see what is left.`,
+        ]
+      : []),
+    ...(outcome.steps.some(({ status }) => status === 'stale')
+      ? [
+          'Next: run `espalier plan` to review the project as it is now, then `espalier apply` again. The stale steps were not sent.',
+        ]
       : []),
     ...(plan.steps.length > 0 && !outcome.interrupted && outcome.steps.some(({ status }) => status === 'failed')
       ? ['Next: see the reason above, then run `espalier apply` again: it plans anew and does what is left.']
       : []),
   ]
+}
+
+/** The first few: `plan` shows all of them. */
+const LEFT = 3
+
+const leftOf = ({ left = [] }: Outcome): string => {
+  if (left.length === 0) return ''
+  const more = left.length > LEFT ? `; and ${left.length - LEFT} more` : ''
+  return `: ${left.slice(0, LEFT).join('; ')}${more}`
 }
 
 const scheduledNext = ({ steps }: Outcome): readonly string[] => {

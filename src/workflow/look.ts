@@ -1,5 +1,6 @@
 /** Manifests and the live projects, to a plan. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import type { ReadCompute } from '../apply/index.ts'
 import { type Desired, type Diagnostic, hasErrors, type Observed, type Plan, type PlanResult } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
@@ -14,6 +15,8 @@ export interface LookOptions {
   /** Also reads a page of past operations of each project that changes, for the estimate. */
   readonly estimate: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
+  /** Computes that were read by their ids, which a list may not show yet as they are. */
+  readonly read?: readonly ReadCompute[]
   /** Another version of the manifests, whose protection counts as well. */
   readonly guard?: Desired
 }
@@ -64,7 +67,7 @@ export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, optio
     ...(pinAliases === undefined ? {} : { pinAliases }),
     ...(guard === undefined ? {} : { guard }),
   }
-  const observed = await snapshot(api, projectIds(loaded.desired), { concurrency })
+  const observed = withRead(await snapshot(api, projectIds(loaded.desired), { concurrency }), options.read ?? [])
   const result = plan(loaded.desired, observed, planOptions)
   if (!options.estimate || !result.ok || result.plan.steps.length === 0) return { observed, result }
   const changing = new Set(result.plan.steps.map(({ project }) => project))
@@ -75,4 +78,19 @@ export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, optio
   )
   const withPast = { ...observed, projects }
   return { observed: withPast, result: { ok: true, plan: withEstimates(result.plan, withPast) } }
+}
+
+const withRead = (observed: Observed, read: readonly ReadCompute[]): Observed => {
+  if (read.length === 0) return observed
+  const ids = new Set(read.map(({ id }) => id))
+  return {
+    ...observed,
+    projects: observed.projects.map((project) => ({
+      ...project,
+      computes: [
+        ...project.computes.filter(({ id }) => !ids.has(id)),
+        ...read.flatMap((one) => (one.project === project.id ? (one.compute ?? []) : [])),
+      ],
+    })),
+  }
 }

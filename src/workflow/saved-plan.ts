@@ -88,14 +88,20 @@ const listed = (lines: readonly string[]): string =>
     .map((line) => `       - ${plainText(line)}`)
     .join('\n')
 
-/** The text of a saved plan, made now. */
-export const encodeSavedPlan = (plan: Plan, observed: Observed, { loaded, paths, shard }: Manifests): string =>
+/** The text of a saved plan, made now. @param label what tells it from other plans of one workflow. */
+export const encodeSavedPlan = (
+  plan: Plan,
+  observed: Observed,
+  { loaded, paths, shard }: Manifests,
+  label = '',
+): string =>
   encodePlanFile({
     plan,
     observed,
     manifestDigest: loaded.digest,
     manifests: paths,
     ...(shard === undefined ? {} : { shard }),
+    ...(label === '' ? {} : { label }),
     espalierVersion: VERSION,
     createdAt: new Date().toISOString(),
   })

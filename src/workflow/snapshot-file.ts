@@ -19,6 +19,12 @@ const attributes = z.strictObject({
   postgresSettings: z.record(z.string(), z.string()).exactOptional(),
   postgresPreload: z.array(z.string()).exactOptional(),
 })
+const settings = z.looseObject({
+  pg_settings: z.record(z.string(), z.string()).exactOptional(),
+  preload_libraries: z
+    .looseObject({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+    .exactOptional(),
+})
 const id = z.string().regex(ID)
 const compute = z.strictObject({
   id,
@@ -28,6 +34,7 @@ const compute = z.strictObject({
   state: z.string(),
   pendingState: z.string().exactOptional(),
   attributes,
+  settings: settings.exactOptional(),
   createdAt: z.string().exactOptional(),
   lastActive: z.string().exactOptional(),
 })

@@ -95,6 +95,16 @@ describe('requests and answers', () => {
     ])
   })
 
+  test('keep `settings` whole, for what no manifest declares to travel through', async () => {
+    const settings = {
+      pg_settings: { jit: 'off' },
+      preload_libraries: { use_defaults: true, later: 1 },
+      pgbouncer_settings: { pool_size: 5 },
+    }
+    const { api } = await setup([{ status: 200, json: { endpoint: { ...endpoint, settings } } }])
+    expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
+  })
+
   test('unknown fields, actions and statuses pass', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
@@ -241,6 +251,53 @@ describe('waiting out', () => {
   })
 
   test.each([
+    ['runs now, not one that failed long ago', ['scheduling', 'running', 'failed'], 'op-1'],
+    ['is to run next, where none runs', ['scheduling', 'failed'], 'op-0'],
+    ['failed and may be retried, where there is no other', ['finished', 'failed'], 'op-1'],
+  ])('the operation that is named is the one that %s', async (_what, statuses, named) => {
+    const operations = statuses.map((status, index) => ({ ...operation, id: `op-${index}`, status }))
+    const answers = [{ status: 423, json: {} }, ok]
+    const { api } = await setup(({ method }) =>
+      method === 'GET' ? { status: 200, json: { operations } } : (answers.shift() ?? ok),
+    )
+    const messages: string[] = []
+    await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
+    expect(messages).toEqual([expect.stringContaining(`locked by operation ${named} `)])
+  })
+
+  test.each([
+    [423, 'Given up after 0s: the next attempt would be 1h later, past the 10m of --lock-timeout.'],
+    [429, 'Given up after 0s: the next attempt would be 1h later, past the 2m that a rate limit is waited for.'],
+    [503, 'Given up after 0s: the next attempt would be 1h later, past the 2m that an outage is waited for.'],
+  ])('%i with a Retry-After beyond all patience does not claim that it was waited for', async (status, words) => {
+    const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
+    expect((await failure(api.send(patch))).hint).toContain(words)
+    expect(clock.slept).toEqual([])
+  })
+
+  test.each([
+    ['the request to send', 3, { send: { endpoint: {} } }],
+    ['what comes instead of it', 2, { instead: 'somebody was quicker' }],
+  ])('before every attempt it is asked for %s', async (_what, attempts, third) => {
+    const busy: Answer = { status: 423, json: {} }
+    const { server, api } = await setup(({ method }) =>
+      method === 'GET'
+        ? { status: 200, json: { operations: [] } }
+        : server.asked.filter((one) => one.method === 'PATCH').length < 3
+          ? busy
+          : ok,
+    )
+    let asked = 0
+    const answer = await api.sendUnless(patch, async () => {
+      asked += 1
+      return asked === 3 ? third : { send: patch.body }
+    })
+    expect(asked).toBe(3)
+    expect(server.asked.filter(({ method }) => method === 'PATCH')).toHaveLength(attempts)
+    expect(answer === 'somebody was quicker').toBe(attempts === 2)
+  })
+
+  test.each([
     ['seconds', '7', 7_000],
     ['a date', new Date(Date.UTC(2026, 0, 1) + 9_000).toUTCString(), 9_000],
   ])('Retry-After in %s comes before our own patience', async (_form, value, ms) => {
@@ -353,10 +410,25 @@ test('requests stay within 40 a second and 700 a minute', async () => {
 test('what is done before an attempt does not make the limits count it too early', async () => {
   const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
   const begun = clock.now()
-  await api.send(patch, { onAttempt: () => clock.sleep(900) })
+  await api.sendUnless(patch, async () => {
+    await clock.sleep(900)
+    return { send: patch.body }
+  })
   for (let count = 1; count <= 40; count += 1) await api.listComputes('p')
   // Sent at 0.9 s, and the fortieth after it is the first one too many of that second.
   expect(clock.now() - begun).toBe(1_900)
+})
+
+test('what was read before a long wait for the rate limit is read again', async () => {
+  const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
+  for (let count = 0; count < 700; count += 1) await api.listComputes('p')
+  const asked: number[] = []
+  await api.sendUnless(patch, async () => {
+    asked.push(clock.now())
+    return { send: patch.body }
+  })
+  expect(asked).toHaveLength(2)
+  expect(clock.now() - (asked[1] ?? 0)).toBeLessThan(5_000)
 })
 
 test('of several clients that share the limits each keeps to its part', async () => {

@@ -122,7 +122,14 @@ const showPlan = (wanted: Desired, observed: Observed): readonly string[] => {
     terminalPlan(result.plan, STYLE),
     jsonPlan(result.plan),
     markdownPlan(result.plan),
-    planComment({ ...FRAME, plan: result.plan, origin, takenAt: observed.takenAt, isPullRequest: true, notes: [] }),
+    planComment({
+      ...FRAME,
+      plan: result.plan,
+      origin,
+      takenAt: observed.takenAt,
+      introducedBy: 'this pull request',
+      notes: [],
+    }),
     statusTable(observed.projects, { takenAt: observed.takenAt }, STYLE),
   ]
 }

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { CONSENTS } from '../../src/model/index.ts'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
-import { manifest as anyManifest, BRANCHES } from '../planner/arbitraries.ts'
+import { manifest as anyManifest, BRANCHES, NAMES } from '../planner/arbitraries.ts'
 import { branchId, type Declared, type DeclaredDocument, type DeclaredShape } from '../planner/world.ts'
-import { type Application, type Interruption, RIVAL } from './trial.ts'
+import { type Application, type Interruption, RIVALS_SUSPEND_TIMEOUT } from './trial.ts'
 
 type RequestFault = Extract<FaultOrder, { readonly on: 'request' }>
 type RequestEffect = RequestFault['effect']
@@ -30,8 +30,16 @@ const requestEffect: fc.Arbitrary<RequestEffect> = fc.constantFrom<RequestEffect
 )
 
 const rivalCreate: fc.Arbitrary<RequestEffect> = fc
-  .tuple(fc.constantFrom(...BRANCHES), fc.constantFrom('read_write', 'read_only'))
-  .map(([name, type]) => ({ kind: 'rival-create', endpoint: { branch_id: branchId(name), type, name: RIVAL } }))
+  .record({
+    branch_id: fc.constantFrom(...BRANCHES.map(branchId)),
+    type: fc.constantFrom('read_write', 'read_only'),
+    // Some of them are declared.
+    name: fc.constantFrom(...NAMES, 'rival'),
+  })
+  .map((endpoint) => ({
+    kind: 'rival-create',
+    endpoint: { ...endpoint, suspend_timeout_seconds: RIVALS_SUSPEND_TIMEOUT },
+  }))
 
 const operationEffect: fc.Arbitrary<OperationEffect> = fc.constantFrom<OperationEffect>(
   { kind: 'fail', message: 'no host had room' },
@@ -46,7 +54,7 @@ const when = { times: fc.integer({ min: 1, max: 4 }), after: fc.integer({ min: 0
 
 const onRequest: fc.Arbitrary<FaultOrder> = fc
   .record({
-    effect: fc.oneof({ weight: 15, arbitrary: requestEffect }, { weight: 1, arbitrary: rivalCreate }),
+    effect: fc.oneof({ weight: 15, arbitrary: requestEffect }, { weight: 3, arbitrary: rivalCreate }),
     method: fc.constantFrom('POST', 'PATCH', 'DELETE', 'GET', undefined),
     ...when,
   })

@@ -212,8 +212,8 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
       stop: interruption.stop,
       abort: interruption.abort,
       onEvent: tell,
-      replan: async (pinAliases) =>
-        (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases })).result,
+      replan: async (pinAliases, read) =>
+        (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases, read })).result,
     })
     await progress?.end()
     return outcome

@@ -25,7 +25,7 @@ const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string 
       marker: MARKER,
       plan,
       origin: origin ?? { introduced: plan.changes, drift: [], settled: [] },
-      isPullRequest: origin !== undefined,
+      ...(origin === undefined ? {} : { introducedBy: 'this pull request' }),
       ...(createdAt === undefined ? {} : { takenAt: createdAt }),
       notes: [],
       whole: 'the plans that this was made of',

@@ -198,7 +198,7 @@ const extrasOf = (run: Run): StepExtras => ({
   },
   verdict: (step) => {
     const { outcome } = runOf(run, step)
-    if (outcome?.message === undefined || outcome.status === 'done') return NOTHING
+    if (outcome?.message === undefined) return NOTHING
     const look = STATUS_LOOKS[outcome.status]
     return markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${wordsOf({ ...NOT_STARTED, outcome })}</b> ${outcome.message}</span></p>`
   },

@@ -9,15 +9,18 @@ import type { Frame } from './view.ts'
 /** A row each, by project and branch, as they stand in the plan. */
 export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>): string => {
   const withProject = new Set(changes.map(({ project }) => project)).size > 1
-  const head = ['', ...(withProject ? ['project'] : []), 'branch', 'compute', 'change', 'what it does', 'declared']
+  // Five columns at most: GitHub cuts a wider table off.
+  const head = ['', 'branch', 'compute', 'change', 'what it does']
   const rows = changes.map((change) => [
     `\`${SYMBOLS[change.kind]}\``,
-    ...(withProject ? [literal(change.project)] : []),
-    literal(change.branch.name),
-    `${literal(computeTitle(change.compute))}${change.compute.id === undefined ? '' : `<br>${literal(change.compute.id)}`}`,
+    [change.branch.name, ...(withProject ? [change.project] : [])].map(literal).join('<br>'),
+    [
+      literal(computeTitle(change.compute)),
+      ...(change.compute.id === undefined ? [] : [literal(change.compute.id)]),
+      ...placeOf(change, frame),
+    ].join('<br>'),
     whatChanges(change),
     impactCell(change),
-    placeCell(change, frame),
   ])
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
@@ -43,11 +46,12 @@ const impactCell = (change: Change): string => {
   ].join('<br>')
 }
 
-const placeCell = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): string => {
-  if (source === undefined) return 'nowhere'
+/** Where it is declared; empty for a prune. */
+const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
+  if (source === undefined) return ['not declared']
   const shown = literal(`${source.file}:${source.line}`)
   const link = linkTo?.(source.file, source.line)
-  return link === undefined ? shown : `[${shown}](${link})`
+  return [link === undefined ? shown : `[${shown}](${link})`]
 }
 
 /** The worst first; of equal ones the plan's order. */
@@ -99,11 +103,17 @@ const treeOf = (changes: readonly Change[], side: Side): ReadonlyMap<string, Tre
     put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
     for (const attribute of change.attributes) {
       const value = attribute[side]
-      if (value !== undefined) put(tree, [...slot, ...attribute.path.split('.')], value)
+      if (value !== undefined) put(tree, [...slot, ...keysOf(attribute.path)], value)
     }
   }
   return trees
 }
+
+/** A setting's own name may have dots, as `app.jwt_secret` has: it is one key. */
+const keysOf = (path: string): readonly string[] =>
+  path.startsWith(SETTINGS) ? [...SETTINGS.split('.').slice(0, -1), path.slice(SETTINGS.length)] : path.split('.')
+
+const SETTINGS = 'postgres.settings.'
 
 /** Names come from elsewhere: none of them may mean something to the object. */
 const emptyTree = (): Tree => Object.create(null)

@@ -8,6 +8,10 @@ import { plainText } from '../plain-text.ts'
 export const literal = (text: string): string =>
   `<code>${plainText(text).replace(/[&<>`*_[\]()!#|\\~$@:/.{}^]/g, (char) => `&#${char.charCodeAt(0)};`)}</code>`
 
+/** The first line of every comment and summary. @param words Markdown of our own. */
+export const heading = ({ name }: { readonly name?: string }, words: string): string =>
+  `### Espalier${name === undefined ? '' : ` ${literal(name)}`}: ${words}`
+
 /** Lines within a fence that nothing in them can close. */
 export const fenced = (language: string, lines: readonly string[]): string => {
   const text = lines.map((line) => plainText(line)).join('\n')

@@ -3,16 +3,20 @@ import { isScheduled, type StepOutcome } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { isOfFleet, stepTitle, time } from '../words.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { literal } from './literal.ts'
+import { heading, literal } from './literal.ts'
 import type { OutcomeView } from './view.ts'
 
 const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
   done: '✅ done',
   failed: '❌ failed',
+  stale: '⚠️ stale',
   skipped: '⏭️ skipped',
   'not-allowed': '🚫 not allowed',
   scheduled: '🕑 scheduled',
 }
+
+/** Of what is left to do, so many are listed. */
+const LEFT = 10
 
 /** Steps that are done are dropped first, where not all fits. */
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
@@ -46,8 +50,13 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
   const rest = all - shown.length
   const parts = [
     view.marker,
-    `### Espalier: ${title}`,
-    ...(outcome.converged === false ? ['A plan made afterwards is **not** empty: apply again.'] : []),
+    heading(view, title),
+    ...(outcome.converged === false
+      ? [
+          'A plan made afterwards is **not** empty: apply again.',
+          ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, LEFT),
+        ]
+      : []),
     ...(outcome.interrupted ? ['It was interrupted: apply again to converge.'] : []),
     ...(shown.length === 0 ? [] : [table(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),

@@ -5,7 +5,7 @@ import { computeTitle, impactWords, isDisruptive, isOfFleet, stepTitle } from '.
 import { changeTable, worstFirst, yamlDiff } from './changes.ts'
 import { stepGraph } from './graph.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { folded, literal } from './literal.ts'
+import { folded, heading, literal } from './literal.ts'
 import { verdict } from './verdict.ts'
 import type { PlanView } from './view.ts'
 
@@ -57,7 +57,7 @@ const render = (view: PlanView, detail: Detail): string => {
   const isShort = Object.entries(detail).some(([key, value]) => value !== WHOLE[key as keyof Detail])
   const parts = [
     view.marker,
-    heading(view),
+    headline(view),
     ...view.notes.map((note) => `> ${note}`),
     ...introduced(origin.introduced, view, detail),
     ...drift(view, detail),
@@ -73,22 +73,40 @@ const render = (view: PlanView, detail: Detail): string => {
   return `${parts.join('\n\n')}\n`
 }
 
-const footer = ({ commit, takenAt, isPullRequest }: PlanView): readonly string[] => {
+const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] => {
   const known = [
     ...(commit === undefined ? [] : [`commit ${literal(commit)}`]),
     ...(takenAt === undefined ? [] : [`live project seen at ${literal(takenAt)}`]),
   ].join(', ')
   const sentences = [
     ...(known === '' ? [] : [`${known.charAt(0).toUpperCase()}${known.slice(1)}.`]),
-    ...(isPullRequest ? ['Nothing is changed before the merge.'] : []),
+    ...(introducedBy !== undefined ? ['Nothing is changed before the merge.'] : []),
   ]
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
 
-const heading = ({ plan, origin }: PlanView): string => {
-  if (isEmptyPlan(plan)) return '### Espalier: no changes\n\nThe live project is as the manifests say.'
-  if (origin.introduced.length === 0) return '### Espalier: this pull request changes no compute'
-  return `### Espalier: ${verdict(origin.introduced)}`
+/** Everything that the merge does, drift included: a restart is a restart, whoever caused it. */
+const headline = (view: PlanView): string => {
+  const { plan, origin, missing = [] } = view
+  if (missing.length > 0) return incomplete(view, missing)
+  if (isEmptyPlan(plan)) return heading(view, 'no changes\n\nThe live project is as the manifests say.')
+  const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
+  return heading(view, `${verdict(plan.changes)}${share}`)
+}
+
+const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull request' }: PlanView): string => {
+  const subject = `${introducedBy.charAt(0).toUpperCase()}${introducedBy.slice(1)}`
+  return introduced.length === 0
+    ? `${subject} changes no compute itself: all of this is existing drift, which the merge settles.`
+    : `${subject} introduces ${counted(introduced.length, 'change')}. The merge also settles existing drift of ${counted(drift.length, 'compute')}.`
+}
+
+const incomplete = (view: PlanView, missing: readonly string[]): string => {
+  const shards = `${missing.length === 1 ? 'shard' : 'shards'} ${missing.map(literal).join(', ')}`
+  const rest = isEmptyPlan(view.plan)
+    ? 'The other shards have no changes.'
+    : `The other shards: ${verdict(view.plan.changes)}`
+  return `${heading(view, `incomplete, without ${shards}`)}\n\n> [!CAUTION]\n> There is no plan of ${shards}: what the merge does there is not known.\n\n${rest}`
 }
 
 const isLoud = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
@@ -100,7 +118,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const shown = loud.slice(0, detail.loudRows)
   const rest = loud.length - shown.length
   return [
-    view.isPullRequest ? '**Introduced by this pull request**' : '**What differs from the manifests**',
+    view.introducedBy === undefined ? '**What differs from the manifests**' : `**Introduced by ${view.introducedBy}**`,
     ...(loud.length > 0 ? [alarm(loud)] : []),
     ...(shown.length > 0 ? [changeTable(shown, view)] : []),
     ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),
@@ -131,11 +149,13 @@ const alarm = (loud: readonly Change[]): string => {
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const changes = view.origin.drift
   if (changes.length === 0) return []
+  const loud = worstFirst(changes.filter(isLoud))
   const title = `Drift that was already there: ${counted(changes.length, 'compute')}`
-  const what = `Not of this pull request: the live project differs from what the base's manifests ask for. The merge settles it too: ${verdict(changes)}`
-  return detail.driftRows
-    ? [folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`)]
-    : [`**${title}.** ${what}`]
+  const what = `Not introduced by ${view.introducedBy ?? 'this pull request'}: the live project differs from what the base's manifests ask for. The merge settles it too: ${verdict(changes)}`
+  return [
+    ...(loud.length > 0 ? ['**Existing drift**', alarm(loud)] : []),
+    detail.driftRows ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`) : `**${title}.** ${what}`,
+  ]
 }
 
 const order = ({ plan }: PlanView, detail: Detail): string => {

@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { literal } from './literal.ts'
+import { heading, literal } from './literal.ts'
 import type { ProblemView } from './view.ts'
 
 export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
@@ -28,7 +28,7 @@ const render = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: nu
   const rest = diagnostics.length - shown
   const parts = [
     view.marker,
-    `### Espalier: ${counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`}`,
+    heading(view, counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`),
     ...view.notes.map((note) => `> ${note}`),
     ...(shown === 0
       ? []
