@@ -2,7 +2,7 @@
 import { type ApplyEvent, formatWindow, plainJson, type Step } from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style } from './style.ts'
-import { statusMark } from './terminal-outcome.ts'
+import { isNotStarted, statusMark } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, isOfFleet, stepTitle, time } from './words.ts'
 
 /**
@@ -50,5 +50,12 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
       return paint.yellow(event.message)
   }
 }
+
+/**
+ * Whether a person wants to see it when it happens. Steps that never started are listed at the end, and what an interruption says is on
+ * stderr already.
+ */
+export const isNews = (event: ApplyEvent): boolean =>
+  event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))
 
 export const jsonEvent = (event: ApplyEvent): string => plainJson(event)
