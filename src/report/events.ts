@@ -2,7 +2,7 @@
 import { type ApplyEvent, formatWindow, plainJson, type Step } from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style } from './style.ts'
-import { isNotStarted, statusMark } from './terminal-outcome.ts'
+import { isNotStarted, statusMark, whyOf } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, isOfFleet, stepTitle, time } from './words.ts'
 
 /**
@@ -40,11 +40,10 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
       return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}${owner(event.step)}`
     }
     case 'step-end': {
-      const { step, status, message, durationMs } = event.outcome
-      const why = message === undefined ? '' : `: ${message}`
+      const { step, status, durationMs } = event.outcome
       const known = steps?.get(event.outcome.step)
       const title = known === undefined ? step : stepTitle(known, new Map(), isFleet)
-      return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
+      return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${whyOf(event.outcome)}`
     }
     case 'interrupt':
       return paint.yellow(event.message)

@@ -60,7 +60,7 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
 }
 
 /** The reason's own word leads, since scripts and people look for it. */
-const whyOf = ({ reason, message }: StepOutcome): string =>
+export const whyOf = ({ reason, message }: Pick<StepOutcome, 'reason' | 'message'>): string =>
   [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
 
 const markOf = (paint: Paint): Readonly<Record<StepStatus, (text: string) => string>> => ({
@@ -91,7 +91,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<strin
       ? ['The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.']
       : []),
     ...(plan.steps.length > 0 && !outcome.interrupted && outcome.steps.some(({ status }) => status === 'failed')
-      ? ['Next: see to what failed, then run `espalier apply` again: it plans again and continues.']
+      ? ['Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.']
       : []),
   ]
 }

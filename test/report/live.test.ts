@@ -33,7 +33,7 @@ const start = (step: Step, afterMs = 0) => event({ type: 'step-start', step }, a
 const end = (step: Step, status: StepStatus, afterMs = 0) =>
   event({ type: 'step-end', outcome: { step: step.id, status, operations: [], durationMs: 0 } }, afterMs)
 
-const after = (plan: Plan, events: readonly ApplyEvent[]): RunState => {
+const stateOf = (plan: Plan, events: readonly ApplyEvent[]): RunState => {
   const projects = new Map(plan.steps.map(({ id, project }) => [id, project]))
   return events.reduce((state, one) => afterEvent(state, one, (id) => projects.get(id)), startOf(plan, AT))
 }
@@ -66,7 +66,7 @@ describe.each(STEP_STATUSES)('a step that ends as %s', (status) => {
       [start(one), event({ type: 'wait', step: one.id, why: 'locked', message: 'busy', delayMs: 1_000 })],
     ],
   ])('%s is over: it has no line any more and counts once', (_when, before) => {
-    const state = after(planOf(1, 2), [...before, end(one, status)])
+    const state = stateOf(planOf(1, 2), [...before, end(one, status)])
     expect(state.running.size).toBe(0)
     expect([...state.ended]).toEqual([[status, 1]])
     expect(view(state)).toHaveLength(1)
@@ -86,19 +86,19 @@ describe('the header', () => {
   ])('shows %s', (_what, more, expected) => {
     const plan = planOf(1, 4)
     const [first, second] = plan.steps as [Step, Step]
-    const state = after(plan, [start(first), end(first, 'done'), start(second)])
+    const state = stateOf(plan, [start(first), end(first, 'done'), start(second)])
     expect(view(state, { now: AT + 65_900, ...more })[0]).toBe(expected)
   })
 
   test('counts what did not go well', () => {
     const plan = planOf(1, 3)
     const [first, second] = plan.steps as [Step, Step]
-    const state = after(plan, [end(first, 'failed'), end(second, 'not-allowed')])
+    const state = stateOf(plan, [end(first, 'failed'), end(second, 'not-allowed')])
     expect(view(state)[0]).toBe('* Applying 2/3  0 s  1 waiting  1 failed  1 not allowed')
   })
 
   test('says at once that it is stopping, and what will not start', () => {
-    const state = after(planOf(1, 3), [start(one), event({ type: 'interrupt', message: 'Stopping' })])
+    const state = stateOf(planOf(1, 3), [start(one), event({ type: 'interrupt', message: 'Stopping' })])
     expect(view(state, { leftMs: 60_000 })[0]).toBe('* Stopping 0/3  0 s  2 will not start')
   })
 })
@@ -138,20 +138,20 @@ describe('a running step', () => {
     ],
     ['a first call', event({ type: 'call', step: restarting.id, method: 'PATCH', path: '/x', attempt: 1 }), ''],
   ])('shows its branch, what it is, its impact, since when, and that it waits for %s', (_what, happened, doing) => {
-    const state = after(plan, [start(restarting), happened])
+    const state = stateOf(plan, [start(restarting), happened])
     expect(view(state, { width: 120, now: AT + 12_300 })[1]).toBe(
       `  main  update replica "reporting"  ! restarts  12 s  ${doing}`.trimEnd(),
     )
   })
 
   test('shows the name of its project where there are several', () => {
-    const state = after(plan, [start(restarting)])
+    const state = stateOf(plan, [start(restarting)])
     expect(view(state, { names: new Map([['shop-1', 'billing']]) })[1]).toMatch(/^ {2}billing {2}main {2}update/)
   })
 
   test('spells out what could move the cursor', () => {
     const odd = stepOf('p', 1, { branch: { id: 'br', name: 'a\u001b[2Jb' } })
-    const state = after({ ...PLAN, steps: [odd] }, [
+    const state = stateOf({ ...PLAN, steps: [odd] }, [
       start(odd),
       event({ type: 'wait', step: odd.id, why: 'locked', message: '\u001b[31mred\nline', delayMs: 1 }),
     ])
@@ -182,7 +182,7 @@ describe('whatever happens', () => {
   ])('no line is wider than a terminal of %ix%i, and there are no more than it has rows', (width, rows) => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 80 }), (events) => {
-        const lines = view(after(plan, events), { width, rows, names })
+        const lines = view(stateOf(plan, events), { width, rows, names })
         expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1))
         for (const line of lines) expect(stringWidth(line)).toBeLessThan(width)
       }),
@@ -193,7 +193,7 @@ describe('whatever happens', () => {
   test('once each step has ended, nothing runs', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 80 }), (events) => {
-        const { running } = after(plan, [...events, ...plan.steps.map((step) => end(step, 'done'))])
+        const { running } = stateOf(plan, [...events, ...plan.steps.map((step) => end(step, 'done'))])
         expect(running.size).toBe(0)
       }),
       { numRuns: 30 },
@@ -204,7 +204,7 @@ describe('whatever happens', () => {
 test('three thousand steps of two hundred projects stay a few lines', () => {
   const plan = planOf(200, 15)
   const running = plan.steps.filter(({ id }) => id.endsWith('/3#1')).map((step) => start(step))
-  const state = after(plan, [...plan.steps.slice(0, 1_500).map((step) => end(step, 'done')), ...running])
+  const state = stateOf(plan, [...plan.steps.slice(0, 1_500).map((step) => end(step, 'done')), ...running])
   const lines = view(state, { rows: 24 })
   expect(endedCount(state)).toBe(1_500)
   expect(lines).toHaveLength(23)
@@ -221,12 +221,12 @@ describe('the time left', () => {
     ['more projects than are worked on at once', planOf(3, 4, 40_000), 2, [], 60_000],
   ] as const)('is that of %s', (_what, plan, concurrency, statuses, expected) => {
     const events = statuses.map((status, index) => end(plan.steps[index] ?? one, status))
-    expect(timeLeftOf(plan, concurrency)(after(plan, events), AT)).toBe(expected)
+    expect(timeLeftOf(plan, concurrency)(stateOf(plan, events), AT)).toBe(expected)
   })
 
   test('shrinks while a step runs, by no more than the step was expected to take', () => {
     const plan = planOf(1, 4, 40_000)
-    const state = after(plan, [start(plan.steps[0] ?? one)])
+    const state = stateOf(plan, [start(plan.steps[0] ?? one)])
     const left = timeLeftOf(plan, 16)
     expect(left(state, AT + 3_000)).toBe(37_000)
     expect(left(state, AT + 60_000)).toBe(30_000)
