@@ -11,7 +11,7 @@ import { systemClock } from './clock.ts'
 import { ApiError } from './errors.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type CallOptions, Requester } from './requester.ts'
-import { Transport } from './transport.ts'
+import { type RequestWatch, Transport } from './transport.ts'
 import { checkKey, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
 
@@ -32,6 +32,7 @@ export interface ApiOptions {
   readonly clients?: number
   /** One line a request; never the key. */
   readonly debug?: (line: string) => void
+  readonly watch?: RequestWatch
 }
 
 export interface OperationsPage {
@@ -103,6 +104,7 @@ const connect = (options: ApiOptions): Connection => {
     userAgent: options.userAgent ?? 'espalier',
     connections: options.connections ?? 16,
     debug: options.debug,
+    watch: options.watch,
   })
   const requester = new Requester(transport, {
     clock,

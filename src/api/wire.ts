@@ -110,6 +110,8 @@ export interface Operation {
   readonly updatedAt: string
   readonly totalDurationMs?: number
   readonly error?: string
+  /** When a failed one is tried again, or was last. */
+  readonly retryAt?: string
 }
 
 const operation = z
@@ -125,6 +127,7 @@ const operation = z
     updated_at: z.string(),
     total_duration_ms: z.number().nullish(),
     error: z.string().nullish(),
+    retry_at: z.string().nullish(),
   })
   .transform(
     (wire): Operation => ({
@@ -140,6 +143,7 @@ const operation = z
         endpointId: wire.endpoint_id,
         totalDurationMs: wire.total_duration_ms,
         error: wire.error,
+        retryAt: wire.retry_at,
       }),
     }),
   )

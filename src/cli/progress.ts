@@ -2,7 +2,7 @@
 import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
 import { eventLine, isNews } from '../report/index.ts'
 import { liveList } from './live-list.ts'
-import { isCi, print, styleOf } from './terminal.ts'
+import { canRedraw, print, styleOf } from './terminal.ts'
 
 export interface Progress {
   tell(event: ApplyEvent): void
@@ -16,9 +16,7 @@ export interface ProgressFlags {
 }
 
 export const progressOf = (plan: Plan, observed: Observed, { noColor, concurrency }: ProgressFlags): Progress =>
-  canRedraw() ? liveList(plan, { noColor, concurrency, observed }) : plainLines(plan, noColor)
-
-const canRedraw = (): boolean => process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !isCi(process.env)
+  canRedraw(process.stdout) ? liveList(plan, { noColor, concurrency, observed }) : plainLines(plan, noColor)
 
 const plainLines = (plan: Plan, noColor: boolean | undefined): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
