@@ -1,7 +1,10 @@
 /** A plan for the terminal: read once, and understood. */
+import { groupBy } from '../base/index.ts'
 import {
   type AttributeChange,
   type Change,
+  CONSENTS,
+  type Consent,
   IMPACT_WORDS,
   isEmptyPlan,
   type Origin,
@@ -41,16 +44,20 @@ export interface PlanContext {
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-/** Against which restart windows are read. */
-type Clock = Pick<PlanContext, 'now' | 'overridesWindows'>
+/** What a change's lines need beyond the change. */
+type Frame = Pick<PlanContext, 'now' | 'overridesWindows'> & {
+  /** By change, what must be allowed beyond a yes. */
+  readonly consents: ReadonlyMap<string, readonly Consent[]>
+}
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
   const paint = paintOf(style)
+  const frame = { ...extra, consents: consentsOf(plan) }
   const sections = [
     ...(extra.since === undefined
-      ? changeSections(plan.changes, style, paint, extra)
-      : originSections(plainValue(extra.since), style, paint, extra)),
+      ? changeSections(plan.changes, style, paint, frame)
+      : originSections(plainValue(extra.since), style, paint, frame)),
     stepsSection(plan, style, paint),
     unmanagedSection(plan.unmanaged, style, paint),
     warningsSection(plan, style, paint),
@@ -60,14 +67,23 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
+/** A restart is covered by a yes. */
+const consentsOf = ({ steps }: Plan): Frame['consents'] =>
+  new Map(
+    [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [
+      change,
+      CONSENTS.filter((consent) => consent !== 'restart' && own.some(({ consents }) => consents.includes(consent))),
+    ]),
+  )
+
 const originSections = (
   { ref, origin }: NonNullable<PlanContext['since']>,
   style: Style,
   paint: Paint,
-  clock: Clock,
+  frame: Frame,
 ): readonly string[] => {
   const part = (title: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, clock)]
+    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, frame)]
   const { introduced, drift, settled } = origin
   return [
     ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
@@ -77,7 +93,7 @@ const originSections = (
   ]
 }
 
-const changeSections = (changes: readonly Change[], style: Style, paint: Paint, clock: Clock): readonly string[] => {
+const changeSections = (changes: readonly Change[], style: Style, paint: Paint, frame: Frame): readonly string[] => {
   const sections: string[] = []
   let project = ''
   let branch = ''
@@ -100,13 +116,13 @@ const changeSections = (changes: readonly Change[], style: Style, paint: Paint, 
       }
       lines.push(paint.bold(`Branch ${change.branch.name}`) + paint.dim(`  ${branch}`))
     }
-    lines.push(...changeLines(change, style, paint, clock))
+    lines.push(...changeLines(change, style, paint, frame))
   }
   flush()
   return sections
 }
 
-const changeLines = (change: Change, style: Style, paint: Paint, clock: Clock): readonly string[] => {
+const changeLines = (change: Change, style: Style, paint: Paint, frame: Frame): readonly string[] => {
   const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
     change.kind
   ]
@@ -119,10 +135,10 @@ const changeLines = (change: Change, style: Style, paint: Paint, clock: Clock): 
   return [
     wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
     ...change.attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
-    wrap(impactText(change, paint), style, '      ', '        '),
+    wrap(`${impactText(change, paint)}${consentText(change, frame, paint)}`, style, '      ', '        '),
     ...(change.windows === undefined
       ? []
-      : [wrap(paint.cyan(windowWords(change, clock.now, clock.overridesWindows)), style, '      ', '        ')]),
+      : [wrap(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)), style, '      ', '        ')]),
     ...(first === undefined
       ? []
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
@@ -142,6 +158,12 @@ const impactText = (change: Pick<Change, 'impact' | 'unlessIdle'>, paint: Paint)
   const words = impactWords(change)
   if (!isDisruptive(change.impact)) return paint.green(words)
   return paint.bold(paint.red(`! ${words}`))
+}
+
+/** What is refused runs with no flag at all. */
+const consentText = ({ id, refused }: Change, { consents }: Frame, paint: Paint): string => {
+  const needed = consents.get(id) ?? []
+  return needed.length === 0 || refused !== undefined ? '' : paint.yellow(`  needs --allow ${needed.join(',')}`)
 }
 
 const stepsSection = (plan: Plan, style: Style, paint: Paint): string => {

@@ -172,7 +172,7 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
     return EXIT.error
   }
   const outcome = await perform(work, policy, clock)
-  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags)))
+  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags), true))
   return exitCodeOf(outcome)
 }
 
@@ -182,7 +182,7 @@ const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy
 const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise<Outcome> => {
   const { plan, observed, manifests, api, flags, settings } = work
   const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
-  const progress = flags.format === 'json' ? undefined : progressOf(plan, flags)
+  const progress = flags.format === 'json' ? undefined : progressOf(plan, observed, flags)
   const events: ApplyEvent[] = []
   let outcome: Outcome | undefined
   const tell = async (event: ApplyEvent): Promise<void> => {
@@ -215,9 +215,9 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
       replan: async (pinAliases, read) =>
         (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases, read })).result,
     })
-    await progress?.end()
     return outcome
   } finally {
+    await progress?.end()
     interruption.release()
     await journal?.close()
     // However it ended.

@@ -109,7 +109,7 @@ const effectOf = (command: ComputeCommand, { observed }: Target): string => {
 
 const isAgreed = async (command: ComputeCommand, flags: ComputeFlags): Promise<boolean> => {
   if (command === 'start' || flags.autoApprove === true) return true
-  if (canAsk()) return askYes(`\n${command} as said? Only \`yes\` is taken for a yes: `)
+  if (canAsk()) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `)
   throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
     hint: 'Give --auto-approve.',
   })

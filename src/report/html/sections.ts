@@ -1,12 +1,12 @@
 /** The short parts around the drawings. */
 import {
   type Change,
+  type ChangeCounts,
   type ChangeKind,
   CONSENTS,
   IMPACT_WORDS,
   IMPACTS,
   type Plan,
-  type PlanSummary,
   type UnmanagedCompute,
 } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
@@ -18,7 +18,12 @@ import { type Markup, markup, NOTHING, when } from './markup.ts'
 const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
-export const chips = (summary: PlanSummary, changes: readonly Change[]): readonly Markup[] => {
+/** @param none what is said where nobody notices anything. */
+export const chips = (
+  summary: ChangeCounts,
+  changes: readonly Change[],
+  none = IMPACT_WORDS.none,
+): readonly Markup[] => {
   const deletes = changes.filter(({ kind }) => kind === 'delete').length
   const all: readonly (readonly [number, Look, string])[] = [
     [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
@@ -30,7 +35,7 @@ export const chips = (summary: PlanSummary, changes: readonly Change[]): readonl
     [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused by protection`],
   ]
   const told = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
-  return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, IMPACT_WORDS.none)]
+  return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, none)]
 }
 
 export const warningsSection = ({ warnings }: Plan): Markup =>
@@ -44,14 +49,20 @@ export const warningsSection = ({ warnings }: Plan): Markup =>
     )}</ul></section>`,
   )
 
-/** Who notices, the worst first. */
-export const interruptionsSection = ({ changes, projects }: Plan): Markup => {
-  const loud = changes
-    .map((change, index) => ({ change, number: index + 1 }))
+/** Who notices, the worst first. @param noticed those of the plan's changes that it is about. */
+export const interruptionsSection = (
+  { changes, projects }: Plan,
+  noticed: readonly Change[] = changes,
+  title = 'Who is interrupted',
+  id = 'interrupts',
+): Markup => {
+  const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
+  const loud = noticed
+    .map((change) => ({ change, number: numbers.get(change.id) ?? 0 }))
     .filter(({ change }) => isDisruptive(change.impact))
     .toSorted((a, b) => IMPACTS.indexOf(b.change.impact) - IMPACTS.indexOf(a.change.impact))
   const shown = loud.slice(0, MOST_NAMED)
-  return markup`<section aria-labelledby="interrupts"><h2 id="interrupts">Who is interrupted</h2>
+  return markup`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${
   loud.length === 0
     ? markup`<p class="lead">Nobody.</p>`
