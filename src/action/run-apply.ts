@@ -1,17 +1,21 @@
 /** Applies what was merged: the saved plan where one is given, else the plan as of now. */
 import { createWriteApi, systemClock } from '../api/index.ts'
 import { applyPlan, whatMoved } from '../apply/index.ts'
-import { type ApplyEvent, hasErrors, isEmptyPlan, type Outcome, type Plan } from '../model/index.ts'
+import { type ApplyEvent, hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
-import { eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
+import { diagnosticAnnotations, eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import {
+  applicablePlan,
+  coveredBy,
   keepToBudgets,
   look,
   manifestsOf,
+  nothingChanged,
   onInterrupt,
   readManifests,
   readPlanFile,
   staleError,
+  withoutProjects,
 } from '../workflow/index.ts'
 import { markerOf } from './comment.ts'
 import { reasonOfOutcome } from './failure.ts'
@@ -31,7 +35,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd } = job
   const file = inputs.planFile === '' ? undefined : await readPlanFile(inputs.planFile)
   const given = file === undefined ? inputs.paths : manifestsOf(file, inputs.planFile, inputs.paths, cwd)
-  const manifests = await readManifests(given, { cwd })
+  const manifests = coveredBy(file?.plan, await readManifests(given, { cwd }))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) return reportProblems(job, loaded.diagnostics)
   const connection = await connect(job)
@@ -42,8 +46,13 @@ export const runApply = async (job: Job): Promise<Ending> => {
       const moved = whatMoved(file, result, observed, loaded.digest)
       if (moved.length > 0) throw staleError(inputs.planFile, moved)
     }
-    if (!result.ok) return reportProblems(job, [...loaded.diagnostics, ...result.diagnostics])
-    const { plan } = result
+    const problems = result.ok ? [] : result.diagnostics
+    const plan = applicablePlan(result, inputs.keepGoing, file?.plan)
+    if (plan === undefined) {
+      const why = nothingChanged(result.plan, '`keep-going: true`')
+      return reportProblems(job, [...loaded.diagnostics, ...problems], [why])
+    }
+    runner.annotate(diagnosticAnnotations(problems))
     tellOutputs(job, plan, originOf(undefined, plan), false)
     runner.group(
       'Plan',
@@ -55,6 +64,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
     keepToBudgets(plan, budgetsOf(job))
     if (isEmptyPlan(plan)) {
       runner.output('scheduled', 0)
+      if (plan.leftOut !== undefined) return await tell(job, plan, { steps: [], interrupted: false, notes: [] })
       runner.summary('### Espalier: nothing to apply\n\nThe live project is as the manifests say.\n')
       return { isFailed: false }
     }
@@ -75,7 +85,13 @@ export const runApply = async (job: Job): Promise<Ending> => {
           abort,
           onEvent: teller(plan, runner.print),
           replan: async (pinAliases) =>
-            (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases })).result,
+            (
+              await look(api, withoutProjects(manifests, leftOutIds(plan)), {
+                concurrency: CONCURRENCY,
+                estimate: false,
+                pinAliases,
+              })
+            ).result,
         }),
       )
       return await tell(job, plan, outcome)
@@ -114,7 +130,7 @@ const tell = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => 
     const when = first === undefined ? '' : ` The first one opens at ${first}.`
     job.runner.notice(`Not done yet: ${scheduled.length} of the steps wait for their restart window.${when}`)
   }
-  const reason = reasonOfOutcome(outcome)
+  const reason = reasonOfOutcome(outcome) ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : undefined)
   return reason === undefined ? { isFailed: outcome.interrupted } : { isFailed: true, reason }
 }
 

@@ -4,11 +4,25 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
-import { type Desired, hasErrors, isEmptyPlan, type Origin, type Plan } from '../model/index.ts'
-import { originOf } from '../planner/index.ts'
-import { changeAnnotations, jsonPlan, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
-import { encodeSavedPlan, type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
-import { type Parted, partBy, partByBase } from './base.ts'
+import { hasErrors, isEmptyPlan, type Origin, type Plan } from '../model/index.ts'
+import {
+  changeAnnotations,
+  diagnosticAnnotations,
+  jsonPlan,
+  planComment,
+  SUMMARY_LIMIT,
+  terminalPlan,
+} from '../report/index.ts'
+import {
+  compareWithBase,
+  encodeSavedPlan,
+  type Look,
+  look,
+  type Manifests,
+  readManifests,
+  removedProjects,
+} from '../workflow/index.ts'
+import { NO_BASE, type Parted, readBase, withoutBase } from './base.ts'
 import { markerOf } from './comment.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
@@ -28,25 +42,21 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  const seen = await observe(job, manifests, strangers?.base.loaded.desired)
-  if (!seen.result.ok) return reportProblems(job, [...diagnostics, ...seen.result.diagnostics])
-  const { plan } = seen.result
   const pull = event.pullRequest
-  const {
-    origin,
-    notes,
-    warnings = [],
-  }: Parted = strangers !== undefined
-    ? partBy(strangers.base, seen.observed, plan)
-    : pull === undefined
-      ? { origin: originOf(undefined, plan), notes: [] }
-      : await partByBase(pull, manifests, seen.observed, plan, cwd)
+  const base = strangers?.base ?? (pull === undefined ? undefined : await readBase(pull, manifests, cwd))
+  const seen = await observe(job, manifests, base, strangers !== undefined)
+  const { plan } = seen.result
+  const problems = seen.result.ok ? [] : seen.result.diagnostics
+  if (problems.length > 0 && plan.projects.length === 0) return reportProblems(job, [...diagnostics, ...problems])
+  const { origin, policyRemovals, notes } = compared(job, manifests, base, seen)
+  // Where the base's policies count in the plan itself, it says already what they are.
+  const warnings = strangers === undefined ? policyRemovals : []
 
   tellOutputs(job, plan, origin, pull !== undefined)
   saveView(job, plan)
   // Nothing of a stranger's is to be applied before it is merged, so there is nothing to save for that.
   if (strangers === undefined) savePlan(job, plan, seen, manifests)
-  runner.annotate(changeAnnotations(origin.introduced))
+  runner.annotate([...diagnosticAnnotations(problems), ...changeAnnotations(origin.introduced)])
   const { takenAt } = seen.observed
   const told = { ...plan, warnings: [...plan.warnings, ...warnings] }
   runner.group('Plan', terminalPlan(told, { color: false, width: 100 }, { takenAt }))
@@ -60,16 +70,33 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     isPullRequest: pull !== undefined,
   }
   runner.summary(planComment(view, SUMMARY_LIMIT))
-  await comment(job, pull?.number, marker, (limit) => planComment(view, limit), isEmptyPlan(plan))
-  return { isFailed: mustFail(job, plan) }
+  const isQuiet = isEmptyPlan(plan) && origin.released.length === 0 && problems.length + warnings.length === 0
+  await comment(job, pull?.number, marker, (limit) => planComment(view, limit), isQuiet)
+  const isFailed = mustFail(job, plan)
+  return problems.length > 0 ? { isFailed: true, reason: 'validation-failed' } : { isFailed }
 }
 
-const observe = async (job: Job, manifests: Manifests, guard: Desired | undefined): Promise<Look> => {
+const compared = (
+  { event }: Job,
+  manifests: Manifests,
+  base: Manifests | undefined,
+  { observed, result }: Look,
+): Parted => {
+  if (base !== undefined) return { ...compareWithBase(base, manifests, result.plan, observed), notes: [] }
+  return withoutBase(result.plan, event.pullRequest === undefined ? [] : [NO_BASE])
+}
+
+/** @param holds whether the base's policies count in the plan too. */
+const observe = async (job: Job, manifests: Manifests, base: Manifests | undefined, holds: boolean): Promise<Look> => {
   const connection = await connect(job)
   const api = createReadApi(connection.options)
   try {
-    const options = { concurrency: CONCURRENCY, estimate: true, ...(guard === undefined ? {} : { guard }) }
-    return await look(api, manifests, options)
+    return await look(api, manifests, {
+      concurrency: CONCURRENCY,
+      estimate: true,
+      ...(base === undefined ? {} : { alsoRead: removedProjects(base, manifests) }),
+      ...(holds && base !== undefined ? { guard: base.loaded.desired } : {}),
+    })
   } finally {
     await api.close()
     await connection.close()

@@ -39,7 +39,7 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
     manifestDigest: parts.manifestDigest,
     ...(parts.manifests === undefined ? {} : { manifests: [...parts.manifests] }),
     ...(parts.shard === undefined ? {} : { shard: shardText(parts.shard) }),
-    fingerprints: fingerprints(parts.observed),
+    fingerprints: fingerprints(parts.observed, parts.plan),
     plan: JSON.parse(JSON.stringify(parts.plan)),
   }
   return `${plainJson(file, 2)}\n`
@@ -108,7 +108,7 @@ export const whatMoved = (
 ): readonly string[] => {
   if (!fresh.ok) return fresh.diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message)
   if (stepsOf(file.plan) === stepsOf(fresh.plan)) return []
-  const now = fingerprints(observed)
+  const now = fingerprints(observed, file.plan)
   const moved = Object.keys({ ...file.fingerprints, ...now })
     .sort()
     .filter((id) => file.fingerprints[id] !== now[id])
@@ -143,9 +143,11 @@ const stepsOf = ({ changes, steps }: Plan): string =>
     ]),
   ])
 
-const fingerprints = (observed: Observed): Record<string, string> =>
+/** Only of the planned projects: more may have been read. */
+const fingerprints = ({ projects }: Observed, plan: Plan): Record<string, string> =>
   Object.fromEntries(
-    observed.projects
+    projects
+      .filter(({ id }) => plan.projects.includes(id))
       .flatMap(({ computes }) => computes)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .map((compute) => [compute.id, fingerprint(compute)]),

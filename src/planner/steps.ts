@@ -13,6 +13,7 @@ import {
   type SizeTable,
   type Step,
   type StepRequest,
+  type UnmanagedCompute,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
@@ -196,6 +197,13 @@ export const livePlanned = (live: ObservedCompute): PlannedCompute => ({
   id: live.id,
   host: live.host,
   state: live.state,
+})
+
+export const unmanagedCompute = (project: string, branch: BranchName, live: ObservedCompute): UnmanagedCompute => ({
+  project,
+  branch,
+  compute: livePlanned(live),
+  ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
 })
 
 /** In the order of the impacts, each class once. */

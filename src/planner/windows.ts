@@ -46,7 +46,7 @@ export const keepToWindows = (
       diagnostics.push(
         warning(
           'W_WINDOW_CHANGED',
-          `The restart window of ${change.compute.id} on branch \`${change.branch.name}\` is ${formatWindow(before)} in the base manifest and ${own === undefined ? 'gone' : formatWindow(own)} here.`,
+          `The restart window of ${change.compute.id} on branch \`${change.branch.name}\` of project \`${change.project}\` is ${formatWindow(before)} in the base manifest and ${own === undefined ? 'gone' : formatWindow(own)} here.`,
           'The plan keeps to the base manifest until the change is merged.',
           change.source,
         ),

@@ -53,3 +53,10 @@ const defaultPath = async (cwd: string): Promise<string> => {
     hint: 'Name files, directories or globs: `espalier plan path/to/manifest.yaml`.',
   })
 }
+
+/** The same manifests without what they say of these projects. What is wrong with any of them is still reported. */
+export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests => {
+  if (projects.length === 0) return manifests
+  const documents = manifests.loaded.desired.documents.filter(({ project }) => !projects.includes(project))
+  return { ...manifests, loaded: { ...manifests.loaded, desired: { documents } } }
+}

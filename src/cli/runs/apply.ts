@@ -18,6 +18,7 @@ import {
   type ExitCode,
   hasErrors,
   isEmptyPlan,
+  leftOutIds,
   type Observed,
   type Outcome,
   PLAN_FORMAT_VERSION,
@@ -27,14 +28,18 @@ import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
+  applicablePlan,
+  coveredBy,
   keepShard,
   keepToBudgets,
   look,
   type Manifests,
   manifestsOf,
+  nothingChanged,
   onInterrupt,
   readPlanFile,
   staleError,
+  withoutProjects,
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
@@ -42,7 +47,7 @@ import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
-import { reportProblems } from '../report-problems.ts'
+import { reportProblems, tellLeftOut } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
@@ -56,6 +61,7 @@ export interface ApplyFlags extends ApiFlags {
   readonly autoApprove?: boolean | undefined
   readonly allow?: readonly string[] | undefined
   readonly now?: boolean | undefined
+  readonly keepGoing?: boolean | undefined
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
@@ -71,7 +77,7 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report')
   const { file, name, paths } = await savedPlan(flags)
   const shard = shardOfFlag(file?.shard ?? flags.shard)
-  const manifests = keepShard(await readManifests(paths, flags.sizeTable), shard)
+  const manifests = coveredBy(file?.plan, keepShard(await readManifests(paths, flags.sizeTable), shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags)
@@ -86,11 +92,15 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
       const moved = whatMoved(file, result, observed, loaded.digest)
       if (moved.length > 0) throw staleError(name, moved)
     }
-    if (!result.ok) {
-      reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
+    const plan = applicablePlan(result, flags.keepGoing === true, file?.plan)
+    if (plan === undefined) {
+      const problems = result.ok ? [] : result.diagnostics
+      reportProblems([...loaded.diagnostics, ...problems], loaded, flags)
+      print(nothingChanged(result.plan, '--keep-going'), process.stderr)
       return EXIT.error
     }
-    return await carryOut({ plan: result.plan, observed, manifests, api, flags, settings, report })
+    const planned = withoutProjects(manifests, leftOutIds(plan))
+    return await carryOut({ plan, observed, manifests: planned, api, flags, settings, report })
   } finally {
     await api.close()
     await connection.close()
@@ -159,7 +169,7 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
-    return EXIT.ok
+    return tellLeftOut(plan) ? EXIT.ok : EXIT.partial
   }
   keepToBudgets(plan, {
     ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
@@ -176,7 +186,7 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   }
   const outcome = await perform(work, policy, clock)
   if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags)))
-  return exitCodeOf(outcome)
+  return exitCodeOf(outcome, plan)
 }
 
 const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy | undefined> =>

@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from '../../model/index.ts'
+import { originOf } from '../../planner/index.ts'
 import { jsonPlan, planComment, terminalPlan } from '../../report/index.ts'
 import { type Merged, mergePlanFiles } from '../../workflow/index.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -23,7 +24,7 @@ const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string 
     return planComment({
       marker: MARKER,
       plan,
-      origin: origin ?? { introduced: plan.changes, drift: [], settled: [] },
+      origin: origin ?? originOf(undefined, plan),
       isPullRequest: origin !== undefined,
       ...(createdAt === undefined ? {} : { takenAt: createdAt }),
       notes: [],
