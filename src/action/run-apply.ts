@@ -14,6 +14,7 @@ import {
   onInterrupt,
   readManifests,
   readPlanFile,
+  seedNote,
   staleError,
   withoutProjects,
 } from '../workflow/index.ts'
@@ -36,6 +37,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const file = inputs.planFile === '' ? undefined : await readPlanFile(inputs.planFile)
   const given = file === undefined ? inputs.paths : manifestsOf(file, inputs.planFile, inputs.paths, cwd)
   const manifests = coveredBy(file?.plan, await readManifests(given, { cwd }))
+  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) return reportProblems(job, loaded.diagnostics)
   const connection = await connect(job)

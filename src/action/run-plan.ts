@@ -21,6 +21,7 @@ import {
   type Manifests,
   readManifests,
   removedProjects,
+  seedNote,
 } from '../workflow/index.ts'
 import { NO_BASE, type Parted, readBase, withoutBase } from './base.ts'
 import { markerOf } from './comment.ts'
@@ -36,6 +37,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const strangers = isStrangers(job) ? await readStrangers(job) : undefined
   const manifests = strangers?.head ?? (await readManifests(inputs.paths, { cwd }))
+  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
   const diagnostics = [...manifests.loaded.diagnostics, ...(strangers?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {

@@ -8,6 +8,7 @@ import { checkClaims } from './read/claims.ts'
 import type { Base } from './read/compute.ts'
 import { list, ReadContext, short, sourceAt } from './read/context.ts'
 import { EMPTY_BASE, type FindShared, readDocument, readShared } from './read/document.ts'
+import { isSeed } from './read/seed.ts'
 import { schemaProblem } from './schema/validate.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { readDocuments, tokenBudget, type YamlDocument } from './yaml/documents.ts'
@@ -33,12 +34,14 @@ export const parseWith = (
 ): LoadedManifests => {
   const run = new Reading(sizeTable, findFile)
   const documents = files.flatMap((file) => run.readFile(file))
-  if (files.length === 0 && found.length === 0) run.diagnostics.push(nothingFound)
-  const texts = new Map([...files, ...run.shared].map((file) => [file.path, file.text]))
+  const manifests = files.filter(({ path }) => !run.seeds.includes(path))
+  if (manifests.length === 0 && found.length === 0) run.diagnostics.push(nothingFound(run.seeds))
+  const texts = new Map([...manifests, ...run.shared].map((file) => [file.path, file.text]))
   return {
     desired: { documents },
     diagnostics: firstOf([...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew)),
     files: [...texts.keys()].sort(),
+    seeds: run.seeds,
     digest: digestOf(texts),
     lineOf: lineReader(texts),
   }
@@ -74,17 +77,22 @@ const tooMany: Diagnostic = {
   hint: 'Correct them, and look again.',
 }
 
-const nothingFound: Diagnostic = {
+const nothingFound = (seeds: readonly string[]): Diagnostic => ({
   severity: 'error',
   code: 'E_NO_MANIFESTS',
-  message: 'There is no manifest here: no file that ends in .yaml or .yml.',
+  message:
+    seeds.length === 0
+      ? 'There is no manifest here: no file that ends in .yaml or .yml.'
+      : `There is no manifest here, only a sandbox seed: ${list(seeds)}.`,
   hint: 'Name files, folders or globs. An empty set of manifests never means "delete everything".',
-}
+})
 
 class Reading {
   readonly diagnostics: Diagnostic[] = []
   /** Files that were reached by `extends` only. */
   readonly shared: ManifestFile[] = []
+  /** Paths of files that are sandbox seeds. */
+  readonly seeds: string[] = []
   readonly #sizeTable: SizeTable
   readonly #findFile: FindFile
   readonly #bases = new Map<string, Base | undefined>()
@@ -99,6 +107,7 @@ class Reading {
     const lines = new LineCounter()
     const documents: DesiredDocument[] = []
     let any = false
+    let seed: ReadContext | undefined
     for (const parsed of this.#documentsOf(file, lines)) {
       if (this.diagnostics.length > MAX_PROBLEMS) return documents
       const context = this.#contextOf(parsed, file, lines)
@@ -107,6 +116,14 @@ class Reading {
         continue
       }
       if (isBlank(parsed)) continue
+      if (!any && isSeed(parsed)) {
+        any = true
+        seed = context
+        continue
+      }
+      // With a document after it, it is no file that a sandbox takes.
+      if (seed !== undefined) readDocument(seed, (from, node, path) => this.#findShared(from, node, path))
+      seed = undefined
       any = true
       const before = this.diagnostics.length
       const document = readDocument(context, (from, node, path) => this.#findShared(from, node, path))
@@ -117,6 +134,7 @@ class Reading {
     }
     if (!any)
       this.#add(file, lines, 'E_EMPTY', 'The file holds no document.', 'Add a manifest, or delete the file.', 0, 1)
+    if (seed !== undefined) this.seeds.push(file.path)
     return documents
   }
 

@@ -1,3 +1,4 @@
+export { type ComputePolicy, policyOf } from './compute-policy.ts'
 export { mergeOrigins, mergePlans } from './merge-plans.ts'
 export type { PlanOptions } from './options.ts'
 export { originOf } from './origin.ts'

@@ -90,5 +90,8 @@ const refusal = (
   }
   // The service forbids deleting computes of its protected branches; it says nothing of moving or making them.
   const shielded = steps.find(({ step }) => step.kind === 'delete' && branches.get(step.branch.id)?.isProtected)
-  return shielded && `the service protects branch \`${shielded.step.branch.name}\`: its computes cannot be ${verb}`
+  return shielded && serviceProtects(shielded.step.branch.name, verb)
 }
+
+export const serviceProtects = (branch: string, verb: string): string =>
+  `the service protects branch \`${branch}\`: its computes cannot be ${verb}`

@@ -10,6 +10,7 @@ export {
   type Manifests,
   pathsOf,
   readManifests,
+  seedNote,
   withoutProjects,
 } from './manifests.ts'
 export { type Merged, mergePlanFiles } from './merge-plans.ts'

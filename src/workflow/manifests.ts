@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
-import { EspalierError, type Shard, type SizeTable } from '../model/index.ts'
+import { EspalierError, plainText, type Shard, type SizeTable } from '../model/index.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -60,3 +60,7 @@ export const withoutProjects = (manifests: Manifests, projects: readonly string[
   const documents = manifests.loaded.desired.documents.filter(({ project }) => !projects.includes(project))
   return { ...manifests, loaded: { ...manifests.loaded, desired: { documents } } }
 }
+
+/** @param path of a file that was found beside manifests. */
+export const seedNote = (path: string): string =>
+  `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`

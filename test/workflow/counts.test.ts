@@ -91,7 +91,7 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 118591,
-      "markdown": 9752,
+      "markdown": 10016,
       "terminal": 13302,
     }
   `)
