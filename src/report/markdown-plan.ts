@@ -51,7 +51,7 @@ export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string =>
       : []),
     ...(loud.length > 0 ? ['### Interrupts', table(loud, isFleet)] : []),
     ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet, isFleet)] : []),
-    ...(released.length > 0 ? releasedPart(released, ref, isFleet) : []),
+    ...(released.length > 0 ? releasedPart(released, ref, hasSeveralProjects(plan, released)) : []),
     ...(drift.length > 0 ? [folded(`Drift that was already there: ${drift.length}`, table(drift, isFleet))] : []),
     ...(plan.steps.length > 0 ? [folded(`Order of ${counted(plan.steps.length, 'step')}`, stepList(plan))] : []),
     ...(plan.unmanaged.length > 0 && !isEmptyPlan(plan)

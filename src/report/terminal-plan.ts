@@ -75,7 +75,7 @@ const originSections = (
     ...gaps.map((gap) => wrap(`${paint.yellow('Note')} ${gap}`, style, '', '  ')),
     ...(isUnchanged(plan, origin) ? [`The manifests introduce no changes since ${ref}.`] : []),
     ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
-    releasedSection(released, ref, hasSeveralProjects(plan), style, paint),
+    releasedSection(released, ref, hasSeveralProjects(plan, released), style, paint),
     ...part(`Drift that was already there: ${counted(drift.length, 'change')}`, drift),
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]

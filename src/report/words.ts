@@ -5,9 +5,11 @@ import {
   formatWindow,
   IMPACT_WORDS,
   type Impact,
+  leftOutIds,
   type Plan,
   type PlannedCompute,
   type PlanSummary,
+  type ReleasedCompute,
   type RestartWindow,
   type Source,
   type Step,
@@ -93,8 +95,8 @@ export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean 
 }
 
 /** Whether names of branches need that of their project beside them. */
-export const hasSeveralProjects = ({ projects, leftOut = [] }: Pick<Plan, 'projects' | 'leftOut'>): boolean =>
-  projects.length + leftOut.length > 1
+export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
+  new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
 /** `1 of 3 projects`; `undefined` where none is left out. */
 export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>

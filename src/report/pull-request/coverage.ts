@@ -23,7 +23,7 @@ export const leftOutWords = (plan: Plan): string | undefined => {
 export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): readonly string[] => {
   const { released } = origin
   if (released.length === 0 || !withRows) return []
-  const isFleet = hasSeveralProjects(plan)
+  const isFleet = hasSeveralProjects(plan, released)
   const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
   const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
     ...(isFleet ? [literal(project)] : []),
