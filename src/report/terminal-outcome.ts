@@ -11,7 +11,8 @@ import {
 } from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, type Paint, paintOf, type Style, wrap } from './style.ts'
-import { isOfFleet, stepTitle } from './words.ts'
+
+import { isOfFleet, projectsLeftOut, stepTitle } from './words.ts'
 
 export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
   done: 'done',
@@ -57,7 +58,7 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
   })
   const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${note}`, style, '', '  '))
   const next = nextSteps(plan, outcome, steps).map((line) => wrap(line, style, '', '  '))
-  return `${[lines, notes, next, [closing(outcome, paint)]]
+  return `${[lines, notes, next, [closing(plan, outcome, paint)]]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`
@@ -124,14 +125,17 @@ const scheduledNext = ({ steps }: Outcome): readonly string[] => {
   return [`Next: run \`espalier apply\` again in the restart window${when}, or with --now to interrupt at once.`]
 }
 
-const closing = (outcome: Outcome, paint: Paint): string => {
+const closing = (plan: Plan, outcome: Outcome, paint: Paint): string => {
   const count = (status: StepStatus): number =>
     outcome.steps.filter((step: StepOutcome) => step.status === status).length
-  const whole = count('done') === outcome.steps.length && outcome.converged !== false && !outcome.interrupted
+  const leftOut = projectsLeftOut(plan)
+  const isCovered = leftOut === undefined && outcome.converged !== false && !outcome.interrupted
+  const whole = count('done') === outcome.steps.length && isCovered
   const counts = STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0)
     .map((status) => `${count(status)} ${STATUS_WORDS[status]}`)
+    .concat(leftOut === undefined ? [] : `${leftOut} left out`)
     .join(', ')
-  if (isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
+  if (isScheduled(outcome) && isCovered) {
     return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}.`
   }
   return whole

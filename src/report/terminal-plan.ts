@@ -11,27 +11,27 @@ import {
   type Plan,
   REASONS,
   type Step,
-  type UnmanagedCompute,
 } from '../model/index.ts'
+import { isUnchanged } from './origin.ts'
 import { plainText, plainValue } from './plain-text.ts'
 import { counted, group, type Paint, pad, paintOf, type Style, wrap } from './style.ts'
+import { leftOutSection, releasedSection, unmanagedSection, warningsSection } from './terminal-lists.ts'
 import {
   computeTitle,
+  emptyVerdict,
+  hasSeveralProjects,
   impactWords,
   interruptions,
   isDisruptive,
   isOfFleet,
-  NO_CHANGES,
   place,
   planLine,
+  projectsLeftOut,
   SYMBOLS,
   stepTitle,
   time,
   windowWords,
 } from './words.ts'
-
-/** Longer lists of what is left alone say nothing more. */
-const UNMANAGED_SHOWN = 20
 
 export interface PlanContext {
   /** When the snapshot was taken, ISO 8601. */
@@ -57,11 +57,12 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   const sections = [
     ...(extra.since === undefined
       ? changeSections(plan.changes, style, paint, frame)
-      : originSections(plainValue(extra.since), style, paint, frame)),
+      : originSections(plan, plainValue(extra.since), style, paint, frame)),
     stepsSection(plan, style, paint),
-    unmanagedSection(plan.unmanaged, style, paint),
+    unmanagedSection(plan, style, paint),
     warningsSection(plan, style, paint),
     capacitySection(plan, style, paint),
+    leftOutSection(plan, style, paint),
     closing(plan, style, paint, extra.takenAt),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
@@ -77,6 +78,7 @@ const consentsOf = ({ steps }: Plan): Frame['consents'] =>
   )
 
 const originSections = (
+  plan: Plan,
   { ref, origin }: NonNullable<PlanContext['since']>,
   style: Style,
   paint: Paint,
@@ -84,10 +86,12 @@ const originSections = (
 ): readonly string[] => {
   const part = (title: string, changes: readonly Change[]): readonly string[] =>
     changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, frame)]
-  const { introduced, drift, settled } = origin
+  const { introduced, drift, settled, released, gaps = [] } = origin
   return [
-    ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
+    ...gaps.map((gap) => wrap(`${paint.yellow('Note')} ${gap}`, style, '', '  ')),
+    ...(isUnchanged(plan, origin) ? [`The manifests introduce no changes since ${ref}.`] : []),
     ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
+    releasedSection(released, ref, hasSeveralProjects(plan, released), style, paint),
     ...part(`Drift that was already there: ${counted(drift.length, 'change')}`, drift),
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]
@@ -205,38 +209,6 @@ const stepText = (
   ].join('')
 }
 
-const unmanagedSection = (unmanaged: readonly UnmanagedCompute[], style: Style, paint: Paint): string => {
-  if (unmanaged.length === 0) return ''
-  const lines = unmanaged
-    .slice(0, UNMANAGED_SHOWN)
-    .map(({ branch, compute }) =>
-      wrap(
-        `${computeTitle(compute)} on ${branch.name}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
-        style,
-        '    ',
-        '      ',
-      ),
-    )
-  const more = unmanaged.length - lines.length
-  return [
-    paint.bold(`Not managed (${group(unmanaged.length)})`) + paint.dim('  declared nowhere, left alone'),
-    ...lines,
-    ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
-  ].join('\n')
-}
-
-const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string =>
-  warnings
-    .map(({ code, message, hint, source }) =>
-      wrap(
-        `${paint.yellow('Warning')} ${code}: ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`,
-        style,
-        '',
-        '  ',
-      ),
-    )
-    .join('\n')
-
 const capacitySection = ({ summary, estimates, steps }: Plan, style: Style, paint: Paint): string => {
   if (steps.length === 0) return ''
   const { before, after } = summary.capacity
@@ -272,7 +244,12 @@ const closing = (plan: Plan, style: Style, paint: Paint, takenAt: string | undef
   const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed`
   const seen = takenAt === undefined ? '' : paint.dim(`  seen at ${plainText(takenAt)}`)
   const told = (text: string): string => wrap(`${text}${seen}`, style, '', '')
-  if (isEmptyPlan(plan)) return `${paint.green(NO_CHANGES)}\n${told(`${counts}.`)}`
-  const facts = `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}.`
+  const missing = projectsLeftOut(plan)
+  const rest = missing === undefined ? counts : `${counts}; ${missing} left out`
+  if (isEmptyPlan(plan)) {
+    const verdict = emptyVerdict(plan)
+    return `${missing === undefined ? paint.green(verdict) : paint.bold(verdict)}\n${told(`${rest}.`)}`
+  }
+  const facts = `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${rest}.`
   return `${paint.bold(planLine(summary))}\n${told(facts)}`
 }

@@ -11,7 +11,7 @@ import {
 } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { nextSteps, STATUS_WORDS } from '../terminal-outcome.ts'
-import { isDisruptive, NO_CHANGES, planLine, time } from '../words.ts'
+import { emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -25,7 +25,7 @@ import { type Markup, markup, NOTHING, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 import { projectNames, projectWords } from './plan-page.ts'
 import { runLog } from './run-log.ts'
-import { chips, interruptionsSection, legend, unmanagedSection, warningsSection } from './sections.ts'
+import { chips, interruptionsSection, leftOutSection, legend, unmanagedSection, warningsSection } from './sections.ts'
 import { percent, type Timescale } from './span.ts'
 
 export interface ApplyPage {
@@ -55,6 +55,7 @@ export const applyPage = ({ plan, events, outcome, observed }: ApplyPage, frame:
 <p class="facts">${planLine(plan.summary)}${isEmpty ? '' : ` ${factsOf(plan, run)}`}</p><p class="projects">${projectWords(names)}</p>
 ${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).map((one) => markup`<li>${one}</li>`)}</ul>`}${whatNow(plan, run, outcome)}`,
     body: [
+      leftOutSection(plan),
       isEmpty ? NOTHING : stepsSection(plan, run, observed),
       warningsSection(plan),
       isEmpty
@@ -112,17 +113,35 @@ const verdictOf = (
   run: Run,
   outcome: Outcome | undefined,
 ): { readonly words: string; readonly look: Look } => {
-  if (isEmptyPlan(plan)) return { words: NO_CHANGES, look: STATUS_LOOKS.done }
+  const missing = projectsLeftOut(plan)
+  if (isEmptyPlan(plan)) {
+    return { words: emptyVerdict(plan), look: missing === undefined ? STATUS_LOOKS.done : STATUS_LOOKS.failed }
+  }
   const ends = plan.steps.map((step) => runOf(run, step).outcome?.status)
   const done = ends.filter((status) => status === 'done').length
-  const isWhole = outcome !== undefined && done === ends.length && outcome.converged !== false && !outcome.interrupted
+  const isWhole =
+    missing === undefined &&
+    outcome !== undefined &&
+    done === ends.length &&
+    outcome.converged !== false &&
+    !outcome.interrupted
   const counts = Object.entries(STATUS_WORDS)
     .map(([status, words]) => [ends.filter((one) => one === status).length, words] as const)
     .filter(([count, words]) => count > 0 || words === STATUS_WORDS.done)
     .map(([count, words]) => `${count} ${words}`)
   const untold = ends.filter((status) => status === undefined).length
-  const all = [...counts, ...(untold > 0 ? [`${untold} not known`] : [])].join(', ')
-  if (outcome !== undefined && isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
+  const all = [
+    ...counts,
+    ...(untold > 0 ? [`${untold} not known`] : []),
+    ...(missing === undefined ? [] : [`${missing} left out`]),
+  ].join(', ')
+  if (
+    missing === undefined &&
+    outcome !== undefined &&
+    isScheduled(outcome) &&
+    outcome.converged !== false &&
+    !outcome.interrupted
+  ) {
     return { words: `Apply scheduled: ${all}.`, look: STATUS_LOOKS.scheduled }
   }
   return isWhole

@@ -4,13 +4,15 @@ import {
   type ChangeCounts,
   type ChangeKind,
   CONSENTS,
+  type Diagnostic,
   IMPACT_WORDS,
   IMPACTS,
   type Plan,
+  type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
-import { computeTitle, impactWords, isDisruptive, place, SYMBOLS } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, place, projectsLeftOut, RELEASED_HINT, SYMBOLS } from '../words.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
@@ -42,12 +44,30 @@ export const warningsSection = ({ warnings }: Plan): Markup =>
   when(
     warnings.length > 0,
     () => markup`<section aria-labelledby="warnings" class="warnings"><h2 id="warnings">${counted(warnings.length, 'warning')}</h2>
-<ul>${warnings.map(
-      ({ code, message, hint, source }) =>
-        markup`<li>${icon('warning')}<p><b>${code}</b> ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : markup` <code>${place(source)}</code>`}</p></li>
-`,
-    )}</ul></section>`,
+<ul>${warnings.map(diagnosticItem)}</ul></section>`,
   )
+
+const diagnosticItem = ({ code, message, hint, source }: Diagnostic): Markup =>
+  markup`<li>${icon('warning')}<p><b>${code}</b> ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : markup` <code>${place(source)}</code>`}</p></li>
+`
+
+export const leftOutSection = (plan: Plan): Markup =>
+  when(
+    plan.leftOut !== undefined,
+    () => markup`<section aria-labelledby="left-out" class="warnings"><h2 id="left-out">Left out: ${projectsLeftOut(plan) ?? ''} could not be planned</h2>
+${plan.leftOut?.map(({ project, diagnostics }) => markup`<h3>Project <code>${project}</code></h3><ul>${diagnostics.map(diagnosticItem)}</ul>`)}</section>`,
+  )
+
+export const releasedSection = (released: readonly ReleasedCompute[]): Markup => {
+  if (released.length === 0) return NOTHING
+  const shown = released.slice(0, MOST_UNMANAGED)
+  return markup`<section aria-labelledby="released"><h2 id="released">No longer managed: ${counted(released.length, 'compute')}</h2><p class="lead">${RELEASED_HINT}</p>
+<ul class="still">${shown.map(
+    ({ branch, compute, project, source }) =>
+      markup`<li>${icon('ring')}<span>${computeTitle(compute)} on ${branch.name}</span> <code>${compute.id ?? ''}</code> <span>${compute.state ?? ''}</span> <em>${project}</em> <span>was declared at <code>${place(source)}</code></span></li>
+`,
+  )}</ul>${when(released.length > shown.length, () => markup`<p class="lead">and ${group(released.length - shown.length)} more</p>`)}</section>`
+}
 
 /** Who notices, the worst first. @param noticed those of the plan's changes that it is about. */
 export const interruptionsSection = (
