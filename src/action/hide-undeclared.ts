@@ -106,11 +106,26 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
           steps: plan.steps.map((step) => withoutSettings(common(step))),
           unmanaged: [],
           warnings: plan.warnings.map(diagnosticOf(without)),
+          ...(plan.leftOut === undefined
+            ? {}
+            : {
+                leftOut: plan.leftOut.map(({ project, diagnostics }) => ({
+                  project,
+                  diagnostics: diagnostics.map(diagnosticOf(without)),
+                })),
+              }),
         },
         origin: {
           introduced: origin.introduced.map(changeOf),
           drift: origin.drift.map(changeOf),
           settled: origin.settled.map(changeOf),
+          // The base declares them, but a rule may be all that does.
+          released: origin.released.map((one) => ({
+            ...one,
+            branch: branchOf(one.branch),
+            compute: computeOf(one.compute),
+          })),
+          ...(origin.gaps === undefined ? {} : { gaps: origin.gaps }),
         },
       }
     },

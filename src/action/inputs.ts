@@ -22,6 +22,7 @@ export interface Inputs {
   readonly failOn: readonly (typeof FAIL_ON)[number][]
   readonly allow: ReadonlySet<Consent>
   readonly now: boolean
+  readonly keepGoing: boolean
   readonly planFile: string
   readonly workingDirectory: string
   readonly sandbox: string
@@ -44,7 +45,8 @@ export const readInputs = (env: Environment): Inputs => ({
   comment: oneOf('comment', COMMENTS, text(env, 'comment') || 'auto'),
   failOn: (text(env, 'fail-on') || 'error').split(',').map((word) => oneOf('fail-on', FAIL_ON, word.trim())),
   allow: allowed([text(env, 'allow')], 'allow'),
-  now: oneOf('now', ['true', 'false'], text(env, 'now') || 'false') === 'true',
+  now: flag(env, 'now'),
+  keepGoing: flag(env, 'keep-going'),
   planFile: text(env, 'plan-file'),
   workingDirectory: text(env, 'working-directory') || '.',
   sandbox: text(env, 'sandbox'),
@@ -109,6 +111,9 @@ const oneOf = <T extends string>(name: string, words: readonly T[], given: strin
     hint: `It takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`,
   })
 }
+
+const flag = (env: Environment, name: string): boolean =>
+  oneOf(name, ['true', 'false'], text(env, name) || 'false') === 'true'
 
 const number = <K extends string>(env: Environment, name: string, key: K): Partial<Record<K, number>> => {
   const given = text(env, name)

@@ -6,22 +6,28 @@ import {
   EspalierError,
   hasErrors,
   isEmptyPlan,
+  leftOutIds,
   type Outcome,
   type Plan,
   parseShard,
   shardText,
 } from '../model/index.ts'
-import { eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
+import { diagnosticAnnotations, eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import {
+  applicablePlan,
   checkSavedPlan,
+  coveredBy,
   keepShard,
   keepToBudgets,
   look,
   manifestsOf,
+  nothingChanged,
   onInterrupt,
   pathsOf,
   readManifests,
   readPlanFile,
+  seedNote,
+  withoutProjects,
 } from '../workflow/index.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { comment, connect, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
@@ -40,7 +46,8 @@ export const runApply = async (job: Job): Promise<Ending> => {
   if (file !== undefined) await refuseOtherPlan(job, file)
   const given = file === undefined ? inputs.paths : manifestsOf(file, inputs.planFile, inputs.paths, cwd)
   const shard = file?.shard === undefined ? inputs.shard : parseShard(file.shard)
-  const manifests = keepShard(await readManifests(given, { cwd }), shard)
+  const manifests = coveredBy(file?.plan, keepShard(await readManifests(given, { cwd }), shard))
+  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) return reportProblems(job, loaded.diagnostics)
   const connection = await connect(job)
@@ -49,8 +56,13 @@ export const runApply = async (job: Job): Promise<Ending> => {
     const seen = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
     if (file !== undefined) checkSavedPlan(file, inputs.planFile, manifests, seen)
     const { observed, result } = seen
-    if (!result.ok) return reportProblems(job, [...loaded.diagnostics, ...result.diagnostics])
-    const { plan } = result
+    const problems = result.ok ? [] : result.diagnostics
+    const plan = applicablePlan(result, inputs.keepGoing, file?.plan)
+    if (plan === undefined) {
+      const why = nothingChanged(result.plan, '`keep-going: true`')
+      return reportProblems(job, [...loaded.diagnostics, ...problems], [why])
+    }
+    runner.annotate(diagnosticAnnotations(problems))
     setOutputs(job, plan, plan.changes.length)
     runner.group(
       'Plan',
@@ -62,6 +74,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
     keepToBudgets(plan, budgetsOf(job))
     if (isEmptyPlan(plan)) {
       runner.output('scheduled', 0)
+      if (plan.leftOut !== undefined) return await tell(job, plan, { steps: [], interrupted: false, notes: [] })
       runner.summary('### Espalier: nothing to apply\n\nThe live project is as the manifests say.\n')
       return { isFailed: false }
     }
@@ -82,7 +95,14 @@ export const runApply = async (job: Job): Promise<Ending> => {
           abort,
           onEvent: teller(plan, runner.print),
           replan: async (pinAliases, read) =>
-            (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases, read })).result,
+            (
+              await look(api, withoutProjects(manifests, leftOutIds(plan)), {
+                concurrency: CONCURRENCY,
+                estimate: false,
+                pinAliases,
+                read,
+              })
+            ).result,
         }),
       )
       return await tell(job, plan, outcome)
@@ -157,6 +177,6 @@ const tell = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => 
     const when = first === undefined ? '' : ` The first one opens at ${first}.`
     job.runner.notice(`Not done yet: ${scheduled.length} of the steps wait for their restart window.${when}`)
   }
-  const reason = reasonOfOutcome(outcome)
+  const reason = reasonOfOutcome(outcome) ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : undefined)
   return reason === undefined ? { isFailed: false } : { isFailed: true, reason }
 }

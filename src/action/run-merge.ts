@@ -2,6 +2,7 @@
 import { glob } from 'tinyglobby'
 import { jsonPlan } from '../apply/index.ts'
 import { EspalierError } from '../model/index.ts'
+import { originOf } from '../planner/index.ts'
 import { mergePresentPlans } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
 import { introducerOf, setOutputs, showPlan } from './run-plan.ts'
@@ -34,7 +35,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   }
   return showPlan(job, {
     plan,
-    origin: origin ?? { introduced: plan.changes, drift: [], settled: [] },
+    origin: origin ?? originOf(undefined, plan),
     notes: introducedBy !== undefined && origin === undefined ? [NO_BASE] : [],
     missing,
     ...(createdAt === undefined ? {} : { takenAt: createdAt }),

@@ -3,11 +3,27 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
 import { jsonPlan } from '../apply/index.ts'
-import { type Desired, hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
-import { originOf } from '../planner/index.ts'
-import { changeAnnotations, type PlanView, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
-import { encodeSavedPlan, keepShard, type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
-import { baseOf, type Parted, partBy, partByBase, present } from './base.ts'
+import { hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
+import {
+  changeAnnotations,
+  diagnosticAnnotations,
+  type PlanView,
+  planComment,
+  SUMMARY_LIMIT,
+  terminalPlan,
+} from '../report/index.ts'
+import {
+  compareWithBase,
+  encodeSavedPlan,
+  keepShard,
+  type Look,
+  look,
+  type Manifests,
+  readManifests,
+  removedProjects,
+  seedNote,
+} from '../workflow/index.ts'
+import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
 import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
@@ -24,43 +40,49 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const strangers = isStrangers(job) ? await readStrangers(job) : undefined
   const manifests = keepShard(strangers?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
+  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
   const diagnostics = [...manifests.loaded.diagnostics, ...(strangers?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  const seen = await observe(job, manifests, strangers?.base.loaded.desired)
+  const base = await findBase(job, manifests, strangers)
+  const seen = await observe(job, manifests, base?.manifests, strangers !== undefined)
   const { observed, result } = seen
   const hiding = strangers && hidingFor(strangers.base.loaded.desired, manifests.loaded.desired, observed)
-  if (!result.ok) {
+  if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
-  const parted = await partByOrigin(job, manifests, strangers, seen, result.plan)
+  const split = splitBy(job, base, manifests, seen)
   const all = {
-    plan: { ...result.plan, warnings: [...result.plan.warnings, ...(parted.warnings ?? [])] },
-    origin: parted.origin,
+    // Where the base's policies hold in the plan itself, it already says so.
+    plan: {
+      ...result.plan,
+      warnings: [...result.plan.warnings, ...(strangers === undefined ? split.policyRemovals : [])],
+    },
+    origin: split.origin,
   }
   const { plan, origin } = hiding?.shown(all) ?? all
   const introducedBy = introducerOf(job)
 
   // Without a pull request nobody introduces anything: whatever differs has drifted.
-  const drift = introducedBy === undefined ? plan.changes : parted.base === undefined ? undefined : origin.drift
+  const drift = introducedBy === undefined ? plan.changes : split.base === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
   const files = stepFiles(job)
   const view = jsonPlan(plan, {
-    ...(parted.base === undefined ? {} : { origin: { base: parted.base, ...origin } }),
+    ...(split.base === undefined ? {} : { origin: { base: split.base, ...origin } }),
     ...(inputs.shard === undefined ? {} : { shard: shardText(inputs.shard) }),
   })
   writeFile(files.view, view)
   runner.output('json-plan-path', files.view)
-  // Nothing of a stranger's is to be applied before it is merged, so there is nothing to save for that.
+  // Nothing of an untrusted pull request is applied before it is merged, so there is nothing to save for that.
   if (strangers === undefined) {
     const path = inputs.planFile === '' ? files.plan : resolve(cwd, inputs.planFile)
     writeFile(path, encodeSavedPlan(result.plan, observed, manifests, inputs.label))
     runner.output('plan-path', path)
   }
-  const notes = [...(strangers?.notes ?? []), ...parted.notes, ...(hiding === undefined ? [] : [HIDDEN])]
+  const notes = [...(strangers?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
   return showPlan(job, { plan, origin, notes, takenAt: observed.takenAt, ...(introducedBy && { introducedBy }) })
 }
 
@@ -71,11 +93,15 @@ export const showPlan = async (
 ): Promise<Ending> => {
   const { runner, event } = job
   const { plan, origin, takenAt, missing = [] } = shown
-  runner.annotate(changeAnnotations(plan.changes, origin.drift))
+  const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
+  runner.annotate([...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)])
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
   const view = { ...frameOf(job, 'plan'), ...shown }
   runner.summary(planComment(view, SUMMARY_LIMIT))
-  const isQuiet = isEmptyPlan(plan) && missing.length === 0
+  const isQuiet =
+    isEmptyPlan(plan) &&
+    missing.length + origin.released.length + problems.length === 0 &&
+    !plan.warnings.some(({ code }) => code === 'W_GUARD_WEAKENED' || code === 'W_WINDOW_CHANGED')
   await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), isQuiet)
   if (missing.length > 0) {
     runner.error(
@@ -84,21 +110,37 @@ export const showPlan = async (
     )
     return { isFailed: true, reason: 'incomplete' }
   }
+  if (problems.length > 0) return { isFailed: true, reason: 'validation-failed' }
   return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
 }
 
-const partByOrigin = async (
+interface Base {
+  readonly commit: string
+  readonly manifests: Manifests
+}
+
+/** `undefined` where nothing is compared, or the base cannot be read. */
+const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,
   strangers: StrangersManifests | undefined,
-  { observed }: Look,
-  plan: Plan,
-): Promise<Parted> => {
-  if (strangers !== undefined) return partBy(strangers.base, strangers.baseSha, observed, plan)
+): Promise<Base | undefined> => {
+  if (strangers !== undefined) return { commit: strangers.baseSha, manifests: strangers.base }
   const { pullRequest: pull, mergeGroupBase: group } = event
-  if (pull !== undefined) return partByBase(() => baseOf(cwd, pull), manifests, observed, plan, cwd)
-  if (group !== undefined) return partByBase(() => present(cwd, group), manifests, observed, plan, cwd)
-  return { origin: originOf(undefined, plan), notes: [] }
+  if (pull !== undefined) return readBase(() => baseOf(cwd, pull), manifests, cwd)
+  if (group !== undefined) return readBase(() => present(cwd, group), manifests, cwd)
+  return undefined
+}
+
+const splitBy = (job: Job, base: Base | undefined, manifests: Manifests, { observed, result }: Look): Split => {
+  if (base === undefined) return withoutBase(result.plan, introducerOf(job) === undefined ? [] : [NO_BASE])
+  const { loaded, paths } = base.manifests
+  const isUsable = paths.length === 0 || !hasErrors(loaded.diagnostics)
+  return {
+    ...compareWithBase(base.manifests, manifests, result.plan, observed),
+    ...(isUsable ? { base: base.commit } : {}),
+    notes: [],
+  }
 }
 
 export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
@@ -108,12 +150,17 @@ export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
       ? 'this merge group'
       : undefined
 
-const observe = async (job: Job, manifests: Manifests, guard: Desired | undefined): Promise<Look> => {
+/** @param holds whether the base's policies hold in the plan too. */
+const observe = async (job: Job, manifests: Manifests, base: Manifests | undefined, holds: boolean): Promise<Look> => {
   const connection = await connect(job)
   const api = createReadApi(connection.options)
   try {
-    const options = { concurrency: CONCURRENCY, estimate: true, ...(guard === undefined ? {} : { guard }) }
-    return await look(api, manifests, options)
+    return await look(api, manifests, {
+      concurrency: CONCURRENCY,
+      estimate: true,
+      ...(base === undefined ? {} : { alsoRead: removedProjects(base, manifests) }),
+      ...(holds && base !== undefined ? { guard: base.loaded.desired } : {}),
+    })
   } finally {
     await api.close()
     await connection.close()

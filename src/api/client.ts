@@ -14,7 +14,7 @@ import { systemClock } from './clock.ts'
 import { ApiError, isNotFound } from './errors.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
-import { Transport } from './transport.ts'
+import { type RequestWatch, Transport } from './transport.ts'
 import { checkKey, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
 
@@ -35,6 +35,7 @@ export interface ApiOptions {
   readonly clients?: number
   /** One line a request; never the key. */
   readonly debug?: (line: string) => void
+  readonly watch?: RequestWatch
 }
 
 export interface OperationsPage {
@@ -116,6 +117,7 @@ const connect = (options: ApiOptions): Connection => {
     userAgent: options.userAgent ?? 'espalier',
     connections: options.connections ?? 16,
     debug: options.debug,
+    watch: options.watch,
   })
   const requester = new Requester(transport, {
     baseUrl,

@@ -145,6 +145,8 @@ export interface Operation {
   readonly updatedAt: string
   readonly totalDurationMs?: number
   readonly error?: string
+  /** When a failed one is tried again, or was last. */
+  readonly retryAt?: string
 }
 
 const operation = object({
@@ -159,6 +161,7 @@ const operation = object({
   updated_at: text,
   total_duration_ms: count.nullish(),
   error: text.nullish(),
+  retry_at: text.nullish(),
 }).transform(
   (wire): Operation => ({
     id: wire.id,
@@ -173,6 +176,7 @@ const operation = object({
       endpointId: wire.endpoint_id,
       totalDurationMs: wire.total_duration_ms,
       error: wire.error,
+      retryAt: wire.retry_at,
     }),
   }),
 )

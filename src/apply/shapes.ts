@@ -138,13 +138,15 @@ const diagnostic = z.object({
 })
 
 const count = z.int().nonnegative()
+const unmanaged = z.object({ project: z.string(), branch, compute, size: size.exactOptional() })
 
 export const planShape = z.object({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   projects: z.array(z.string()),
+  leftOut: z.array(z.object({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
   changes: z.array(change),
   steps: z.array(step),
-  unmanaged: z.array(z.object({ project: z.string(), branch, compute, size: size.exactOptional() })),
+  unmanaged: z.array(unmanaged),
   estimates: z.array(z.object({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
   summary: z.object({
     add: count,
@@ -251,8 +253,17 @@ const changes = z.array(change)
 
 /** A plan as `plan --format json` prints it. */
 export const printedPlanShape = planShape.extend({
-  /** With `--base`: the changes, parted by who caused them. */
-  origin: z.object({ base: z.string(), introduced: changes, drift: changes, settled: changes }).exactOptional(),
+  /** With `--base`: the changes by who caused them, and the computes that are no longer managed. */
+  origin: z
+    .object({
+      base: z.string(),
+      introduced: changes,
+      drift: changes,
+      settled: changes,
+      released: z.array(unmanaged.extend({ source })),
+      gaps: z.array(z.string()).exactOptional(),
+    })
+    .exactOptional(),
   /** With `--shard`. */
   shard: shard.exactOptional(),
   digest,

@@ -10,6 +10,7 @@ import { judge } from './judge.ts'
 import { checkClaims } from './read/claims.ts'
 import type { Base } from './read/compute.ts'
 import { EMPTY_BASE, type FindShared, isShared, readBase, readDocument } from './read/document.ts'
+import { isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { list } from './words/list.ts'
 import type { Words } from './words/words.ts'
@@ -38,12 +39,14 @@ export const parseWith = (
 ): LoadedManifests => {
   const run = new Reading(sizeTable, findFile)
   const documents = files.flatMap((file) => run.readFile(file))
-  if (files.length === 0 && found.length === 0) run.diagnostics.push(nothingFound)
-  const texts = new Map([...files, ...run.shared].map((file) => [file.path, file.text]))
+  const manifests = files.filter(({ path }) => !run.seeds.includes(path))
+  if (manifests.length === 0 && found.length === 0) run.diagnostics.push(nothingFound(run.seeds))
+  const texts = new Map([...manifests, ...run.shared].map((file) => [file.path, file.text]))
   return {
     desired: { documents },
     diagnostics: firstOf([...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew)),
     files: [...texts.keys()].sort(),
+    seeds: run.seeds,
     digest: digestOf(texts),
     lineOf: lineReader(texts),
   }
@@ -79,17 +82,22 @@ const tooMany: Diagnostic = {
   hint: 'Correct them, and look again.',
 }
 
-const nothingFound: Diagnostic = {
+const nothingFound = (seeds: readonly string[]): Diagnostic => ({
   severity: 'error',
   code: 'E_NO_MANIFESTS',
-  message: 'There is no manifest here: no file that ends in .yaml or .yml.',
+  message:
+    seeds.length === 0
+      ? 'There is no manifest here: no file that ends in .yaml or .yml.'
+      : `There is no manifest here, only a sandbox seed: ${list(seeds)}.`,
   hint: 'Name files, folders or globs. An empty set of manifests never means "delete everything".',
-}
+})
 
 class Reading {
   readonly diagnostics: Diagnostic[] = []
   /** Files that were reached by `extends` only. */
   readonly shared: ManifestFile[] = []
+  /** Paths of files that are sandbox seeds. */
+  readonly seeds: string[] = []
   readonly #sizeTable: SizeTable
   readonly #validators: Validators
   readonly #findFile: FindFile
@@ -104,10 +112,13 @@ class Reading {
 
   readFile(file: ManifestFile): readonly DesiredDocument[] {
     const documents: DesiredDocument[] = []
-    let count = 0
-    for (const tree of this.#trees(file)) {
+    const trees = [...this.#trees(file)]
+    if (trees.length === 1 && isSeed(trees[0]?.value)) {
+      this.seeds.push(file.path)
+      return documents
+    }
+    for (const tree of trees) {
       if (this.diagnostics.length > MAX_PROBLEMS) return documents
-      count += 1
       if (tree === undefined) continue
       if (isMap(tree.value) && isShared(Object.keys(tree.value))) {
         judge(tree, this.#validators.shared, 'A shared file', this.#sizeTable)
@@ -118,7 +129,7 @@ class Reading {
       const manifest = value as ManifestValue
       documents.push(readDocument(tree, manifest, this.#sizeTable, this.#findShared))
     }
-    if (count === 0) {
+    if (trees.length === 0) {
       this.#report(file, {
         code: 'E_EMPTY',
         message: 'The file holds no document.',

@@ -15,6 +15,7 @@ import {
   type SizeTable,
   type Step,
   type StepRequest,
+  type UnmanagedCompute,
   type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
@@ -193,6 +194,13 @@ export const livePlanned = (live: ObservedCompute): PlannedCompute => ({
   id: live.id,
   host: live.host,
   state: live.state,
+})
+
+export const unmanagedCompute = (project: string, branch: BranchName, live: ObservedCompute): UnmanagedCompute => ({
+  project,
+  branch,
+  compute: livePlanned(live),
+  ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
 })
 
 /** In the order of the impacts, each class once. */

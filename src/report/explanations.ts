@@ -15,6 +15,12 @@ const PLANNING: Readonly<Record<string, Explanation>> = {
     example: 'project: quiet-river-12345678',
     wayOut: 'Correct the id, or use a key of that project.',
   },
+  E_PROJECT_UNREADABLE: {
+    rule: 'A project is planned from what the control API shows of it.',
+    example: 'status 403, status 500, or an answer that is not as documented',
+    wayOut:
+      'The words of the service say why. The other projects are planned; apply --keep-going applies them meanwhile.',
+  },
   E_BRANCH_UNKNOWN: {
     rule: 'A declared branch is there: Espalier makes no branches.',
     example: 'branches: { main: … }',
@@ -179,8 +185,23 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'disabled: false',
     wayOut: 'Enable it in its manifest and apply.',
   },
+  E_PROTECTED: {
+    rule: 'compute delete deletes nothing that a manifest or the service protects.',
+    example: 'protect: true',
+    wayOut: 'Take the protection away first, in the manifest or at the service.',
+  },
+  E_OUTSIDE_WINDOW: {
+    rule: 'compute interrupts a compute in its restart window only.',
+    example: 'espalier compute restart main --now',
+    wayOut: 'Run it again in the window, or with --now.',
+  },
+  E_POLICY: {
+    rule: 'compute obeys the manifests of the current folder, so it must be able to read them.',
+    example: 'espalier validate',
+    wayOut: 'Correct the manifests, or run the command in another folder.',
+  },
   E_IDLE: {
-    rule: 'Only an active compute can be restarted (spec 4.7).',
+    rule: 'Only an active compute can be restarted.',
     example: 'espalier compute start staging',
     wayOut: 'Wake it: it starts anew as well.',
   },

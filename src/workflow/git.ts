@@ -44,7 +44,8 @@ export const git = async (cwd: string, args: readonly string[], input?: string):
 export const commitOf = async (cwd: string, ref: string): Promise<string> =>
   (
     await git(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]).catch(
-      (cause: unknown) => {
+      async (cause: unknown) => {
+        await assertRepository(cwd)
         throw new EspalierError('E_GIT', `There is no commit ${ref} here.`, {
           hint: 'Fetch it first: git fetch origin (actions/checkout: fetch-depth: 0).',
           cause,
@@ -54,6 +55,15 @@ export const commitOf = async (cwd: string, ref: string): Promise<string> =>
   )
     .toString()
     .trim()
+
+const assertRepository = async (cwd: string): Promise<void> => {
+  await git(cwd, ['rev-parse', '--git-dir']).catch((cause: unknown) => {
+    throw new EspalierError('E_GIT', 'This folder is not in a git repository, so there is nothing to compare with.', {
+      hint: 'Run it in the repository of the manifests. `espalier plan` without --base needs no git.',
+      cause,
+    })
+  })
+}
 
 /**
  * Fetches a commit that may be missing, and nothing that would turn a whole clone into a shallow one.

@@ -1,7 +1,7 @@
 /** Plans of the parts of a fleet, made by several runs, as the one plan that they are together. */
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
 import { readBoundedFile } from '../manifest/index.ts'
-import { EspalierError, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
+import { EspalierError, leftOutIds, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
 import { mergeOrigins, mergePlans } from '../planner/index.ts'
 
 export interface Merged {
@@ -71,7 +71,7 @@ const readPart = async (path: string): Promise<Part> => {
 const checkProjects = (parts: readonly Part[]): void => {
   const owners = new Map<string, string>()
   for (const { path, plan } of parts) {
-    for (const project of plan.projects) {
+    for (const project of [...plan.projects, ...leftOutIds(plan)]) {
       const first = owners.get(project)
       if (first !== undefined) throw wrong(`The project \`${project}\` is in ${first} and in ${path}.`, TWICE)
       owners.set(project, path)

@@ -58,6 +58,9 @@ const observed = z.strictObject({
     }),
   ),
   missing: z.array(z.string()),
+  unreadable: z
+    .array(z.strictObject({ id: z.string(), message: z.string(), hint: z.string().exactOptional() }))
+    .exactOptional(),
 }) satisfies z.ZodType<Observed>
 const fileShape = z.object({
   kind: z.literal(KIND),

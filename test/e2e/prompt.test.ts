@@ -1,17 +1,11 @@
 /** The questions that a person at a terminal is asked. */
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { CTRL_C, CTRL_D, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-/** A program of util-linux that runs another one on a terminal. */
-const hasTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
 let sandbox: Sandbox
 let folder: string
@@ -38,28 +32,17 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-/** Each answer is typed once its question stands on the screen. */
 const onTerminal = async (
   args: readonly string[],
   answers: readonly (readonly [question: string, answer: string])[],
 ) => {
-  const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+  const { code, text, missed } = await runOnTerminal({
+    args,
     cwd: folder,
-    env: { PATH: process.env.PATH, TERM: 'xterm', ...environmentOf(sandbox) },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    env: environmentOf(sandbox),
+    deeds: answers.map(([after, type]) => ({ after, type })),
   })
-  let screen = ''
-  const left = [...answers]
-  child.stdout.on('data', (chunk: Buffer) => {
-    screen += chunk.toString()
-    const [next] = left
-    if (next === undefined || !screen.includes(next[0])) return
-    left.shift()
-    child.stdin.write(next[1])
-  })
-  const [code] = await once(child, 'close')
-  return { code: code as number, screen, unasked: left.map(([question]) => question) }
+  return { code, screen: text, unasked: missed }
 }
 
 const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> => {
@@ -70,8 +53,9 @@ const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> =>
   return Object.fromEntries(endpoints.map((one) => [one.id, one.autoscaling_limit_max_cu]))
 }
 
-const APPLY = 'Only `yes` is taken for a yes'
-const DELETE = 'delete computes: their hosts are lost. Allow it?'
+const APPLY = "Only 'yes' will be accepted: "
+const DELETE = 'Allow it? (yes/no) '
+const AGAIN = 'Type yes or no: '
 
 describe.skipIf(!hasTerminal)('apply asks', () => {
   test('a yes covers the restart; each class beyond it is asked for by itself', async () => {
@@ -83,6 +67,9 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
       ],
     )
     expect({ code, unasked }, screen).toEqual({ code: 3, unasked: [] })
+    expect(screen).toContain(
+      '1 step deletes a compute: its host is lost delete primary on old (ep-old) Allow it? (yes/no) no',
+    )
     expect(screen).toContain('not-consented')
     expect(await sizes()).toEqual({ 'ep-main': 2, 'ep-old': 1 })
   })
@@ -111,15 +98,27 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
   })
 
   test.each([
-    ['y', 'y\n'],
-    ['nothing', '\n'],
-    ['the end of input', '\u0004'],
-    ['Ctrl-C', '\u0003'],
+    ['no', 'no\n'],
+    ['n', 'n\n'],
+    ['the end of input', CTRL_D],
+    ['Ctrl-C', CTRL_C],
   ])('%s is a no: nothing is changed', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
+  })
+
+  test.each(['y', '', 'yess', 'ok'])('%j is neither yes nor no: it says what to type', async (answer) => {
+    const { code, screen, unasked } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, `${answer}\n`],
+        [AGAIN, 'yes\n'],
+      ],
+    )
+    expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [] })
+    expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
   test('where all of it waits for restart windows there is nothing to ask', async () => {

@@ -117,7 +117,7 @@ const readAndShow = (text: string, observed: Observed): void => {
 const showPlan = (wanted: Desired, observed: Observed): readonly string[] => {
   const result = plan(wanted, observed)
   if (!result.ok) return [terminalDiagnostics(result.diagnostics, STYLE, () => undefined)]
-  const origin = { introduced: result.plan.changes, drift: [], settled: [] }
+  const origin = { introduced: result.plan.changes, drift: [], settled: [], released: [] }
   return [
     terminalPlan(result.plan, STYLE),
     jsonPlan(result.plan),

@@ -28,6 +28,7 @@ const MANIFESTS: Manifests = {
     }),
     diagnostics: [],
     files: [],
+    seeds: [],
     digest: '',
     lineOf: () => undefined,
   },

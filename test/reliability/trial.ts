@@ -291,7 +291,7 @@ const livesOf = ({ control }: Sandbox) =>
 
 const manifestsOf = (declared: DeclaredDocument): Manifests => ({
   paths: [],
-  loaded: { desired: desired(declared), diagnostics: [], files: [], digest: '', lineOf: () => undefined },
+  loaded: { desired: desired(declared), diagnostics: [], files: [], seeds: [], digest: '', lineOf: () => undefined },
 })
 
 /** With another pin in the place of that one; `undefined`: with none. */

@@ -26,8 +26,12 @@ const requestEffect: fc.Arbitrary<RequestEffect> = fc.constantFrom<RequestEffect
   { kind: 'lock' },
   { kind: 'ignore' },
   { kind: 'rival-delete' },
-  { kind: 'rival-update', endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 } },
 )
+
+const rivalUpdate: fc.Arbitrary<RequestEffect> = fc.constantFrom(2, 3).map((cu) => ({
+  kind: 'rival-update',
+  endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu },
+}))
 
 const rivalCreate: fc.Arbitrary<RequestEffect> = fc
   .record({
@@ -54,11 +58,22 @@ const when = { times: fc.integer({ min: 1, max: 4 }), after: fc.integer({ min: 0
 
 const onRequest: fc.Arbitrary<FaultOrder> = fc
   .record({
-    effect: fc.oneof({ weight: 15, arbitrary: requestEffect }, { weight: 3, arbitrary: rivalCreate }),
+    effect: requestEffect,
     method: fc.constantFrom('POST', 'PATCH', 'DELETE', 'GET', undefined),
     ...when,
   })
   .map(({ method, ...fault }) => ({ on: 'request', ...fault, ...(method === undefined ? {} : { method }) }))
+
+/** Somebody else is there at the very moment of a change, or anywhere. */
+const rival: fc.Arbitrary<FaultOrder> = fc
+  .record({ effect: fc.oneof(rivalUpdate, rivalCreate), isAnywhere: fc.boolean(), ...when })
+  .map(({ effect, isAnywhere, after, times }) => ({
+    on: 'request',
+    effect,
+    ...(isAnywhere
+      ? { times, after }
+      : { method: effect.kind === 'rival-update' ? 'PATCH' : 'POST', after: after % 2 }),
+  }))
 
 const onOperation: fc.Arbitrary<FaultOrder> = fc.record({
   on: fc.constant('operation' as const),
@@ -81,6 +96,7 @@ const fault = fc.oneof(
   { weight: 4, arbitrary: onRequest },
   { weight: 2, arbitrary: onOperation },
   { weight: 1, arbitrary: lag },
+  { weight: 1, arbitrary: rival },
 )
 
 const interruption: fc.Arbitrary<Interruption | undefined> = fc.option(

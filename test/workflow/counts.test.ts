@@ -104,7 +104,11 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   const whole = await plan(20)
   const comment = planComment({
-    ...{ marker: '<!-- x -->', plan: whole, origin: { introduced: whole.changes, drift: [], settled: [] } },
+    ...{
+      marker: '<!-- x -->',
+      plan: whole,
+      origin: { introduced: whole.changes, drift: [], settled: [], released: [] },
+    },
     ...{ notes: [], whole: 'the file' },
   })
   expect(comment.length).toBeLessThanOrEqual(65_536)

@@ -17,6 +17,7 @@ import {
   type ExitCode,
   hasErrors,
   isEmptyPlan,
+  leftOutIds,
   type Observed,
   type Outcome,
   PLAN_FORMAT_VERSION,
@@ -26,14 +27,18 @@ import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
+  applicablePlan,
   checkSavedPlan,
+  coveredBy,
   keepShard,
   keepToBudgets,
   look,
   type Manifests,
   manifestsOf,
+  nothingChanged,
   onInterrupt,
   readPlanFile,
+  withoutProjects,
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
@@ -41,7 +46,7 @@ import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
-import { reportProblems } from '../report-problems.ts'
+import { reportProblems, tellLeftOut } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
@@ -55,6 +60,7 @@ export interface ApplyFlags extends ApiFlags {
   readonly autoApprove?: boolean | undefined
   readonly allow?: readonly string[] | undefined
   readonly now?: boolean | undefined
+  readonly keepGoing?: boolean | undefined
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
@@ -70,7 +76,7 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report')
   const { file, name, paths } = await savedPlan(flags)
   const shard = shardOfFlag(file?.shard ?? flags.shard)
-  const manifests = keepShard(await readManifests(paths, flags.sizeTable), shard)
+  const manifests = coveredBy(file?.plan, keepShard(await readManifests(paths, flags.sizeTable), shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags)
@@ -83,11 +89,15 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
     const seen = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
     if (file !== undefined) checkSavedPlan(file, name, manifests, seen)
     const { observed, result } = seen
-    if (!result.ok) {
-      reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
+    const plan = applicablePlan(result, flags.keepGoing === true, file?.plan)
+    if (plan === undefined) {
+      const problems = result.ok ? [] : result.diagnostics
+      reportProblems([...loaded.diagnostics, ...problems], loaded, flags)
+      print(nothingChanged(result.plan, '--keep-going'), process.stderr)
       return EXIT.error
     }
-    return await carryOut({ plan: result.plan, observed, manifests, api, flags, settings, report })
+    const planned = withoutProjects(manifests, leftOutIds(plan))
+    return await carryOut({ plan, observed, manifests: planned, api, flags, settings, report })
   } finally {
     await api.close()
     await connection.close()
@@ -156,7 +166,7 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
-    return EXIT.ok
+    return tellLeftOut(plan) ? EXIT.ok : EXIT.partial
   }
   keepToBudgets(plan, {
     ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
@@ -172,8 +182,8 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
     return EXIT.error
   }
   const outcome = await perform(work, policy, clock)
-  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags)))
-  return exitCodeOf(outcome)
+  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags), true))
+  return exitCodeOf(outcome, plan)
 }
 
 const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy | undefined> =>
@@ -182,7 +192,7 @@ const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy
 const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise<Outcome> => {
   const { plan, observed, manifests, api, flags, settings } = work
   const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
-  const progress = flags.format === 'json' ? undefined : progressOf(plan, flags)
+  const progress = flags.format === 'json' ? undefined : progressOf(plan, observed, flags)
   const events: ApplyEvent[] = []
   let outcome: Outcome | undefined
   const tell = async (event: ApplyEvent): Promise<void> => {
@@ -215,9 +225,9 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
       replan: async (pinAliases, read) =>
         (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases, read })).result,
     })
-    await progress?.end()
     return outcome
   } finally {
+    await progress?.end()
     interruption.release()
     await journal?.close()
     // However it ended.

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { createReadApi, pastOperations, snapshot } from '../../api/index.ts'
+import { mapConcurrently } from '../../base/index.ts'
 import { EspalierError, EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
-import { projectIds } from '../../planner/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { readManifests } from '../manifests.ts'
-import { reportProblems } from '../report-problems.ts'
+import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print } from '../terminal.ts'
 
 export interface SnapshotFlags extends ApiFlags {
@@ -23,19 +24,19 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
   const api = createReadApi(connection.options)
   try {
     const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
-    const withPast = await Promise.all(
-      seen.projects.map(async (project) => ({ ...project, pastOperations: await pastOperations(api, project.id) })),
-    )
+    const withPast = await mapConcurrently(seen.projects, flags.concurrency, async (project) => ({
+      ...project,
+      pastOperations: await pastOperations(api, project.id),
+    }))
     await writeFile(flags.out, encodeSnapshot({ ...seen, projects: withPast })).catch(
       (cause: NodeJS.ErrnoException) => {
         throw new EspalierError('E_OUT', `The snapshot cannot be written to ${flags.out} (${cause.code}).`, { cause })
       },
     )
     print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, process.stderr)
-    for (const id of seen.missing) {
-      print(`Error  There is no project ${id}, or the key cannot see it.`, process.stderr)
-    }
-    return seen.missing.length > 0 ? EXIT.error : EXIT.ok
+    const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
+    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' })
+    return unread.length > 0 ? EXIT.error : EXIT.ok
   } finally {
     await api.close()
     await connection.close()

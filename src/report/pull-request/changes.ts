@@ -2,13 +2,12 @@
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, IMPACTS } from '../../model/index.ts'
-import { computeTitle, impactWords, isDisruptive, isOfFleet, SYMBOLS, windowWords } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words.ts'
 import { fenced, literal } from './literal.ts'
 import type { Frame } from './view.ts'
 
 /** A row each, by project and branch, as they stand in the plan. */
-export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>): string => {
-  const withProject = new Set(changes.map(({ project }) => project)).size > 1
+export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
   // Five columns at most: GitHub cuts a wider table off.
   const head = ['', 'branch', 'compute', 'change', 'what it does']
   const rows = changes.map((change) => [
@@ -61,8 +60,8 @@ export const worstFirst = (changes: readonly Change[]): readonly Change[] =>
 const rank = ({ impact, refused }: Change): number => IMPACTS.indexOf(impact) + (refused === undefined ? 0 : 0.5)
 
 /** Computes in the words of the manifest, as they are and as they will be: branch by branch, which keeps it linear. */
-export const yamlDiff = (changes: readonly Change[]): string => {
-  const [before, after] = [treeOf(changes, 'before'), treeOf(changes, 'after')]
+export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
+  const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
   const branches = [...new Set([...before.keys(), ...after.keys()])]
   return fenced(
     'diff',
@@ -87,9 +86,8 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
 }
 
 /** What stands under each branch. */
-const treeOf = (changes: readonly Change[], side: Side): ReadonlyMap<string, Tree> => {
+const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
-  const isFleet = isOfFleet(changes)
   for (const change of changes) {
     const { kind, compute, project } = change
     const isThere = side === 'before' ? kind !== 'create' : kind !== 'delete'

@@ -10,8 +10,8 @@ const MOST_STEPS = 25
 export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
-  const isFleet = isOfFleet(plan.steps)
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const isFleet = isOfFleet(plan.steps)
   const nodes = plan.steps.map((step, index) => {
     const label = `${index + 1}. ${stepTitle(step, changes, isFleet)}`
     return `  s${index + 1}["${mermaidText(label)}"]${isDisruptive(step.impact) ? ':::loud' : ''}`

@@ -1,8 +1,9 @@
 /** A plan for the reviewer of a pull request: what it does first, who caused it, and only then the details. */
 import { type Change, isEmptyPlan } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
-import { computeTitle, impactWords, isDisruptive, isOfFleet, stepTitle } from '../words.ts'
+import { computeTitle, hasSeveralProjects, impactWords, isDisruptive, isOfFleet, stepTitle } from '../words.ts'
 import { changeTable, worstFirst, yamlDiff } from './changes.ts'
+import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
 import { stepGraph } from './graph.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import { folded, heading, literal } from './literal.ts'
@@ -17,6 +18,9 @@ interface Detail {
   readonly driftRows: boolean
   readonly diff: boolean
   readonly quietRows: boolean
+  readonly released: boolean
+  /** Why projects are left out. */
+  readonly problems: boolean
   /** Rows of changes that interrupt somebody. */
   readonly loudRows: number
 }
@@ -28,9 +32,20 @@ const WHOLE: Detail = {
   driftRows: true,
   diff: true,
   quietRows: true,
+  released: true,
+  problems: true,
   loudRows: Number.POSITIVE_INFINITY,
 }
-const DROPPED: readonly (keyof Detail)[] = ['graph', 'unmanaged', 'steps', 'driftRows', 'diff', 'quietRows']
+const DROPPED: readonly (keyof Detail)[] = [
+  'graph',
+  'unmanaged',
+  'steps',
+  'driftRows',
+  'diff',
+  'quietRows',
+  'released',
+  'problems',
+]
 
 /**
  * @param limit beyond it detail is dropped in order of importance, never by cutting a line. Deletes
@@ -59,7 +74,10 @@ const render = (view: PlanView, detail: Detail): string => {
     view.marker,
     headline(view),
     ...view.notes.map((note) => `> ${note}`),
+    ...(origin.gaps ?? []).map((gap) => `> ${literal(gap)}`),
+    ...leftOutPart(view, detail.problems),
     ...introduced(origin.introduced, view, detail),
+    ...releasedPart(view, detail.released),
     ...drift(view, detail),
     ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
     ...(detail.steps && plan.steps.length > 0 ? [order(view, detail)] : []),
@@ -89,9 +107,13 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
 const headline = (view: PlanView): string => {
   const { plan, origin, missing = [] } = view
   if (missing.length > 0) return incomplete(view, missing)
-  if (isEmptyPlan(plan)) return heading(view, 'no changes\n\nThe live project is as the manifests say.')
-  const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
-  return heading(view, `${verdict(plan.changes)}${share}`)
+  const others = [releasedWords(origin.released), leftOutWords(plan)].filter((words) => words !== undefined)
+  if (!isEmptyPlan(plan)) {
+    const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
+    return heading(view, `${[verdict(plan.changes), ...others].join(' ')}${share}`)
+  }
+  if (others.length > 0) return heading(view, others.join(' '))
+  return heading(view, 'no changes\n\nThe live project is as the manifests say.')
 }
 
 const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull request' }: PlanView): string => {
@@ -119,23 +141,24 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const rest = loud.length - shown.length
   return [
     view.introducedBy === undefined ? '**What differs from the manifests**' : `**Introduced by ${view.introducedBy}**`,
-    ...(loud.length > 0 ? [alarm(loud)] : []),
-    ...(shown.length > 0 ? [changeTable(shown, view)] : []),
+    ...(loud.length > 0 ? [alarm(loud, hasSeveralProjects(view.plan))] : []),
+    ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
     ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),
     ...(quiet.length > 0 ? quietPart(quiet, view, detail) : []),
-    ...(detail.diff ? [folded('Before and after, as in a manifest', yamlDiff(changes))] : []),
+    ...(detail.diff
+      ? [folded('Before and after, as in a manifest', yamlDiff(changes, hasSeveralProjects(view.plan)))]
+      : []),
   ]
 }
 
 const quietPart = (quiet: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
   detail.quietRows
-    ? ['Interrupts no one:', changeTable(quiet, view)]
+    ? ['Interrupts no one:', changeTable(quiet, view, hasSeveralProjects(view.plan))]
     : [`${counted(quiet.length, 'more change')}: ${quiet.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`]
 
 /** The worst few by name, where the eye falls first. */
-const alarm = (loud: readonly Change[]): string => {
+const alarm = (loud: readonly Change[], isFleet: boolean): string => {
   const deletes = loud.some(({ kind, impact }) => kind === 'delete' || impact === 'gone' || impact === 'new-host')
-  const isFleet = isOfFleet(loud)
   const named = loud
     .slice(0, 5)
     .map(
@@ -151,10 +174,13 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   if (changes.length === 0) return []
   const loud = worstFirst(changes.filter(isLoud))
   const title = `Drift that was already there: ${counted(changes.length, 'compute')}`
+  const isFleet = hasSeveralProjects(view.plan)
   const what = `Not introduced by ${view.introducedBy ?? 'this pull request'}: the live project differs from what the base's manifests ask for. The merge settles it too: ${verdict(changes)}`
   return [
-    ...(loud.length > 0 ? ['**Existing drift**', alarm(loud)] : []),
-    detail.driftRows ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`) : `**${title}.** ${what}`,
+    ...(loud.length > 0 ? ['**Existing drift**', alarm(loud, isFleet)] : []),
+    detail.driftRows
+      ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view, isFleet)}`)
+      : `**${title}.** ${what}`,
   ]
 }
 
@@ -175,9 +201,9 @@ const unmanaged = ({ plan }: PlanView): string =>
   folded(
     `Not managed: ${group(plan.unmanaged.length)}`,
     plan.unmanaged
-      .map(
-        ({ branch, compute }) =>
-          `- ${literal(computeTitle(compute))} on ${literal(branch.name)} ${literal(compute.id ?? '')}`,
-      )
+      .map(({ project, branch, compute }) => {
+        const where = `${literal(branch.name)}${hasSeveralProjects(plan) ? ` in ${literal(project)}` : ''}`
+        return `- ${literal(computeTitle(compute))} on ${where} ${literal(compute.id ?? '')}`
+      })
       .join('\n'),
   )
