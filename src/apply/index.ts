@@ -14,6 +14,7 @@ export {
   type PlanFileParts,
   type PrintedExtra,
 } from './plan-file.ts'
+export { isSamePlan } from './same-plan.ts'
 export { judgeSavedPlan, type Present, type SavedPlanVerdict } from './saved-plan.ts'
 export { isAnyDue } from './scheduled.ts'
 export { withActivityOf } from './seen.ts'

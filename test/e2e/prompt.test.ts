@@ -34,7 +34,7 @@ afterEach(() => sandbox.close())
 
 const onTerminal = async (
   args: readonly string[],
-  answers: readonly (readonly [question: string, answer: string])[],
+  answers: readonly (readonly [question: string, answer: string | (() => Promise<string>)])[],
 ) => {
   const { code, text, missed } = await runOnTerminal({
     args,
@@ -56,6 +56,72 @@ const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> =>
 const APPLY = "Only 'yes' will be accepted: "
 const DELETE = 'Allow it? (yes/no) '
 const AGAIN = 'Type yes or no: '
+/** Somebody else resizes the primary of main, as soon as the lock lets them. */
+const resize = async (cu: number): Promise<void> => {
+  const endpoint = { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu }
+  for (let status = 423; status === 423; ) {
+    ;({ status } = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoint }),
+    }))
+  }
+}
+
+describe.skipIf(!hasTerminal)('while somebody thinks about a plan', () => {
+  const deciding = (cu: number) => async () => {
+    await resize(cu)
+    return 'yes\n'
+  }
+
+  test('the project moves: the new plan is shown, and asked about again', async () => {
+    const { code, screen, unasked } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, deciding(3)],
+        ['The project has changed since this plan was made', ''],
+        ['3 CU → 2 CU', 'yes\n'],
+      ],
+    )
+    expect([code, unasked], screen).toEqual([0, []])
+    expect(await sizes()).toEqual({ 'ep-main': 2 })
+  })
+
+  test('a no to the new plan changes nothing more', async () => {
+    const { code, screen } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, deciding(3)],
+        ['The project has changed since this plan was made', 'no\n'],
+      ],
+    )
+    expect(code, screen).toBe(1)
+    expect(await sizes()).toEqual({ 'ep-main': 3, 'ep-old': 1 })
+  })
+
+  test('somebody does all of it: there is nothing left to ask', async () => {
+    await writeFile(
+      join(folder, 'espalier.yaml'),
+      'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n',
+    )
+    const { code, screen } = await onTerminal(['apply'], [[APPLY, deciding(2)]])
+    expect(code, screen).toBe(0)
+    expect(screen).toContain('No changes')
+  })
+
+  test('a project that never stands still is left alone', async () => {
+    const { code, screen } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, deciding(3)],
+        ['The project has changed', deciding(6)],
+        ['6 CU → 2 CU', deciding(9)],
+      ],
+    )
+    expect(code, screen).toBe(4)
+    expect(screen).toContain('The project changed each time that the plan was shown')
+  })
+})
 
 describe.skipIf(!hasTerminal)('apply asks', () => {
   test('a yes covers the restart; each class beyond it is asked for by itself', async () => {

@@ -15,7 +15,7 @@ export const CTRL_D = '\u0004'
 
 /** What somebody does at the terminal once `after` stands on it, after all that was waited for before. */
 export type Deed = { readonly after: string } & (
-  | { readonly type: string }
+  | { readonly type: string | (() => Promise<string>) }
   | { readonly signal: NodeJS.Signals }
   | { readonly resize: readonly [columns: number, rows: number] }
 )
@@ -42,6 +42,9 @@ export interface TerminalEnd {
   /** From the last deed, or from the start, until it ended. */
   readonly lastMs: number
 }
+
+const typed = async (what: string | (() => Promise<string>)): Promise<string> =>
+  typeof what === 'string' ? what : what()
 
 export const runOnTerminal = async ({
   args,
@@ -82,7 +85,7 @@ export const runOnTerminal = async ({
       seen = at + next.after.length
       left.shift()
       last = performance.now()
-      if ('type' in next) child.stdin.write(next.type)
+      if ('type' in next) void typed(next.type).then((text) => child.stdin.write(text))
       else if ('signal' in next) process.kill(Number(pid), next.signal)
       else resize(next.resize)
     }

@@ -1,9 +1,11 @@
 import { createWriteApi, systemClock, type WriteApi } from '../../api/index.ts'
 import {
   applyPlan,
+  type Budgets,
   type ConsentPolicy,
   exitCodeOf,
   isAnyDue,
+  isSamePlan,
   type Journal,
   openJournal,
   type PlanFile,
@@ -86,18 +88,19 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const connection = await connect({ ...flags, runs: shard?.count })
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
   try {
-    const seen = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
-    if (file !== undefined) checkSavedPlan(file, name, manifests, seen)
-    const { observed, result } = seen
-    const plan = applicablePlan(result, flags.keepGoing === true, file?.plan)
-    if (plan === undefined) {
-      const problems = result.ok ? [] : result.diagnostics
-      reportProblems([...loaded.diagnostics, ...problems], loaded, flags)
+    const refresh = async (): Promise<Planned | undefined> => {
+      const seen = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
+      if (file !== undefined) checkSavedPlan(file, name, manifests, seen)
+      const { observed, result } = seen
+      const plan = applicablePlan(result, flags.keepGoing === true, file?.plan)
+      if (plan !== undefined) return { plan, observed, manifests: withoutProjects(manifests, leftOutIds(plan)) }
+      reportProblems([...loaded.diagnostics, ...(result.ok ? [] : result.diagnostics)], loaded, flags)
       print(nothingChanged(result.plan, '--keep-going'), process.stderr)
-      return EXIT.error
+      return undefined
     }
-    const planned = withoutProjects(manifests, leftOutIds(plan))
-    return await carryOut({ plan, observed, manifests: planned, api, flags, settings, report })
+    const planned = await refresh()
+    if (planned === undefined) return EXIT.error
+    return await carryOut({ ...planned, api, flags, settings, report }, refresh)
   } finally {
     await api.close()
     await connection.close()
@@ -142,10 +145,13 @@ const savedPlan = async (
   return { file, name, paths: manifestsOf(file, name, given) }
 }
 
-interface Work {
+interface Planned {
   readonly plan: Plan
   readonly observed: Observed
   readonly manifests: Manifests
+}
+
+interface Work extends Planned {
   readonly api: WriteApi
   readonly flags: ApplyFlags
   readonly settings: Settings
@@ -153,7 +159,11 @@ interface Work {
   readonly report: PageFile | undefined
 }
 
-const carryOut = async (work: Work): Promise<ExitCode> => {
+/** How often a plan is shown that the project has left behind while somebody thought about it. */
+const MOST_QUESTIONS = 3
+
+/** @param refresh reads the project and plans again; `undefined` where there is no plan, which it has said. */
+const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>, question = 1): Promise<ExitCode> => {
   const { plan, observed, flags } = work
   const isJson = flags.format === 'json'
   const at = systemClock.now()
@@ -168,23 +178,45 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
     return tellLeftOut(plan) ? EXIT.ok : EXIT.partial
   }
-  keepToBudgets(plan, {
-    ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
-    ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
-    ...(flags.maxCuIncrease === undefined ? {} : { maxCuIncrease: flags.maxCuIncrease }),
-  })
+  keepToBudgets(plan, budgetsOf(flags))
   // Nobody is asked where all of it waits: the clock stands still then, so that no window opens without a yes.
   const waitsWhole = flags.autoApprove !== true && flags.now !== true && !isAnyDue(plan, at)
-  const clock = waitsWhole ? { ...systemClock, now: () => at } : systemClock
+  const clock = waitsWhole ? { ...systemClock, now: () => at, date: () => at } : systemClock
+  const isAsked = !waitsWhole && flags.autoApprove !== true && !isEmptyPlan(plan)
   const policy = waitsWhole ? { allow: new Set(CONSENTS) } : await policyFor(work)
   if (policy === undefined) {
     print('Not applied: nothing was changed.', process.stderr)
     return EXIT.error
   }
-  const outcome = await perform(work, policy, clock)
+  // Thinking takes time, and the yes is for the plan that was shown.
+  const fresh = isAsked ? await refresh() : work
+  if (fresh === undefined) return EXIT.error
+  if (!isSamePlan(plan, fresh.plan)) {
+    if (question === MOST_QUESTIONS) throw keepsMoving()
+    print(
+      'The project has changed since this plan was made. Nothing was changed; this is the plan now:',
+      process.stderr,
+    )
+    return carryOut({ ...work, ...fresh }, refresh, question + 1)
+  }
+  // A compute that woke up is restarted now.
+  keepToBudgets(fresh.plan, budgetsOf(flags))
+  const outcome = await perform({ ...work, ...fresh }, policy, clock)
   if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags), true))
   return exitCodeOf(outcome, plan)
 }
+
+const budgetsOf = ({ maxRestarts, maxDeletes, maxCuIncrease }: ApplyFlags): Budgets => ({
+  ...(maxRestarts === undefined ? {} : { maxRestarts }),
+  ...(maxDeletes === undefined ? {} : { maxDeletes }),
+  ...(maxCuIncrease === undefined ? {} : { maxCuIncrease }),
+})
+
+const keepsMoving = (): EspalierError =>
+  new EspalierError('E_STALE', 'The project changed each time that the plan was shown; nothing was changed.', {
+    hint: 'See who else is changing it with `espalier operations list`, then apply again.',
+    exitCode: EXIT.stale,
+  })
 
 const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy | undefined> =>
   flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : askConsent(plan, settings.policy)
