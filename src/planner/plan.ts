@@ -9,7 +9,7 @@ import {
   type PlanResult,
   SIZE_TABLE,
 } from '../model/index.ts'
-import { bySource, nearest, problem } from './diagnostics.ts'
+import { bySource, meant, problem } from './diagnostics.ts'
 import type { PlanOptions } from './options.ts'
 import { planProject } from './plan-project.ts'
 import { compare, compareSource } from './sort.ts'
@@ -77,6 +77,6 @@ const unknownProject = (id: string, [document]: readonly DesiredDocument[], know
   problem(
     'E_PROJECT_UNKNOWN',
     `There is no project \`${id}\`, or the key cannot see it.`,
-    known.length === 0 ? 'Check the project id and the key.' : nearest(id, known),
+    meant(id, known, 'Check the project id and the key.'),
     document?.source,
   )

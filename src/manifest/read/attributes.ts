@@ -1,5 +1,7 @@
 /** The attributes of a compute, and how defaults, profiles and a compute's own lie over each other. */
+
 import { isScalar, type Node } from 'yaml'
+import { nearest } from '../../base/index.ts'
 import type { ComputeAttributes, Source } from '../../model/index.ts'
 import { type Entry, list, type ReadContext } from './context.ts'
 import { readRestartWindow, type WindowValue } from './restart-window.ts'
@@ -58,7 +60,7 @@ export const readAttributes = (context: ReadContext, entries: ReadonlyMap<string
   })
 
   const postgres = entries.get('postgres')
-  const postgresEntries = postgres && context.known(postgres.value, '`postgres`', ['settings', 'preload'])
+  const postgresEntries = postgres && context.known(postgres.value, '`postgres`', POSTGRES_KEYS, settingHint)
   take('postgresPreload', 'postgres.preload', postgresEntries?.get('preload'), (node) =>
     readTexts(context, node, '`preload`'),
   )
@@ -79,6 +81,14 @@ export const readAttributes = (context: ReadContext, entries: ReadonlyMap<string
   const restartWindow = windowEntry && readRestartWindow(context, windowEntry.value)
   return { values, sources, ...(restartWindow === undefined ? {} : { restartWindow }) }
 }
+
+const POSTGRES_KEYS = ['settings', 'preload']
+
+/** Anything that is not a slip of one of the keys is the name of a setting. */
+const settingHint = (key: string): string | undefined =>
+  nearest(key, POSTGRES_KEYS) === undefined && /^[a-z][a-z0-9_.]*$/i.test(key)
+    ? `Postgres settings go under \`settings\`: \`postgres: { settings: { ${key}: … } }\`.`
+    : undefined
 
 /** The later one wins; Postgres settings are merged name by name. */
 export const overlay = (below: AttributeSet, above: AttributeSet): AttributeSet => ({

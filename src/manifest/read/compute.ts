@@ -1,5 +1,4 @@
 /** Declared computes: `primary`, and each of `replicas`. */
-import { closest } from 'fastest-levenshtein'
 import { isScalar, type Node } from 'yaml'
 import {
   type DesiredAbsence,
@@ -9,7 +8,7 @@ import {
   type Source,
 } from '../../model/index.ts'
 import { ATTRIBUTE_NAMES, type AttributeSet, overlay, readAttributes } from './attributes.ts'
-import { type Entry, list, type ReadContext } from './context.ts'
+import { didYouMean, type Entry, list, type ReadContext } from './context.ts'
 import { readBoolean, readName, readPin, readText } from './values.ts'
 
 /** What lies under every compute of a document. */
@@ -49,6 +48,8 @@ export const readShape = (
   }
 }
 
+const ABSENCE = 'Write `primary: absent` for a branch without a primary.'
+
 const readPrimary = (
   context: ReadContext,
   { key, keyNode, value }: Entry,
@@ -57,7 +58,7 @@ const readPrimary = (
 ): DesiredCompute | DesiredAbsence | undefined => {
   if (isScalar(value)) {
     if (value.value === 'absent') return { absent: true, source: context.source(value) }
-    return context.wrongType(value, `\`${key}\``, 'a map of attributes, or `absent`')
+    return context.wrongType(value, `\`${key}\``, 'a map of attributes, or `absent`', ABSENCE)
   }
   return readCompute(context, { keyNode, value }, base, ['name', ...(pinnable ? ['id'] : [])])
 }
@@ -82,13 +83,17 @@ const readReplicas = (
     ]
   })
 
+/** The one key of a compute that a rule cannot have. */
+const NO_PIN = 'A rule is about many branches, and `id` pins one compute: list its branch under `branches`.'
+
 const readCompute = (
   context: ReadContext,
   { keyNode, value }: Pick<Entry, 'keyNode' | 'value'>,
   base: Base,
   extraKeys: readonly string[],
 ): DesiredCompute | undefined => {
-  const entries = context.known(value, 'A compute', [...extraKeys, 'profile', ...ATTRIBUTE_NAMES])
+  const keys = [...extraKeys, 'profile', ...ATTRIBUTE_NAMES]
+  const entries = context.known(value, 'A compute', keys, (key) => (key === 'id' ? NO_PIN : undefined))
   if (entries === undefined) return undefined
   const own = readAttributes(context, entries)
   const profile = readProfile(context, entries.get('profile'), base)
@@ -127,7 +132,7 @@ const readProfile = (context: ReadContext, entry: Entry | undefined, { profiles 
     known.length === 0
       ? `There is no profile \`${name}\`: none is defined.`
       : `There is no profile \`${name}\`; there is ${list(known)}.`,
-    known.length === 0 ? 'Define it under `profiles:`.' : `Did you mean \`${closest(name, known)}\`?`,
+    known.length === 0 ? 'Define it under `profiles:`.' : didYouMean(name, known),
   )
 }
 

@@ -1,5 +1,4 @@
 /** What reading one document needs: where things stand, and where problems go. */
-import { closest } from 'fastest-levenshtein'
 import {
   type Document,
   isAlias,
@@ -11,6 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
+import { nearest } from '../../base/index.ts'
 import type { Diagnostic, SizeTable, Source } from '../../model/index.ts'
 import type { DiagnosticCode } from '../codes.ts'
 import { LONGEST_MESSAGE, MAX_ALIASES } from '../files/limits.ts'
@@ -86,9 +86,16 @@ export class ReadContext {
 
   /**
    * The entries of a map whose keys are known, each key once. Unknown keys, duplicates and nulls are reported and left
-   * out. `undefined` where it is no map.
+   * out. `undefined` where it is not a map.
+   *
+   * @param hintOf says more of an unknown key than the nearest one.
    */
-  known(node: Node | null, what: string, allowed: readonly string[]): ReadonlyMap<string, Entry> | undefined {
+  known(
+    node: Node | null,
+    what: string,
+    allowed: readonly string[],
+    hintOf: (key: string) => string | undefined = () => undefined,
+  ): ReadonlyMap<string, Entry> | undefined {
     const entries = this.entries(node, what)
     if (entries === undefined) return undefined
     const result = new Map<string, Entry>()
@@ -101,7 +108,7 @@ export class ReadContext {
         'E_UNKNOWN_KEY',
         entry.keyNode,
         `${what} has no key \`${entry.key}\`; it takes ${list(allowed)}.`,
-        entry.key.length > LONGEST_MESSAGE ? undefined : `Did you mean \`${closest(entry.key, allowed)}\`?`,
+        hintOf(entry.key) ?? didYouMean(entry.key, allowed),
       )
     }
     return result
@@ -148,8 +155,8 @@ export class ReadContext {
     return result
   }
 
-  wrongType(node: Node | null | undefined, what: string, wanted: string): undefined {
-    return this.report('E_TYPE', node, `${what} must be ${wanted}, not ${nameOf(node)}.`)
+  wrongType(node: Node | null | undefined, what: string, wanted: string, hint?: string): undefined {
+    return this.report('E_TYPE', node, `${what} must be ${wanted}, not ${nameOf(node)}.`, hint)
   }
 }
 
@@ -168,6 +175,12 @@ const LONGEST_MARK = 1_000
 /** A name can be as long as its file, and a message stands in a table, a comment or a log. */
 export const short = (words: string): string =>
   words.length <= LONGEST_MESSAGE ? words : `${words.slice(0, LONGEST_MESSAGE)}…`
+
+/** Nothing where no known word is near: a wrong hint is worse than none. */
+export const didYouMean = (word: string, known: readonly string[]): string | undefined => {
+  const near = word.length > LONGEST_MESSAGE ? undefined : nearest(word, known)
+  return near === undefined ? undefined : `Did you mean \`${near}\`?`
+}
 
 /** `a`, `b` or `c`. */
 export const list = (words: readonly (string | number)[]): string => {

@@ -1,8 +1,7 @@
 /** When computes may be interrupted. */
-import { closest } from 'fastest-levenshtein'
 import { isScalar, isSeq, type Node } from 'yaml'
 import { type RestartWindow, WEEKDAYS, type Weekday } from '../../model/index.ts'
-import { list, type ReadContext } from './context.ts'
+import { didYouMean, list, type ReadContext } from './context.ts'
 import { readText } from './values.ts'
 
 /** `always`: no window, whatever lies below. */
@@ -63,7 +62,7 @@ const readDay = (context: ReadContext, node: Node | null): Weekday | undefined =
     'E_VALUE',
     node,
     `There is no day \`${text}\`; there is ${list(WEEKDAYS)}.`,
-    `Did you mean \`${closest(text.toLowerCase().slice(0, 3), WEEKDAYS)}\`?`,
+    didYouMean(text.toLowerCase().slice(0, 3), WEEKDAYS),
   )
 }
 
@@ -87,7 +86,7 @@ const readTimezone = (context: ReadContext, node: Node | null): string | undefin
     'E_TIMEZONE',
     node,
     `There is no time zone \`${text}\`.`,
-    `It takes IANA names. Did you mean \`${nearestZone(text)}\`?`,
+    ['It takes IANA names.', zoneHint(text)].filter((part) => part !== undefined).join(' '),
   )
 }
 
@@ -103,8 +102,9 @@ const isTimezone = (name: string): boolean => {
 }
 
 /** People write the city alone. */
-const nearestZone = (text: string): string => {
+const zoneHint = (text: string): string | undefined => {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const city = text.replaceAll(' ', '_').toLowerCase()
-  return zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`)) ?? closest(text, zones)
+  const zone = zones.find((one) => one.toLowerCase().endsWith(`/${city}`))
+  return zone === undefined ? didYouMean(text, zones) : `Did you mean \`${zone}\`?`
 }

@@ -15,7 +15,19 @@ import {
 import { list, type ReadContext } from './context.ts'
 
 export const readBoolean = (context: ReadContext, node: Node | null, what: string): boolean | undefined =>
-  isScalar(node) && typeof node.value === 'boolean' ? node.value : context.wrongType(node, what, '`true` or `false`')
+  isScalar(node) && typeof node.value === 'boolean'
+    ? node.value
+    : context.wrongType(node, what, '`true` or `false`', booleanHint(node))
+
+const WORDS: Readonly<Record<string, boolean>> = { yes: true, on: true, y: true, no: false, off: false, n: false }
+
+/** What YAML 1.1 took for booleans. */
+const booleanHint = (node: Node | null): string | undefined => {
+  const meant = isScalar(node) ? WORDS[String(node.value).toLowerCase()] : undefined
+  return meant === undefined
+    ? undefined
+    : `Write \`${meant}\`: in YAML 1.2, \`${String(isScalar(node) && node.value)}\` is text.`
+}
 
 /** Text, or a number or boolean where `loose`: Postgres settings are written as they look. */
 export const readText = (context: ReadContext, node: Node | null, what: string, loose = false): string | undefined => {
@@ -61,6 +73,15 @@ export const readGlob = (context: ReadContext, node: Node | null, what: string):
   return wrong === undefined ? glob : context.report('E_GLOB', node, `This is no glob: ${wrong}.`)
 }
 
+/** Those units only with which it is in range. */
+const withUnits = (number: string): string => {
+  const fitting = ['s', 'm'].map((unit) => `${number}${unit}`).filter((text) => isInRange(parseDuration(text)))
+  return fitting.length === 0 ? 'It takes from 1m to 7d' : `Write ${list(fitting)}`
+}
+
+const isInRange = (seconds: number | undefined): boolean =>
+  seconds !== undefined && seconds >= SCALE_TO_ZERO_MIN_SECONDS && seconds <= SCALE_TO_ZERO_MAX_SECONDS
+
 /** Seconds as the API takes them. */
 export const readScaleToZero = (context: ReadContext, node: Node | null): number | undefined => {
   if (isScalar(node) && typeof node.value === 'number') {
@@ -68,7 +89,7 @@ export const readScaleToZero = (context: ReadContext, node: Node | null): number
       'E_DURATION_UNIT',
       node,
       `\`scaleToZero: ${node.source ?? node.value}\` lacks its unit.`,
-      `Write ${list([`${node.value}s`, `${node.value}m`])}; \`default\` and \`never\` are words.`,
+      `${withUnits(String(node.value))}; \`default\` and \`never\` are words.`,
     )
   }
   const text = readText(context, node, '`scaleToZero`')
@@ -81,10 +102,10 @@ export const readScaleToZero = (context: ReadContext, node: Node | null): number
       'E_DURATION',
       node,
       '`scaleToZero` is `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.',
-      /^\d+$/.test(text) ? `Write ${list([`${text}s`, `${text}m`])}.` : 'Units are d, h, m and s, in this order.',
+      /^\d+$/.test(text) ? `${withUnits(text)}.` : 'Units are d, h, m and s, in this order.',
     )
   }
-  if (seconds < SCALE_TO_ZERO_MIN_SECONDS || seconds > SCALE_TO_ZERO_MAX_SECONDS) {
+  if (!isInRange(seconds)) {
     const near = Math.min(Math.max(seconds, SCALE_TO_ZERO_MIN_SECONDS), SCALE_TO_ZERO_MAX_SECONDS)
     return context.report(
       'E_DURATION_RANGE',
