@@ -408,7 +408,7 @@ test('a project that cannot be planned leaves the plan of the others in the comm
   const world = await withBrokenProject()
   const { code, log, outputs } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'validation-failed' })
-  expect(log).toMatch(/^::error file=other\.yaml,line=1,.*title=E_PROJECT_UNKNOWN::/m)
+  expect(log).toMatch(/^::error file=other\.yaml,line=2,.*title=E_PROJECT_UNKNOWN::/m)
   const body = world.github.comments[0]?.body ?? ''
   expect(body).toContain('1 compute restarts, none is deleted. 1 of 2 projects could not be planned.')
   expect(body).toContain('**E_PROJECT_UNKNOWN**')
