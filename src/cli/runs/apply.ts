@@ -47,7 +47,7 @@ import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
-import { reportProblems, tellLeftOut } from '../report-problems.ts'
+import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
@@ -169,7 +169,7 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
-    return tellLeftOut(plan) ? EXIT.ok : EXIT.partial
+    return reportLeftOut(plan) ? EXIT.ok : EXIT.partial
   }
   keepToBudgets(plan, {
     ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
