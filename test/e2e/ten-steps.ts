@@ -10,6 +10,9 @@ import { type Ended, espalier, ROOT, type Running, start } from './espalier.ts'
 export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
 
+/** On a slow machine one of them would fall asleep before its turn comes, and have no operations then. */
+const AWAKE = { scaleToZero: 'never' } as const
+
 const SEED: Seed = {
   projects: [
     {
@@ -17,20 +20,20 @@ const SEED: Seed = {
       branches: [
         {
           name: 'main',
-          computes: [{ id: 'ep-main-00000001', size: 1 }],
+          computes: [{ id: 'ep-main-00000001', size: 1, ...AWAKE }],
         },
         {
           name: 'staging',
-          computes: [{ id: 'ep-reporting-00000003', type: 'read_only', name: 'reporting', size: 1 }],
+          computes: [{ id: 'ep-reporting-00000003', type: 'read_only', name: 'reporting', size: 1, ...AWAKE }],
         },
         {
           name: 'archive',
           computes: [
-            { id: 'ep-archive-00000004', size: 1 },
-            { id: 'ep-unasked-00000002', type: 'read_only', name: 'unasked', size: 1 },
+            { id: 'ep-archive-00000004', size: 1, ...AWAKE },
+            { id: 'ep-unasked-00000002', type: 'read_only', name: 'unasked', size: 1, ...AWAKE },
           ],
         },
-        { name: 'damaged', computes: [{ id: 'ep-moving-00000005', size: 1 }] },
+        { name: 'damaged', computes: [{ id: 'ep-moving-00000005', size: 1, ...AWAKE }] },
         { name: 'restored' },
       ],
     },
