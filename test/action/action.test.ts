@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
-import { KEY, manifest, merged, open, pullRequest, withHead } from './action-world.ts'
+import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
 test('a pull request that changes one line over three drifted computes: one introduced, three folded', async () => {
