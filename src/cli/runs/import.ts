@@ -35,7 +35,7 @@ export const runImport = async (flags: ImportFlags): Promise<ExitCode> => {
     if (computes === 0) throw nothingToImport(flags.branch)
     if (out === undefined) print(text)
     else await replaceFile(out, text, 'The manifest')
-    reportLeftOut(leftOut)
+    tellLeftOut(leftOut)
     print(`${counted(computes, 'compute')} imported; the plan of this manifest is empty.`, process.stderr)
     return EXIT.ok
   } finally {
@@ -50,6 +50,6 @@ const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
   schema: SCHEMA,
 })
 
-const reportLeftOut = (leftOut: readonly string[]): void => {
+const tellLeftOut = (leftOut: readonly string[]): void => {
   for (const line of leftOut) print(`Left out  ${plainText(line)}`, process.stderr)
 }
