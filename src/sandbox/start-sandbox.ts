@@ -119,6 +119,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
       log(`${method} ${path} ${status}`)
       options.onRequest?.(method, path, status)
     },
+    log,
     onBug: (error) => log(`bug  ${error instanceof Error ? error.stack : String(error)}`),
   })
   const control = openControl({ world, computes, faults, recorder, send: sender(app, apiKey) })

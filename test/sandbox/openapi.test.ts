@@ -27,12 +27,14 @@ test('every route that is served is in it, and no other', async () => {
     onProject: nothing,
     onRequest: nothing,
     onBug: nothing,
+    log: nothing,
   })
   const names: Readonly<Record<string, string>> = {
     project: 'project_id',
     branch: 'branch_id',
     compute: 'endpoint_id',
     operation: 'operation_id',
+    database: 'database_name',
   }
   const served = app.routes
     .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('/openapi.json'))

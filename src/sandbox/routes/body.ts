@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
 import { Refusal } from '../world/refusal.ts'
+import { reportIgnored, unreadFields } from './ignored.ts'
 
 export const createBody = z.object({ endpoint: newEndpoint })
 export const updateBody = z.object({ endpoint: changedEndpoint })
@@ -39,16 +40,17 @@ const projectAttributes = {
 }
 export const projectBody = z.object({ project: z.object(projectAttributes) })
 export const newProjectBody = z.object({
-  project: z
-    .object({
-      ...projectAttributes,
-      region_id: z
-        .string()
-        .regex(/^[a-z0-9-]{1,60}$/)
-        .optional(),
-      org_id: z.string().optional(),
-    })
-    .default({}),
+  project: z.object({
+    ...projectAttributes,
+    region_id: z
+      .string()
+      .regex(/^[a-z0-9-]{1,60}$/)
+      .optional(),
+    org_id: z
+      .string()
+      .regex(/^[a-z0-9-]{1,60}$/)
+      .optional(),
+  }),
 })
 
 const MAX_BODY_BYTES = 1024 * 1024
@@ -66,7 +68,10 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxByt
     throw new Refusal(400, 'request body is not valid JSON')
   }
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    reportIgnored(context, unreadFields(value, parsed.data))
+    return parsed.data
+  }
   const issue = parsed.error.issues[0]
   throw new Refusal(400, `${issue?.path.join('.') || 'request body'}: ${issue?.message}`)
 }

@@ -4,16 +4,20 @@ import type { World } from '../world/world.ts'
 import { branchBody, branchUpdateBody, readBody } from './body.ts'
 import { branchPage } from './paging.ts'
 import { presentBranch, presentCompute, presentDatabase, presentOperation, presentRole } from './present.ts'
+import { branchesQuery, countQuery, deletionQuery, readQuery } from './query.ts'
 
 export const branchRoutes = (api: Hono, world: World): void => {
   api.get('/projects/:project/branches', (context) => {
-    const { branches, pagination } = branchPage(world.project(context.req.param('project')), context.req.query())
+    const { branches, pagination } = branchPage(
+      world.project(context.req.param('project')),
+      readQuery(context, branchesQuery),
+    )
     return context.json({ branches: branches.map(presentBranch), annotations: {}, pagination })
   })
   api.get('/projects/:project/branches/count', (context) => {
     const { branches } = world.project(context.req.param('project'))
-    const wanted = context.req.query('search') ?? ''
-    return context.json({ count: [...branches.values()].filter(({ name }) => name.includes(wanted)).length })
+    const { search } = readQuery(context, countQuery)
+    return context.json({ count: [...branches.values()].filter(({ name }) => name.includes(search)).length })
   })
   api.post('/projects/:project/branches', async (context) => {
     const { branch, endpoints } = await readBody(context, branchBody)
@@ -56,6 +60,7 @@ export const branchRoutes = (api: Hono, world: World): void => {
   })
   api.delete('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
+    readQuery(context, deletionQuery)
     const deleted = deleteBranch(world, project, branch)
     if (deleted === undefined) return context.body(null, 204)
     return context.json({

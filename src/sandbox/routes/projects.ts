@@ -5,6 +5,7 @@ import { newProjectBody, projectBody, readBody } from './body.ts'
 import { checkAccount, organizationOf, whoAsks } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
+import { projectsQuery, readQuery, sharedQuery } from './query.ts'
 
 /** What the service offers for `shared_preload_libraries`; of which some are loaded unless a client says otherwise. */
 const LIBRARIES: readonly (readonly [string, string])[] = [
@@ -17,13 +18,16 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
 export const projectRoutes = (api: Hono, world: World): void => {
   api.get('/projects', (context) => {
     const identity = whoAsks(context)
-    const query = context.req.query()
+    const query = readQuery(context, projectsQuery)
     const orgId = organizationOf(identity, query.org_id, world)
     const only = identity.of === 'project' ? identity.projectId : undefined
     const { projects, cursor } = projectPage(
       world.tables,
       query,
-      (project) => (orgId === undefined || project.orgId === orgId) && (only === undefined || project.id === only),
+      (project) =>
+        project.deletedAt === undefined &&
+        (orgId === undefined || project.orgId === orgId) &&
+        (only === undefined || project.id === only),
     )
     return context.json({
       projects: projects.map(presentProject),
@@ -33,9 +37,10 @@ export const projectRoutes = (api: Hono, world: World): void => {
     })
   })
   // Nothing is shared with a sandbox's only user.
-  api.get('/projects/shared', (context) =>
-    context.json({ projects: [], pagination: { cursor: context.req.query('cursor') ?? NO_PROJECT } }),
-  )
+  api.get('/projects/shared', (context) => {
+    const { cursor } = readQuery(context, sharedQuery)
+    return context.json({ projects: [], pagination: { cursor: cursor || NO_PROJECT } })
+  })
   api.post('/projects', async (context) => {
     const identity = whoAsks(context)
     checkAccount(identity)
