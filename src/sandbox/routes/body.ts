@@ -1,6 +1,7 @@
 /** Request bodies: what the API documents is checked, what it does not is ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
+import { issueText } from '../../base/index.ts'
 import { Refusal } from '../world/refusal.ts'
 
 const settings = z.object({
@@ -98,5 +99,8 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxByt
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw new Refusal(400, `${issue?.path.join('.') || 'request body'}: ${issue?.message}`)
+  throw new Refusal(
+    400,
+    `${issue?.path.join('.') || 'request body'}: ${issue === undefined ? 'is not valid' : issueText(issue)}`,
+  )
 }
