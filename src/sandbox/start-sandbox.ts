@@ -18,9 +18,9 @@ import { plant } from './seed/plant.ts'
 import { resolveSeed } from './seed/read-seed.ts'
 import type { Seed } from './seed/seed.ts'
 import { type OpenedStore, openFileStore } from './store/file-store.ts'
-import { memoryStore } from './store/store.ts'
 import type { Durations } from './world/durations.ts'
 import type { WorldChange } from './world/records.ts'
+import { memoryStore } from './world/store.ts'
 
 export interface SandboxOptions {
   /** Default 0: a free one. */
@@ -118,7 +118,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     rateLimits: options.rateLimits ?? false,
     faults,
     recorder,
-    onProject: (tables) => background.asked(tables, world),
+    onProject: (tables) => background.asked(tables),
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)

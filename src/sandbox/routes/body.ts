@@ -2,41 +2,11 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { issueText } from '../../base/index.ts'
+import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
 import { Refusal } from '../world/refusal.ts'
 
-const settings = z.object({
-  pg_settings: z.record(z.string(), z.string()).optional(),
-  preload_libraries: z
-    .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() })
-    .optional(),
-})
-
-/** What every request about a compute may name (public OpenAPI). */
-const common = {
-  autoscaling_limit_min_cu: z.number().min(0.25).optional(),
-  autoscaling_limit_max_cu: z.number().min(0.25).optional(),
-  suspend_timeout_seconds: z.int().min(-1).max(604_800).optional(),
-  settings: settings.optional(),
-  provisioner: z.enum(['k8s-pod', 'k8s-neonvm', 'serverless-platform']).optional(),
-}
-/** And what a new branch's computes may not. */
-const attributes = {
-  ...common,
-  name: z.string().min(1).max(64).optional(),
-  disabled: z.boolean().optional(),
-  pooler_enabled: z.boolean().optional(),
-  pooler_mode: z.literal('transaction').optional(),
-  passwordless_access: z.boolean().optional(),
-}
-const type = z.enum(['read_write', 'read_only'])
-
-export const createBody = z.object({
-  endpoint: z.object({ ...attributes, branch_id: z.string(), type, region_id: z.string().optional() }),
-})
-const updated = z.object({ ...attributes, branch_id: z.string().optional() })
-export const updateBody = z.object({ endpoint: updated })
-/** What an update may name. */
-export const attributeNames = updated.keyof().options
+export const createBody = z.object({ endpoint: newEndpoint })
+export const updateBody = z.object({ endpoint: changedEndpoint })
 export const branchBody = z.object({
   branch: z
     .object({

@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path'
 import { EspalierError } from '../../model/index.ts'
 import type { WorldChange } from '../world/records.ts'
+import type { Store } from '../world/store.ts'
 import { takeLock } from './lock.ts'
-import type { Store } from './store.ts'
 
 /** The log is folded into the snapshot when it has grown to this, or to the snapshot's size where that is more. */
 const FOLD_AT_BYTES = 16 * 1024 * 1024

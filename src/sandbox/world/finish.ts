@@ -1,10 +1,9 @@
 /** What each operation does to its compute or branch when it ends (spec 3.2). */
 import type { ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
-import type { World } from './world.ts'
+import type { Tables } from './tables.ts'
 
-export const finishOperation = (operation: OperationRecord, world: World): readonly WorldRecord[] => {
-  const tables = world.tables.projects.get(operation.projectId)
-  const now = world.clock.now()
+export const finishOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
+  const tables = all.projects.get(operation.projectId)
   const branch = tables?.branches.get(operation.branchId)
   const compute = tables?.computes.get(operation.computeId ?? '')
   switch (operation.action) {
@@ -32,9 +31,9 @@ export const finishOperation = (operation: OperationRecord, world: World): reado
 }
 
 /** It did not end well: its compute stays as it was, and nothing is pending any more. */
-export const abandonOperation = (operation: OperationRecord, world: World): readonly WorldRecord[] => {
-  const compute = world.tables.compute(operation.computeId ?? '')
-  return compute === undefined ? [] : [applied(compute, world.clock.now())]
+export const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
+  const compute = all.compute(operation.computeId ?? '')
+  return compute === undefined ? [] : [applied(compute, now)]
 }
 
 /** Where a change was made meanwhile, the state that it asked for stays pending. */

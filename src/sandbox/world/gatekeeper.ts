@@ -9,21 +9,17 @@ const CANNOT_START = '57P03'
 const NOTE_EVERY_MS = 1_000
 
 export class Gatekeeper implements Gate {
+  readonly #world: World
   readonly #specOf: (compute: ComputeRecord) => ComputeSpec
   readonly #waiting = new Map<string, Set<() => void>>()
-  #world: World | undefined
 
-  constructor(specOf: (compute: ComputeRecord) => ComputeSpec) {
-    this.#specOf = specOf
-  }
-
-  /** To be called once, before anything is reached. */
-  guard(world: World): void {
+  constructor(world: World, specOf: (compute: ComputeRecord) => ComputeSpec) {
     this.#world = world
+    this.#specOf = specOf
+    world.watch({ compute: ({ id }) => this.#changed(id), computeGone: ({ id }) => this.#changed(id) })
   }
 
-  /** To be told of each change of a compute, its end included. */
-  changed(computeId: string): void {
+  #changed(computeId: string): void {
     const waiting = this.#waiting.get(computeId)
     this.#waiting.delete(computeId)
     for (const go of waiting ?? []) go()
@@ -31,8 +27,8 @@ export class Gatekeeper implements Gate {
 
   async reach(computeId: string): Promise<ComputeSpec> {
     for (let waited = false; ; waited = true) {
-      const compute = this.#world?.tables.compute(computeId)
-      if (this.#world === undefined || compute === undefined) {
+      const compute = this.#world.tables.compute(computeId)
+      if (compute === undefined) {
         throw new ConnectionRefusal(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
       }
       if (compute.disabled) {
@@ -42,19 +38,20 @@ export class Gatekeeper implements Gate {
         )
       }
       if (compute.state === 'active' && compute.pendingState !== 'idle') {
-        this.#note(this.#world, compute)
+        this.#note(compute)
         return this.#specOf(compute)
       }
       if (compute.pendingState === undefined) {
         if (waited) throw new ConnectionRefusal(CANNOT_START, reasonOf(this.#world, compute))
-        this.#wake(this.#world, compute)
+        this.#wake(compute)
       }
       await this.#change(computeId)
     }
   }
 
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */
-  #wake(world: World, compute: ComputeRecord): void {
+  #wake(compute: ComputeRecord): void {
+    const world = this.#world
     const branch = world.tables.projects.get(compute.projectId)?.branches.get(compute.branchId)
     world.commit(
       compute.projectId,
@@ -63,10 +60,10 @@ export class Gatekeeper implements Gate {
     )
   }
 
-  #note(world: World, compute: ComputeRecord): void {
-    const now = world.clock.now()
+  #note(compute: ComputeRecord): void {
+    const now = this.#world.clock.now()
     if (compute.pendingState !== undefined || now - (compute.lastActive ?? 0) < NOTE_EVERY_MS) return
-    world.commit(compute.projectId, [{ ...compute, lastActive: now }])
+    this.#world.commit(compute.projectId, [{ ...compute, lastActive: now }])
   }
 
   #change(computeId: string): Promise<void> {

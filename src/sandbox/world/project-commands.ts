@@ -60,11 +60,10 @@ export const createProject = (world: World, request: ProjectRequest, orgId: stri
     createdAt: now,
     updatedAt: now,
   }
-  world.found(project)
   const compute = newCompute(world, project, branch.id, { type: 'read_write' })
   const operations = world.commit(
     id,
-    [branch, compute],
+    [project, branch, compute],
     [
       { action: 'create_timeline', branchId: branch.id },
       { action: 'start_compute', branchId: branch.id, computeId: compute.id },

@@ -1,8 +1,8 @@
 /** The control plane's state: records, the operations that run on them, and time. */
 import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
-import type { Store } from '../store/store.ts'
 import { type Durations, durationOf } from './durations.ts'
+import { abandonOperation, finishOperation } from './finish.ts'
 import { History } from './history.ts'
 import { newId } from './ids.ts'
 import { type OperationFault, OperationRunner } from './operation-runner.ts'
@@ -15,14 +15,17 @@ import type {
   WorldRecord,
 } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { Store } from './store.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 
-/** What an operation does to the world when it ends well, and when it does not. */
-export interface Effects {
-  readonly finish: (operation: OperationRecord, world: World) => readonly WorldRecord[]
-  readonly abandon: (operation: OperationRecord, world: World) => readonly WorldRecord[]
-  /** What is behind the world does its part; `undefined` where nothing has to be waited for. */
-  readonly begin: (operation: OperationRecord, world: World) => Promise<void> | undefined
+/** Called after a record was kept, and for every record that is there when the world is restored. */
+export interface Watcher {
+  readonly project?: (project: ProjectRecord) => void
+  readonly branch?: (branch: BranchRecord) => void
+  readonly compute?: (compute: ComputeRecord) => void
+  readonly computeGone?: (compute: ComputeRecord) => void
+  /** Another world takes this one's place: no timer that was set will ring. */
+  readonly emptied?: () => void
 }
 
 export interface WorldOptions {
@@ -31,15 +34,10 @@ export interface WorldOptions {
   readonly durations: Durations
   /** How far they vary to either side, as a share; the usual where it is left out. */
   readonly durationSpread?: number | undefined
-  readonly effects: Effects
+  /** Does what an operation asks of the computes; `undefined` where there is nothing to wait for. */
+  readonly begin: (operation: OperationRecord) => Promise<void> | undefined
   /** Asked each time that an operation begins. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
-  /** Told of each project, when it comes and when it is there at the start. */
-  readonly onProject: (project: ProjectRecord, world: World) => void
-  /** Told after each change of a compute, for timers. */
-  readonly onCompute: (compute: ComputeRecord, world: World) => void
-  /** Told when a compute is there no more. */
-  readonly onGone: (compute: ComputeRecord) => void
   readonly log: (line: string) => void
   /** From 0 up to 1: new ids come of it. Default: the machine's. */
   readonly random?: (() => number) | undefined
@@ -58,6 +56,7 @@ export class World {
   readonly #options: WorldOptions
   readonly #timers = new Set<() => void>()
   readonly #history = new History()
+  readonly #watchers: Watcher[] = []
   #runner: OperationRunner
   #lastOperationUs = 0
 
@@ -68,7 +67,7 @@ export class World {
   }
 
   #newRunner(): OperationRunner {
-    const { effects, faultOf } = this.#options
+    const { begin, faultOf } = this.#options
     return new OperationRunner({
       clock: this.clock,
       tables: this.tables,
@@ -76,10 +75,14 @@ export class World {
       keep: (records) => this.#keep(records.map((put) => ({ put }))),
       log: (operation) => this.#logOperation(operation),
       faultOf,
-      begin: (operation) => effects.begin(operation, this),
-      finish: (operation) => effects.finish(operation, this),
-      abandon: (operation) => effects.abandon(operation, this),
+      begin,
+      finish: (operation) => finishOperation(operation, this.tables, this.clock.now()),
+      abandon: (operation) => abandonOperation(operation, this.tables, this.clock.now()),
     })
+  }
+
+  watch(watcher: Watcher): void {
+    this.#watchers.push(watcher)
   }
 
   /** Takes up what the store holds: operations that were under way go on. */
@@ -92,8 +95,9 @@ export class World {
         const operation = tables.operationById.get(id)
         if (operation !== undefined) this.#runner.resume(operation)
       }
-      for (const compute of tables.computes.values()) this.#options.onCompute(compute, this)
-      this.#options.onProject(tables.project, this)
+      for (const branch of tables.branches.values()) this.#announce(branch)
+      for (const compute of tables.computes.values()) this.#announce(compute)
+      this.#announce(tables.project)
     }
   }
 
@@ -118,8 +122,9 @@ export class World {
     const before = [...this.tables.projects.values()].flatMap(({ computes }) => [...computes.values()])
     this.tables.clear()
     this.#history.clear()
+    for (const watcher of this.#watchers) watcher.emptied?.()
     // As if idle: no operation follows that would suspend them.
-    for (const compute of before) this.#options.onGone({ ...compute, state: 'idle' })
+    for (const compute of before) this.#announceGone({ ...compute, state: 'idle' })
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
   }
@@ -172,12 +177,6 @@ export class World {
     if (running === undefined) return 'an operation is running'
     const { id, action, computeId, branchId, status } = running
     return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
-  }
-
-  /** A project of its own, on which operations can run from now on. */
-  found(project: ProjectRecord): void {
-    this.#keep([{ put: project }])
-    this.#options.onProject(project, this)
   }
 
   /**
@@ -242,9 +241,21 @@ export class World {
       this.#noteBefore(change)
       const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
-      if (gone !== undefined) this.#options.onGone(gone)
-      if ('put' in change && change.put.kind === 'compute') this.#options.onCompute(change.put, this)
+      if (gone !== undefined) this.#announceGone(gone)
+      if ('put' in change) this.#announce(change.put)
     }
+  }
+
+  #announce(record: WorldRecord): void {
+    for (const watcher of this.#watchers) {
+      if (record.kind === 'compute') watcher.compute?.(record)
+      if (record.kind === 'branch') watcher.branch?.(record)
+      if (record.kind === 'project') watcher.project?.(record)
+    }
+  }
+
+  #announceGone(compute: ComputeRecord): void {
+    for (const watcher of this.#watchers) watcher.computeGone?.(compute)
   }
 
   #noteBefore(change: WorldChange): void {
