@@ -1,1 +1,2 @@
 export * from './group-by.ts'
+export * from './issue-text.ts'

@@ -22,6 +22,8 @@ export type ComputesChoice =
       readonly bin?: string | undefined
       /** Port that all computes share. Default 0: a free one. */
       readonly port?: number | undefined
+      /** Whether another free port will do where `port` is taken. Default: no. */
+      readonly anyPort?: boolean | undefined
       /** Shrinks the disk for temporary files (spec 8), so that it can be filled. Default 1. */
       readonly tempDiskScale?: number | undefined
     }
@@ -104,6 +106,7 @@ const realComputes = async (
     log,
     bin: choice.bin,
     port: choice.port ?? 0,
+    anyPort: choice.anyPort ?? false,
     folder: stateDir === undefined ? undefined : join(stateDir, 'postgres'),
   })
 }

@@ -25,6 +25,7 @@ test.each([
   ['personal', 'GET', '/projects/theirs', 200],
   ['personal', 'GET', '/projects', 400],
   ['personal', 'GET', '/projects?org_id=org-acme', 200],
+  ['personal', 'GET', '/projects?org_id=org-nope', 404],
   ['personal', 'GET', '/users/me', 200],
   ['personal', 'POST', '/projects', 201],
   ['organization', 'GET', '/projects/mine', 200],
@@ -71,4 +72,16 @@ test('a personal key lists the organizations', async () => {
   const call = await open('key-personal')
   const { organizations } = (await call('GET', '/users/me/organizations')).body
   expect(organizations.map(({ id }: { id: string }) => id)).toEqual(['org-acme', 'org-other'])
+})
+
+test('a project is made in an organization that exists, or not at all', async () => {
+  const personal = await open('key-personal')
+  const made = await personal('POST', '/projects', { project: { org_id: 'org-acme' } })
+  expect(made).toMatchObject({ status: 201, body: { project: { org_id: 'org-acme' } } })
+  expect(await personal('POST', '/projects', { project: { org_id: 'org-nope' } })).toMatchObject({
+    status: 404,
+    body: { message: 'organization not found: org-nope' },
+  })
+  const organization = await open('key-organization')
+  expect((await organization('POST', '/projects', { project: { org_id: 'org-other' } })).status).toBe(403)
 })

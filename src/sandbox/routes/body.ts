@@ -1,6 +1,7 @@
 /** Request bodies: what the API documents is checked, what it does not is ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
+import { issueText } from '../../base/index.ts'
 import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
 import { Refusal } from '../world/refusal.ts'
 import { reportIgnored, unreadFields } from './ignored.ts'
@@ -73,5 +74,8 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxByt
     return parsed.data
   }
   const issue = parsed.error.issues[0]
-  throw new Refusal(400, `${issue?.path.join('.') || 'request body'}: ${issue?.message}`)
+  throw new Refusal(
+    400,
+    `${issue?.path.join('.') || 'request body'}: ${issue === undefined ? 'is not valid' : issueText(issue)}`,
+  )
 }

@@ -60,7 +60,8 @@ export const checkAccount = (identity: Identity): void => {
 /**
  * The organization whose projects are meant; `undefined`: those of every one.
  *
- * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another.
+ * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another,
+ *   404 where there is no such organization.
  */
 export const organizationOf = (identity: Identity, asked: string | undefined, world: World): string | undefined => {
   switch (identity.of) {
@@ -70,10 +71,23 @@ export const organizationOf = (identity: Identity, asked: string | undefined, wo
       return identity.orgId
     case 'personal':
       if (asked === undefined && organizationIds(world).length > 0) throw new Refusal(400, 'org_id is required')
-      return asked
+      return existing(asked, world)
     default:
-      return asked
+      return existing(asked, world)
   }
+}
+
+/**
+ * The organization that a new project belongs to; `undefined`: to the user.
+ *
+ * @throws {Refusal} 403 where an organization's key names another, 404 where there is no such organization.
+ */
+export const homeOf = (identity: Identity, asked: string | undefined, world: World): string | undefined =>
+  identity.of === 'organization' ? organizationOf(identity, asked, world) : existing(asked, world)
+
+const existing = (asked: string | undefined, world: World): string | undefined => {
+  if (asked === undefined || organizationIds(world).includes(asked)) return asked
+  throw new Refusal(404, `organization not found: ${asked}`)
 }
 
 /** Those that a project or a key belongs to, sorted. */

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { createProject, deleteProject, updateProject } from '../world/project-commands.ts'
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
-import { checkAccount, organizationOf, whoAsks } from './identity.ts'
+import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
 import { projectsQuery, readQuery, sharedQuery } from './query.ts'
@@ -45,7 +45,7 @@ export const projectRoutes = (api: Hono, world: World): void => {
     const identity = whoAsks(context)
     checkAccount(identity)
     const { project: asked } = await readBody(context, newProjectBody)
-    const orgId = identity.of === 'organization' ? identity.orgId : asked.org_id
+    const orgId = homeOf(identity, asked.org_id, world)
     const made = createProject(world, asked, orgId)
     return context.json(
       {

@@ -27,6 +27,8 @@ export interface PostgresOptions extends HomeOptions {
   readonly gate: Gate
   /** Port that all computes share; 0 takes a free one. */
   readonly port: number
+  /** Whether another free port will do where `port` is taken. */
+  readonly anyPort: boolean
   readonly log: (line: string) => void
 }
 
@@ -91,7 +93,7 @@ class PostgresComputes implements Computes {
         isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
       },
-      this.#options.port,
+      this.#options,
     )
   }
 

@@ -41,11 +41,15 @@ const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
 
-/**
- * @param sharedPort 0 takes a free one.
- * @throws {EspalierError} `E_SANDBOX_PORT` where it is taken.
- */
-export const startProxy = async (options: ProxyOptions, sharedPort: number): Promise<ConnectionProxy> => {
+/** The port that all computes share; 0 is a free one. */
+interface SharedPort {
+  readonly port: number
+  /** Whether another free one will do where it is taken. */
+  readonly anyPort: boolean
+}
+
+/** @throws {EspalierError} `E_SANDBOX_PORT` where the port is taken. */
+export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort): Promise<ConnectionProxy> => {
   const servers = new Map<string, Promise<Server>>()
   const clients = new Set<Socket>()
   /** Sockets of servers by the key that a cancel request names. */
@@ -152,8 +156,9 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
     return server
   }
 
-  const shared = await listen(sharedPort, undefined).catch((cause: unknown) => {
-    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${sharedPort}.`, {
+  const shared = await listen(port, undefined).catch((cause: unknown) => {
+    if (anyPort) return listen(0, undefined)
+    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${port}.`, {
       hint: 'Another program may use it: choose another with --pg-port, or 0 for a free one.',
       cause,
     })
