@@ -12,6 +12,7 @@ export const simulatedComputes = (gate: Gate): Computes => {
     kind: 'simulated',
     description: 'simulated: states and times, no SQL',
     addBranch: () => undefined,
+    restoreBranch: () => undefined,
     removeBranch: () => undefined,
     start: () => undefined,
     stop: drop,

@@ -1,18 +1,31 @@
 import type { Hono } from 'hono'
 import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
+import type { BranchRecord } from '../world/records.ts'
+import { restoreBranch } from '../world/restore-branch.ts'
 import type { World } from '../world/world.ts'
-import { branchBody, branchUpdateBody, readBody } from './body.ts'
+import { branchBody, branchUpdateBody, readBody, restoreBody } from './body.ts'
 import { branchPage } from './paging.ts'
-import { presentBranch, presentCompute, presentDatabase, presentOperation, presentRole } from './present.ts'
+import {
+  presentAnnotation,
+  presentBranch,
+  presentCompute,
+  presentDatabase,
+  presentOperation,
+  presentRole,
+} from './present.ts'
 import { branchesQuery, countQuery, deletionQuery, readQuery } from './query.ts'
 
 export const branchRoutes = (api: Hono, world: World): void => {
+  const present = (branch: BranchRecord) => presentBranch(branch, world.keepsHistory)
+
   api.get('/projects/:project/branches', (context) => {
     const { branches, pagination } = branchPage(
       world.project(context.req.param('project')),
       readQuery(context, branchesQuery),
     )
-    return context.json({ branches: branches.map(presentBranch), annotations: {}, pagination })
+    const annotated = branches.filter(({ annotation }) => annotation !== undefined)
+    const annotations = Object.fromEntries(annotated.map((branch) => [branch.id, presentAnnotation(branch)]))
+    return context.json({ branches: branches.map(present), annotations, pagination })
   })
   api.get('/projects/:project/branches/count', (context) => {
     const { branches } = world.project(context.req.param('project'))
@@ -20,12 +33,12 @@ export const branchRoutes = (api: Hono, world: World): void => {
     return context.json({ count: [...branches.values()].filter(({ name }) => name.includes(search)).length })
   })
   api.post('/projects/:project/branches', async (context) => {
-    const { branch, endpoints } = await readBody(context, branchBody)
-    const made = createBranch(world, context.req.param('project'), branch, endpoints)
+    const { branch, endpoints, annotation_value: annotation } = await readBody(context, branchBody)
+    const made = createBranch(world, context.req.param('project'), { ...branch, annotation }, endpoints)
     const { project } = world.project(context.req.param('project'))
     return context.json(
       {
-        branch: presentBranch(made.branch),
+        branch: present(made.branch),
         endpoints: made.computes.map((compute) => presentCompute(compute, project)),
         operations: made.operations.map(presentOperation),
         roles: [],
@@ -36,17 +49,23 @@ export const branchRoutes = (api: Hono, world: World): void => {
   })
   api.get('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
-    const found = presentBranch(findBranch(world, project, branch))
-    return context.json({ branch: found, annotation: { object: { type: 'console/branch', id: found.id }, value: {} } })
+    const found = findBranch(world, project, branch)
+    return context.json({ branch: present(found), annotation: presentAnnotation(found) })
   })
   api.patch('/projects/:project/branches/:branch', async (context) => {
     const { branch: asked } = await readBody(context, branchUpdateBody)
     const { project, branch } = context.req.param()
-    return context.json({ branch: presentBranch(updateBranch(world, project, branch, asked)), operations: [] })
+    return context.json({ branch: present(updateBranch(world, project, branch, asked)), operations: [] })
   })
   api.post('/projects/:project/branches/:branch/set_as_default', (context) => {
     const { project, branch } = context.req.param()
-    return context.json({ branch: presentBranch(setDefaultBranch(world, project, branch)), operations: [] })
+    return context.json({ branch: present(setDefaultBranch(world, project, branch)), operations: [] })
+  })
+  api.post('/projects/:project/branches/:branch/restore', async (context) => {
+    const request = await readBody(context, restoreBody)
+    const { project, branch } = context.req.param()
+    const restored = restoreBranch(world, project, branch, request)
+    return context.json({ branch: present(restored.branch), operations: restored.operations.map(presentOperation) })
   })
   api.get('/projects/:project/branches/:branch/roles', (context) => {
     const { project, branch } = context.req.param()
@@ -64,7 +83,7 @@ export const branchRoutes = (api: Hono, world: World): void => {
     const deleted = deleteBranch(world, project, branch)
     if (deleted === undefined) return context.body(null, 204)
     return context.json({
-      branch: presentBranch(deleted.branch),
+      branch: present(deleted.branch),
       operations: deleted.operations.map(presentOperation),
     })
   })

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
-import { createProject, deleteProject, updateProject } from '../world/project-commands.ts'
+import { createProject, updateProject } from '../world/project-commands.ts'
+import { deleteProject, isRecoverable, recoverProject } from '../world/project-deletion.ts'
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
 import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
@@ -25,7 +26,7 @@ export const projectRoutes = (api: Hono, world: World): void => {
       world.tables,
       query,
       (project) =>
-        project.deletedAt === undefined &&
+        (query.recoverable ? isRecoverable(project) : project.deletedAt === undefined) &&
         (orgId === undefined || project.orgId === orgId) &&
         (only === undefined || project.id === only),
     )
@@ -50,7 +51,7 @@ export const projectRoutes = (api: Hono, world: World): void => {
     return context.json(
       {
         project: presentProject(made.project),
-        branch: presentBranch(made.branch),
+        branch: presentBranch(made.branch, world.keepsHistory),
         endpoints: [presentCompute(made.compute, made.project)],
         operations: made.operations.map(presentOperation),
         roles: [],
@@ -74,6 +75,14 @@ export const projectRoutes = (api: Hono, world: World): void => {
   api.delete('/projects/:project', (context) => {
     checkAccount(whoAsks(context))
     return context.json({ project: presentProject(deleteProject(world, context.req.param('project'))) })
+  })
+  api.post('/projects/:project/recover', (context) => {
+    checkAccount(whoAsks(context))
+    const { project, branches } = recoverProject(world, context.req.param('project'))
+    return context.json({
+      project: presentProject(project),
+      branches: branches.map((branch) => presentBranch(branch, world.keepsHistory)),
+    })
   })
   api.get('/projects/:project/available_preload_libraries', (context) => {
     world.project(context.req.param('project'))

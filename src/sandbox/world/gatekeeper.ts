@@ -28,7 +28,7 @@ export class Gatekeeper implements Gate {
   async reach(computeId: string): Promise<ComputeSpec> {
     for (let waited = false; ; waited = true) {
       const compute = this.#world.tables.compute(computeId)
-      if (compute === undefined) {
+      if (compute === undefined || this.#isDeleted(compute)) {
         throw new ConnectionRefusal(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
       }
       if (compute.disabled) {
@@ -47,6 +47,10 @@ export class Gatekeeper implements Gate {
       }
       await this.#change(computeId)
     }
+  }
+
+  #isDeleted({ projectId }: ComputeRecord): boolean {
+    return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
   }
 
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */

@@ -3,7 +3,6 @@ import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { newCompute } from './new-compute.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
 export interface ProjectRequest {
@@ -89,26 +88,6 @@ export const updateProject = (
     isStorage && root !== undefined ? [{ action: 'apply_storage_config', branchId: root.id }] : [],
   )
   return { project, operations }
-}
-
-/** The project is gone at once; `delete_tenant` runs on after it. */
-export const deleteProject = (world: World, id: string): ProjectRecord => {
-  const { project, branches, computes } = world.project(id)
-  world.checkUnlocked(id)
-  if ([...branches.values()].some(({ isProtected }) => isProtected)) {
-    throw new Refusal(422, 'cannot delete a project with protected branches')
-  }
-  const [root] = branches.values()
-  const suspensions = [...computes.values()]
-    .filter(({ state }) => state !== 'idle')
-    .map((compute) => ({ action: 'suspend_compute', branchId: compute.branchId, computeId: compute.id }))
-  world.commit(
-    id,
-    [{ ...project, deletedAt: world.clock.now() }],
-    [...suspensions, { action: 'delete_tenant', branchId: root?.id ?? '' }],
-    [...computes.values()],
-  )
-  return project
 }
 
 export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number =>

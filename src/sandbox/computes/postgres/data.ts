@@ -60,6 +60,26 @@ export class DataFolders {
     else await this.#backUp(this.branch(from), server, to)
   }
 
+  /**
+   * A branch gets a copy of another one; what it had becomes the branch `preserveAs`, where that is named. May be done
+   * again after it was cut off at any point.
+   */
+  async restoreBranch(
+    id: string,
+    { from, server, preserveAs }: { from: string; server: PostgresServer | undefined; preserveAs: string | undefined },
+  ): Promise<void> {
+    const folder = await this.ensureBranch(id)
+    const fresh = `${folder}.restored`
+    await this.copyBranch(from, server, fresh)
+    if (preserveAs === undefined || this.hasBranch(preserveAs)) this.remove(folder)
+    else renameSync(folder, this.branch(preserveAs))
+    renameSync(fresh, folder)
+  }
+
+  replicasOf(branchId: string): readonly string[] {
+    return readdirSync(join(this.#root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
+  }
+
   /** Whether a replica's folder is a copy of this branch. */
   isReplicaOf(id: string, branchId: string): boolean {
     try {

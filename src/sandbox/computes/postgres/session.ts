@@ -10,13 +10,14 @@ export const withSession = async <T>(
   server: PostgresServer,
   password: string,
   use: (query: (sql: string) => Promise<readonly Record<string, unknown>[]>) => Promise<T>,
+  database = 'postgres',
 ): Promise<T> => {
   const client = new pg.Client({
     host: server.socketFolder,
     port: SOCKET_PORT,
     user: SUPERVISOR,
     password,
-    database: 'postgres',
+    database,
     application_name: 'espalier sandbox',
   })
   // A server that stops ends the session; the query that waits on it says so.
