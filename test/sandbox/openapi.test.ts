@@ -35,6 +35,8 @@ test('every route that is served is in it, and no other', async () => {
     compute: 'endpoint_id',
     operation: 'operation_id',
     database: 'database_name',
+    key: 'key_id',
+    org: 'org_id',
   }
   const served = app.routes
     .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('/openapi.json'))

@@ -12,6 +12,8 @@ import { computeRoutes } from './computes.ts'
 import { featureRoutes } from './features.ts'
 import { checkProject, identify, whoAsks } from './identity.ts'
 import { watchIgnored } from './ignored.ts'
+import { KeyUse } from './key-use.ts'
+import { keyRoutes } from './keys.ts'
 import { misbehave } from './misbehave.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
@@ -73,11 +75,12 @@ export const createApp = ({
     })
   }
 
+  const keyUse = new KeyUse()
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', misbehave(faults, world, API_ROOT))
   api.use('*', watchIgnored(log))
-  api.use('*', identify(world, apiKey))
+  api.use('*', identify(world, apiKey, keyUse))
   if (rateLimits) api.use('*', limitRates(world.clock))
   api.use('/projects/:project/*', async (context, next) => {
     const id = context.req.param('project')
@@ -87,6 +90,7 @@ export const createApp = ({
     await next()
   })
   accountRoutes(api, world)
+  keyRoutes(api, world, keyUse)
   projectRoutes(api, world)
   branchRoutes(api, world)
   computeRoutes(api, world)

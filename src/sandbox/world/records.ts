@@ -139,6 +139,8 @@ export interface KeyRecord {
   readonly orgId?: string
   /** Of a project-scoped key. */
   readonly projectId?: string
+  readonly name?: string
+  readonly createdAt?: number
   readonly isRevoked: boolean
 }
 

@@ -9,6 +9,7 @@ import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
   ComputeRecord,
+  KeyRecord,
   OperationRecord,
   ProjectRecord,
   RestoreWork,
@@ -179,6 +180,10 @@ export class World {
       const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
       throw new Refusal(423, `${known}: ${runningIn(tables)}`)
     }
+  }
+
+  keepKey(put: KeyRecord): void {
+    this.#keep([{ put }])
   }
 
   /**
