@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import { issueText } from '../../base/index.ts'
 import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
+import { changedProject, newProject } from '../world/project-request.ts'
 import { Refusal } from '../world/refusal.ts'
 
 export const createBody = z.object({ endpoint: newEndpoint })
@@ -26,33 +27,13 @@ export const branchUpdateBody = z.object({
   }),
 })
 
-const projectAttributes = {
-  name: z.string().min(1).max(256).optional(),
-  /** Up to 30 days (public OpenAPI). */
-  history_retention_seconds: z.int().min(0).max(2_592_000).optional(),
-  default_endpoint_settings: z
-    .object({
-      autoscaling_limit_min_cu: common.autoscaling_limit_min_cu,
-      autoscaling_limit_max_cu: common.autoscaling_limit_max_cu,
-      suspend_timeout_seconds: common.suspend_timeout_seconds,
-    })
-    .optional(),
-}
-export const projectBody = z.object({ project: z.object(projectAttributes) })
-export const newProjectBody = z.object({
-  project: z
-    .object({
-      ...projectAttributes,
-      region_id: z
-        .string()
-        .regex(/^[a-z0-9-]{1,60}$/)
-        .optional(),
-      org_id: z.string().optional(),
-    })
-    .default({}),
-})
+export const projectBody = z.object({ project: changedProject })
+export const newProjectBody = z.object({ project: newProject.default({}) })
 
 const MAX_BODY_BYTES = 1024 * 1024
+
+/** @throws {Refusal} 400 that names the parameter. */
+export const readQuery = <T>(context: Context, schema: z.ZodType<T>): T => parse(schema, context.req.query(), 'query')
 
 /** @throws {Refusal} 400 that names the field, 413 where the body is too large. */
 export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxBytes = MAX_BODY_BYTES): Promise<T> => {
@@ -66,11 +47,13 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxByt
   } catch {
     throw new Refusal(400, 'request body is not valid JSON')
   }
+  return parse(schema, value, 'request body')
+}
+
+const parse = <T>(schema: z.ZodType<T>, value: unknown, what: string): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw new Refusal(
-    400,
-    `${issue?.path.join('.') || 'request body'}: ${issue === undefined ? 'is not valid' : issueText(issue)}`,
-  )
+  const where = issue?.path.join('.') || what
+  throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
 }

@@ -1,11 +1,13 @@
 import type { Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
 import type { World } from '../world/world.ts'
 import { branchBody, branchUpdateBody, readBody } from './body.ts'
+import { catalogAnswer } from './catalog-answer.ts'
 import { branchPage } from './paging.ts'
-import { presentBranch, presentCompute, presentDatabase, presentOperation, presentRole } from './present.ts'
+import { presentBranch, presentCompute, presentOperation } from './present.ts'
 
-export const branchRoutes = (api: Hono, world: World): void => {
+export const branchRoutes = (api: Hono, world: World, computes: Computes): void => {
   api.get('/projects/:project/branches', (context) => {
     const { branches, pagination } = branchPage(world.project(context.req.param('project')), context.req.query())
     return context.json({ branches: branches.map(presentBranch), annotations: {}, pagination })
@@ -24,8 +26,7 @@ export const branchRoutes = (api: Hono, world: World): void => {
         branch: presentBranch(made.branch),
         endpoints: made.computes.map((compute) => presentCompute(compute, project)),
         operations: made.operations.map(presentOperation),
-        roles: [],
-        databases: [],
+        ...(await catalogAnswer(made.branch, made.computes[0], project, computes)),
       },
       201,
     )
@@ -43,16 +44,6 @@ export const branchRoutes = (api: Hono, world: World): void => {
   api.post('/projects/:project/branches/:branch/set_as_default', (context) => {
     const { project, branch } = context.req.param()
     return context.json({ branch: presentBranch(setDefaultBranch(world, project, branch)), operations: [] })
-  })
-  api.get('/projects/:project/branches/:branch/roles', (context) => {
-    const { project, branch } = context.req.param()
-    const { id, createdAt } = findBranch(world, project, branch)
-    return context.json({ roles: [presentRole(id, createdAt)] })
-  })
-  api.get('/projects/:project/branches/:branch/databases', (context) => {
-    const { project, branch } = context.req.param()
-    const { id, createdAt } = findBranch(world, project, branch)
-    return context.json({ databases: [presentDatabase(id, createdAt)] })
   })
   api.delete('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()

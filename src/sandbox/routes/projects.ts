@@ -1,7 +1,9 @@
 import type { Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import { createProject, deleteProject, updateProject } from '../world/project-commands.ts'
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
+import { catalogAnswer } from './catalog-answer.ts'
 import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
@@ -14,7 +16,7 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
   ['timescaledb', 'Tables for time series'],
 ]
 
-export const projectRoutes = (api: Hono, world: World): void => {
+export const projectRoutes = (api: Hono, world: World, computes: Computes): void => {
   api.get('/projects', (context) => {
     const identity = whoAsks(context)
     const query = context.req.query()
@@ -41,16 +43,14 @@ export const projectRoutes = (api: Hono, world: World): void => {
     checkAccount(identity)
     const { project: asked } = await readBody(context, newProjectBody)
     const orgId = homeOf(identity, asked.org_id, world)
-    const made = createProject(world, asked, orgId)
+    const made = createProject(world, asked, orgId, computes.versions)
     return context.json(
       {
         project: presentProject(made.project),
         branch: presentBranch(made.branch),
         endpoints: [presentCompute(made.compute, made.project)],
         operations: made.operations.map(presentOperation),
-        roles: [],
-        databases: [],
-        connection_uris: [],
+        ...(await catalogAnswer(made.branch, made.compute, made.project, computes)),
       },
       201,
     )

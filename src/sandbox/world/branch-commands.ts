@@ -66,6 +66,7 @@ export const createBranch = (
     ...(request.expires_at === undefined || request.expires_at === null ? {} : { expiresAt: request.expires_at }),
     createdAt: now,
     updatedAt: now,
+    ...inherited(parent),
   }
   const computes = endpoints.map((endpoint) => newCompute(world, project, id, endpoint))
   const operations = world.commit(
@@ -79,6 +80,13 @@ export const createBranch = (
   )
   return { branch, computes, operations }
 }
+
+/** Roles keep their passwords, since the data that holds them is the parent's. */
+const inherited = ({ roles, databases, changes }: BranchRecord): Partial<BranchRecord> => ({
+  ...(roles === undefined ? {} : { roles }),
+  ...(databases === undefined ? {} : { databases }),
+  ...(changes === undefined ? {} : { changes }),
+})
 
 /** Deletes a branch and its computes. `undefined` where there is no such branch: deleting is idempotent. */
 export const deleteBranch = (

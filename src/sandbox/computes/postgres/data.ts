@@ -4,13 +4,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { EspalierError, withoutSecrets } from '../../../model/index.ts'
+import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
+import { provisioning, safeguards } from './catalog.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
 import { SUPERVISOR, withSession } from './session.ts'
 
-export const DATABASE = 'sandbox'
-export const ROLE = 'sandbox'
+/** What a branch's data needs to be made. */
+export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
 /** What belongs to a running server and not to its data. */
 const OF_THE_PROCESS = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
@@ -19,14 +21,14 @@ const run = promisify(execFile)
 
 export class DataFolders {
   readonly #root: string
-  readonly #binaries: Binaries
+  readonly #versions: ReadonlyMap<number, Binaries>
   readonly #runAs: RunAs
   readonly #password: string
-  #template: Promise<string> | undefined
+  readonly #templates = new Map<number, Promise<string>>()
 
-  constructor(root: string, binaries: Binaries, as: RunAs, password: string) {
+  constructor(root: string, versions: ReadonlyMap<number, Binaries>, as: RunAs, password: string) {
     this.#root = root
-    this.#binaries = binaries
+    this.#versions = versions
     this.#runAs = as
     this.#password = password
     for (const name of ['branches', 'replicas']) {
@@ -47,17 +49,33 @@ export class DataFolders {
     return existsSync(this.branch(id))
   }
 
-  /** A branch without data of its own yet starts from the template. */
-  async ensureBranch(id: string): Promise<string> {
-    const folder = this.branch(id)
-    if (!existsSync(folder)) await this.#copyAtRest(await this.template(), folder)
+  /** The programs that can open a branch's data. @throws {Error} where this machine has none of that version. */
+  binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
+    const major = versionIn(this.branch(branchId)) ?? pgVersion
+    const binaries = this.#versions.get(major)
+    if (binaries !== undefined) return binaries
+    throw new Error(`Postgres ${major} is not installed here, and the data of ${branchId} needs it`)
+  }
+
+  /** A branch without data of its own yet starts from the template, with its roles and databases. */
+  async ensureBranch(spec: BranchSpec): Promise<string> {
+    const folder = this.branch(spec.branchId)
+    if (existsSync(folder)) return folder
+    const binaries = this.binariesOf(spec)
+    const making = `${folder}.new`
+    await copyAtRest(await this.template(binaries.major), making)
+    await this.#runAlone(binaries, making, provisioning(spec.catalog, spec.isLogical))
+    renameSync(making, folder)
     return folder
   }
 
   /** A copy of a branch as it is now; of a running one by an online backup. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
-    if (server === undefined) await this.#copyAtRest(await this.ensureBranch(from), to)
-    else await this.#backUp(this.branch(from), server, to)
+    if (server !== undefined) return this.#backUp(this.branch(from), server, to)
+    const making = `${to}.new`
+    await copyAtRest(this.branch(from), making)
+    this.remove(to)
+    renameSync(making, to)
   }
 
   /** Whether a replica's folder is a copy of this branch. */
@@ -79,41 +97,34 @@ export class DataFolders {
   }
 
   /**
-   * Data as `initdb` makes it, with a role and a database for clients. Made once.
+   * Data as `initdb` makes it, with what keeps clients inside the database. Made once for each major version.
    *
    * @throws {EspalierError} `E_POSTGRES` where it fails.
    */
-  template(): Promise<string> {
-    this.#template ??= this.#makeTemplate()
-    return this.#template
+  template(major: number): Promise<string> {
+    const known = this.#templates.get(major) ?? this.#makeTemplate(major)
+    this.#templates.set(major, known)
+    return known
   }
 
-  async #makeTemplate(): Promise<string> {
-    const folder = join(this.#root, 'template')
+  async #makeTemplate(major: number): Promise<string> {
+    const folder = join(this.#root, `template-${major}`)
     if (existsSync(folder)) return folder
+    const binaries = this.#versions.get(major)
+    if (binaries === undefined) throw new Error(`Postgres ${major} is not installed here`)
     const making = `${folder}.new`
-    const secret = join(this.#root, 'supervisor')
+    const secret = join(this.#root, `supervisor-${major}`)
     this.remove(making)
     writeFileSync(secret, this.#password, { mode: 0o600 })
     this.#runAs.own(secret)
     mkdirSync(making, { mode: 0o700 })
     this.#runAs.own(making)
     try {
-      await this.#run(this.#binaries.initdb, [
+      await this.#run(binaries, binaries.initdb, [
         ...['-D', making, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
         ...['--no-sync', '--wal-segsize=1', '--encoding=UTF8', '--locale=C', '--no-instructions'],
       ])
-      const quoted = `'${this.#password}'`
-      await this.#run(
-        this.#binaries.postgres,
-        ['--single', '-D', making, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres'],
-        [
-          `CREATE ROLE ${ROLE} LOGIN CREATEDB CREATEROLE PASSWORD ${quoted}`,
-          `GRANT pg_monitor, pg_signal_backend TO ${ROLE}`,
-          `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
-          '',
-        ].join('\n'),
-      )
+      await this.#runAlone(binaries, making, safeguards(major))
     } catch (cause) {
       throw new EspalierError('E_POSTGRES', 'Postgres cannot make a database.', {
         hint: cause instanceof Error ? cause.message.trim() : String(cause),
@@ -126,12 +137,18 @@ export class DataFolders {
     return folder
   }
 
-  async #run(program: string, args: readonly string[], input = ''): Promise<void> {
+  /** In the single-user mode: nobody else can be connected. */
+  #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
+    const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
+    return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))
+  }
+
+  async #run(binaries: Binaries, program: string, args: readonly string[], input = ''): Promise<void> {
     const [command, all] = this.#runAs.command(program, args)
     const child = spawn(command, all, {
       ...this.#runAs.ids,
       cwd: '/',
-      env: { PATH: process.env.PATH, ...this.#binaries.env },
+      env: { PATH: process.env.PATH, ...binaries.env },
       stdio: ['pipe', 'ignore', 'pipe'],
     })
     let said = ''
@@ -142,15 +159,6 @@ export class DataFolders {
     child.stdin.end(input)
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
     if (code !== 0) throw new Error(said)
-  }
-
-  async #copyAtRest(from: string, to: string): Promise<void> {
-    const making = `${to}.new`
-    this.remove(making)
-    await run('cp', ['-a', from, making], { env: withoutSecrets(process.env) })
-    for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(making, name), { force: true })
-    this.remove(to)
-    renameSync(making, to)
   }
 
   /** An online backup: the log comes last, since it must hold the backup's end (PostgreSQL documentation, 25.3.4). */
@@ -176,6 +184,21 @@ export class DataFolders {
     this.remove(to)
     renameSync(making, to)
   }
+}
+
+/** Of a folder's data; `undefined` where there is none. */
+export const versionIn = (folder: string): number | undefined => {
+  try {
+    return Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const copyAtRest = async (from: string, to: string): Promise<void> => {
+  rmSync(to, { recursive: true, force: true })
+  await run('cp', ['-a', from, to], { env: withoutSecrets(process.env) })
+  for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(to, name), { force: true })
 }
 
 /** A file may go while its folder is being copied; the log makes up for it. */
