@@ -23,7 +23,7 @@ export interface Binaries {
 
 /** The package's version is the one that the tests run with. */
 const PACKAGE_VERSION = '17.10.0-beta.17'
-const OLDEST_MAJOR = 15
+const OLDEST_MAJOR = 14
 const LINKS_FILE = 'pg-symlinks.json'
 
 const run = promisify(execFile)

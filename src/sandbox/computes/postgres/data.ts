@@ -17,6 +17,15 @@ export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' 
 /** What belongs to a running server and not to its data. */
 const OF_THE_PROCESS = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
 
+/** Renamed in version 15 (its release notes). */
+const backupCalls = (major: number): { readonly begin: string; readonly end: string } =>
+  major < 15
+    ? {
+        begin: `SELECT pg_start_backup('espalier', true, false)`,
+        end: 'SELECT labelfile FROM pg_stop_backup(false, false)',
+      }
+    : { begin: `SELECT pg_backup_start('espalier', true)`, end: 'SELECT labelfile FROM pg_backup_stop(false)' }
+
 const run = promisify(execFile)
 
 export class DataFolders {
@@ -168,15 +177,16 @@ export class DataFolders {
     mkdirSync(making, { mode: 0o700 })
     this.#runAs.own(making)
     await withSession(server, this.#password, async (query) => {
-      await query(`SELECT pg_backup_start('espalier', true)`)
+      const { begin, end } = backupCalls(versionIn(from) ?? 0)
+      await query(begin)
       const parts = readdirSync(from).filter((name) => !OF_THE_PROCESS.has(name))
       await copyLive(
         parts.map((name) => join(from, name)),
         making,
       )
-      const [end] = await query('SELECT labelfile FROM pg_backup_stop(false)')
+      const [stopped] = await query(end)
       await copyLive([join(from, 'pg_wal')], making)
-      writeFileSync(join(making, 'backup_label'), String(end?.labelfile))
+      writeFileSync(join(making, 'backup_label'), String(stopped?.labelfile))
       this.#runAs.own(join(making, 'backup_label'))
     })
     mkdirSync(join(making, 'pg_stat_tmp'), { mode: 0o700 })
