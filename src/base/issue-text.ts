@@ -14,11 +14,15 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a mapping of names to values',
 }
 
+/** How its own messages begin. */
+const OF_ZOD = /^(Invalid|Too|Unrecognized) /
+
 /** A message that the schema wrote itself is left as it is. */
 export const issueText = (issue: Issue): string => {
+  if (!OF_ZOD.test(issue.message)) return issue.message
   switch (issue.code) {
     case 'invalid_type':
-      return issue.message.startsWith('Invalid input') ? expected(issue.expected, issue.message) : issue.message
+      return expected(issue.expected, issue.message)
     case 'unrecognized_keys':
       return `unknown key${issue.keys.length > 1 ? 's' : ''} ${issue.keys.map((key) => `\`${key}\``).join(', ')}`
     case 'too_small':

@@ -1,12 +1,12 @@
 /** The world with all that moves in it: timers, faults, and what stands behind the computes. */
 import { join } from 'node:path'
 import type { SandboxClock } from './clock/clock.ts'
-import type { ComputeSpec, Computes } from './computes/computes.ts'
+import { type ComputeSpec, type Computes, usualVersion } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
 import { Background } from './world/background.ts'
 import { beginOperation } from './world/begin.ts'
-import { specOf } from './world/compute-spec.ts'
+import { type SpecRules, specOf } from './world/compute-spec.ts'
 import { Deadlines } from './world/deadlines.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
 import { Gatekeeper } from './world/gatekeeper.ts'
@@ -47,8 +47,11 @@ export const openWorld = async (
   parts: WorldParts,
 ): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
   const choice = parts.computes ?? { kind: 'simulated' }
-  const tempDiskScale = choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1
-  const toSpec = (compute: ComputeRecord) => specOf(compute, tempDiskScale)
+  const rules: SpecRules = {
+    tempDiskScale: choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1,
+    pgVersion: () => usualVersion(computes.versions),
+  }
+  const toSpec = (compute: ComputeRecord) => specOf(compute, world.tables, rules)
   const world: World = new World({
     clock: parts.clock,
     log: parts.log,

@@ -114,6 +114,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const recorder = new Recorder()
   const app = createApp({
     world,
+    computes,
     apiKey,
     rateLimits: options.rateLimits ?? false,
     faults,

@@ -16,10 +16,16 @@ test('it is an OpenAPI 3.1 document', async () => {
 
 test('every route that is served is in it, and no other', async () => {
   const faults = new Faults()
-  const { world } = await openWorld({ clock: manualClock(), log: () => undefined, faults, store: memoryStore })
+  const { world, computes } = await openWorld({
+    clock: manualClock(),
+    log: () => undefined,
+    faults,
+    store: memoryStore,
+  })
   const nothing = (): void => undefined
   const app = createApp({
     world,
+    computes,
     apiKey: 'key',
     rateLimits: false,
     faults,
@@ -34,6 +40,7 @@ test('every route that is served is in it, and no other', async () => {
     branch: 'branch_id',
     compute: 'endpoint_id',
     operation: 'operation_id',
+    role: 'role_name',
     database: 'database_name',
     key: 'key_id',
     org: 'org_id',

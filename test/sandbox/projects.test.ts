@@ -89,8 +89,8 @@ test('one branch is the default, and another can take its place', async () => {
 test.each([
   [`${P}/branches/count`, { count: 4 }],
   [`${P}/branches/count?search=sta`, { count: 1 }],
-  [`${P}/branches/${MAIN}/roles`, { roles: [{ name: 'sandbox', branch_id: MAIN }] }],
-  [`${P}/branches/${MAIN}/databases`, { databases: [{ name: 'sandbox', owner_name: 'sandbox' }] }],
+  [`${P}/branches/${MAIN}/roles`, { roles: [{ name: 'neondb_owner', branch_id: MAIN }] }],
+  [`${P}/branches/${MAIN}/databases`, { databases: [{ name: 'neondb', owner_name: 'neondb_owner' }] }],
   ['/projects/shared', { projects: [] }],
   ['/users/me', { id: 'sandbox' }],
   ['/users/me/organizations', { organizations: [] }],

@@ -1,6 +1,7 @@
 /** The API's routes over the world (spec 4; what the spec does not show is in docs/control-api.md). */
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import type { Recorder } from '../control/recorder.ts'
 import type { Faults } from '../faults/faults.ts'
 import { Refusal } from '../world/refusal.ts'
@@ -9,6 +10,8 @@ import type { World } from '../world/world.ts'
 import { accountRoutes } from './account.ts'
 import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
+import { connectionUriRoute } from './connection-uri.ts'
+import { databaseRoutes } from './databases.ts'
 import { featureRoutes } from './features.ts'
 import { checkProject, identify, whoAsks } from './identity.ts'
 import { watchIgnored } from './ignored.ts'
@@ -19,6 +22,8 @@ import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
 import { limitRates } from './rate-limit.ts'
 import { record } from './record.ts'
+import { roleRoutes } from './roles.ts'
+import { schemaRoutes } from './schema.ts'
 import { serviceRoute } from './service-routes.ts'
 
 export const API_ROOT = '/api/v2'
@@ -30,6 +35,7 @@ const REQUEST_ID = 'x-neon-ret-request-id'
 
 export interface AppOptions {
   readonly world: World
+  readonly computes: Computes
   readonly apiKey: string
   readonly rateLimits: boolean
   readonly faults: Faults
@@ -45,6 +51,7 @@ export interface AppOptions {
 
 export const createApp = ({
   world,
+  computes,
   apiKey,
   rateLimits,
   faults,
@@ -91,8 +98,12 @@ export const createApp = ({
   })
   accountRoutes(api, world)
   keyRoutes(api, world, keyUse)
-  projectRoutes(api, world)
-  branchRoutes(api, world)
+  projectRoutes(api, world, computes)
+  branchRoutes(api, world, computes)
+  roleRoutes(api, world, computes)
+  databaseRoutes(api, world, computes)
+  connectionUriRoute(api, world, computes)
+  schemaRoutes(api, world, computes)
   computeRoutes(api, world)
   operationRoutes(api, world)
   featureRoutes(api, world)

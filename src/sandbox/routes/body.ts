@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import { issueText } from '../../base/index.ts'
 import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
+import { changedProject, newProject } from '../world/project-request.ts'
 import { Refusal } from '../world/refusal.ts'
 import { reportIgnored, unreadFields } from './ignored.ts'
 
@@ -42,32 +43,8 @@ export const restoreBody = z.object({
   preserve_under_name: z.string().max(256).optional(),
 })
 
-const projectAttributes = {
-  name: z.string().min(1).max(256).optional(),
-  /** Up to 30 days (public OpenAPI). */
-  history_retention_seconds: z.int().min(0).max(2_592_000).optional(),
-  default_endpoint_settings: z
-    .object({
-      autoscaling_limit_min_cu: common.autoscaling_limit_min_cu,
-      autoscaling_limit_max_cu: common.autoscaling_limit_max_cu,
-      suspend_timeout_seconds: common.suspend_timeout_seconds,
-    })
-    .optional(),
-}
-export const projectBody = z.object({ project: z.object(projectAttributes) })
-export const newProjectBody = z.object({
-  project: z.object({
-    ...projectAttributes,
-    region_id: z
-      .string()
-      .regex(/^[a-z0-9-]{1,60}$/)
-      .optional(),
-    org_id: z
-      .string()
-      .regex(/^[a-z0-9-]{1,60}$/)
-      .optional(),
-  }),
-})
+export const projectBody = z.object({ project: changedProject })
+export const newProjectBody = z.object({ project: newProject })
 
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -89,8 +66,6 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxByt
     return parsed.data
   }
   const issue = parsed.error.issues[0]
-  throw new Refusal(
-    400,
-    `${issue?.path.join('.') || 'request body'}: ${issue === undefined ? 'is not valid' : issueText(issue)}`,
-  )
+  const where = issue?.path.join('.') || 'request body'
+  throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
 }

@@ -1,21 +1,16 @@
 import type { Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { restoreBranch } from '../world/restore-branch.ts'
 import type { World } from '../world/world.ts'
 import { branchBody, branchUpdateBody, readBody, restoreBody } from './body.ts'
+import { catalogAnswer } from './catalog-answer.ts'
 import { branchPage } from './paging.ts'
-import {
-  presentAnnotation,
-  presentBranch,
-  presentCompute,
-  presentDatabase,
-  presentOperation,
-  presentRole,
-} from './present.ts'
+import { presentAnnotation, presentBranch, presentCompute, presentOperation } from './present.ts'
 import { branchesQuery, countQuery, deletionQuery, readQuery } from './query.ts'
 
-export const branchRoutes = (api: Hono, world: World): void => {
+export const branchRoutes = (api: Hono, world: World, computes: Computes): void => {
   const present = (branch: BranchRecord) => presentBranch(branch, world.keepsHistory)
 
   api.get('/projects/:project/branches', (context) => {
@@ -41,8 +36,7 @@ export const branchRoutes = (api: Hono, world: World): void => {
         branch: present(made.branch),
         endpoints: made.computes.map((compute) => presentCompute(compute, project)),
         operations: made.operations.map(presentOperation),
-        roles: [],
-        databases: [],
+        ...(await catalogAnswer(made.branch, made.computes[0], project, computes)),
       },
       201,
     )
@@ -66,16 +60,6 @@ export const branchRoutes = (api: Hono, world: World): void => {
     const { project, branch } = context.req.param()
     const restored = restoreBranch(world, project, branch, request)
     return context.json({ branch: present(restored.branch), operations: restored.operations.map(presentOperation) })
-  })
-  api.get('/projects/:project/branches/:branch/roles', (context) => {
-    const { project, branch } = context.req.param()
-    const { id, createdAt } = findBranch(world, project, branch)
-    return context.json({ roles: [presentRole(id, createdAt)] })
-  })
-  api.get('/projects/:project/branches/:branch/databases', (context) => {
-    const { project, branch } = context.req.param()
-    const { id, createdAt } = findBranch(world, project, branch)
-    return context.json({ databases: [presentDatabase(id, createdAt)] })
   })
   api.delete('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()

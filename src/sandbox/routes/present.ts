@@ -1,7 +1,9 @@
 /** Records as the API shows them (spec 2). */
-
+import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
+import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf } from '../world/moment.ts'
 import { retentionOf } from '../world/project-commands.ts'
+import { shownSettings } from '../world/project-settings.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -27,8 +29,6 @@ export const parseMicroseconds = (text: string): number | undefined => {
   return Number.isNaN(whole) ? undefined : whole * 1_000 + Number((match[2] ?? '').padEnd(6, '0'))
 }
 
-const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
-
 /** The month in which it was made: nothing is counted here, but clients expect a period. */
 const consumptionPeriod = (time: number) => {
   const month = new Date(time).toISOString().slice(0, 7)
@@ -43,8 +43,8 @@ export const presentProject = (project: ProjectRecord) => ({
   name: project.name,
   region_id: project.regionId,
   platform_id: 'aws',
-  pg_version: 17,
-  provisioner: 'k8s-neonvm',
+  pg_version: project.pgVersion ?? 17,
+  provisioner: project.provisioner ?? 'k8s-neonvm',
   proxy_host: proxyHost(project),
   store_passwords: true,
   active_time: 0,
@@ -65,8 +65,9 @@ export const presentProject = (project: ProjectRecord) => ({
     autoscaling_limit_min_cu: project.defaults.min,
     autoscaling_limit_max_cu: project.defaults.max,
     suspend_timeout_seconds: project.defaults.suspendTimeoutSeconds,
+    ...(project.defaults.pgSettings === undefined ? {} : { pg_settings: project.defaults.pgSettings }),
   },
-  settings: {},
+  settings: shownSettings(project.settings),
   created_at: seconds(project.createdAt),
   updated_at: seconds(project.updatedAt ?? project.createdAt),
   ...(project.deletedAt === undefined ? {} : { deleted_at: seconds(project.deletedAt) }),
@@ -111,7 +112,7 @@ export const presentAnnotation = ({ id, annotation }: BranchRecord) => ({
 
 export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) => ({
   id: compute.id,
-  host: `${compute.id}.${proxyHost(project)}`,
+  host: hostOf(compute, project),
   proxy_host: proxyHost(project),
   project_id: compute.projectId,
   branch_id: compute.branchId,
@@ -137,22 +138,24 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   provisioner: 'k8s-neonvm',
 })
 
-/** One role and one database a branch: those that a client of a real compute uses. */
-export const presentRole = (branchId: string, createdAt: number) => ({
+/** Its password is in the answer that makes it, and nowhere else unless it is asked for. */
+export const presentRole = (role: RoleRecord, branchId: string, isNew = false) => ({
   branch_id: branchId,
-  name: 'sandbox',
+  name: role.name,
+  ...(isNew && role.password !== undefined ? { password: role.password } : {}),
   protected: false,
-  created_at: seconds(createdAt),
-  updated_at: seconds(createdAt),
+  authentication_method: role.canLogin ? 'password' : 'no_login',
+  created_at: seconds(role.createdAt),
+  updated_at: seconds(role.updatedAt),
 })
 
-export const presentDatabase = (branchId: string, createdAt: number) => ({
-  id: 1,
+export const presentDatabase = (database: DatabaseRecord, branchId: string) => ({
+  id: database.id,
   branch_id: branchId,
-  name: 'sandbox',
-  owner_name: 'sandbox',
-  created_at: seconds(createdAt),
-  updated_at: seconds(createdAt),
+  name: database.name,
+  owner_name: database.owner,
+  created_at: seconds(database.createdAt),
+  updated_at: seconds(database.updatedAt),
 })
 
 export const presentOperation = (operation: OperationRecord) => ({

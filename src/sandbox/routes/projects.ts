@@ -1,8 +1,10 @@
 import type { Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import { createProject, updateProject } from '../world/project-commands.ts'
 import { deleteProject, isRecoverable, recoverProject } from '../world/project-deletion.ts'
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
+import { catalogAnswer } from './catalog-answer.ts'
 import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
@@ -16,7 +18,7 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
   ['timescaledb', 'Tables for time series'],
 ]
 
-export const projectRoutes = (api: Hono, world: World): void => {
+export const projectRoutes = (api: Hono, world: World, computes: Computes): void => {
   api.get('/projects', (context) => {
     const identity = whoAsks(context)
     const query = readQuery(context, projectsQuery)
@@ -47,16 +49,14 @@ export const projectRoutes = (api: Hono, world: World): void => {
     checkAccount(identity)
     const { project: asked } = await readBody(context, newProjectBody)
     const orgId = homeOf(identity, asked.org_id, world)
-    const made = createProject(world, asked, orgId)
+    const made = createProject(world, asked, orgId, computes.versions)
     return context.json(
       {
         project: presentProject(made.project),
         branch: presentBranch(made.branch, world.keepsHistory),
         endpoints: [presentCompute(made.compute, made.project)],
         operations: made.operations.map(presentOperation),
-        roles: [],
-        databases: [],
-        connection_uris: [],
+        ...(await catalogAnswer(made.branch, made.compute, made.project, computes)),
       },
       201,
     )

@@ -1,6 +1,7 @@
 /** What a list may be asked for (public OpenAPI): each parameter is checked, one that is not documented is ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
+import { issueText } from '../../base/index.ts'
 import { Refusal } from '../world/refusal.ts'
 import { reportIgnored } from './ignored.ts'
 
@@ -56,7 +57,8 @@ export const readQuery = <T extends object>(context: Context, schema: z.ZodType<
   const parsed = schema.safeParse(given)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw new Refusal(400, `${issue?.path.join('.')}: ${issue?.message}`)
+    const where = issue?.path.join('.') || 'query'
+    throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
   }
   const read: object = parsed.data
   reportIgnored(

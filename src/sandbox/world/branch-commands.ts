@@ -71,6 +71,7 @@ export const createBranch = (
     ...annotationOf(request.annotation, now),
     createdAt: now,
     updatedAt: now,
+    ...inherited(parent, time),
   }
   checkExpiry(branch, tables)
   const computes = endpoints.map((endpoint) => newCompute(world, project, id, endpoint))
@@ -86,6 +87,17 @@ export const createBranch = (
   )
   return { branch, computes, operations }
 }
+
+/**
+ * Roles keep their passwords, since the data that holds them is the source's.
+ *
+ * @param time of the source's history: what was made later is not there yet. What was dropped since is not known.
+ */
+export const inherited = ({ roles, databases, changes }: BranchRecord, time: number): Partial<BranchRecord> => ({
+  ...(roles === undefined ? {} : { roles: roles.filter(({ createdAt }) => createdAt <= time) }),
+  ...(databases === undefined ? {} : { databases: databases.filter(({ createdAt }) => createdAt <= time) }),
+  ...(changes === undefined ? {} : { changes }),
+})
 
 /** The default branch, where none is named. @throws {Refusal} 404. */
 const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {

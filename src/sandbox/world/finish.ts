@@ -1,5 +1,5 @@
 /** What each operation does to its compute or branch when it ends (spec 3.2). */
-import type { ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
+import type { BranchRecord, ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
 export const finishOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
@@ -21,16 +21,27 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
     case 'tenant_reattach':
       return tables === undefined ? [] : [{ ...tables.project, isDetached: false }]
     case 'start_compute':
-      return compute === undefined ? [] : [settle(compute, 'active', now)]
+      return compute === undefined ? [] : [settle(compute, 'active', now), ...changed(branch, compute)]
     case 'suspend_compute':
       return compute === undefined ? [] : [settle(compute, 'idle', now)]
     case 'apply_config':
       // A compute that is to be idle again waits for the suspension that follows.
-      if (compute === undefined || compute.pendingState !== 'active') return []
-      return [operation.restarts === true ? settle(compute, 'active', now) : applied(compute, now)]
+      if (compute === undefined) return []
+      if (compute.pendingState !== 'active') return changed(branch, compute)
+      return [
+        operation.restarts === true ? settle(compute, 'active', now) : applied(compute, now),
+        ...changed(branch, compute),
+      ]
     default:
       return []
   }
+}
+
+/** A primary that starts or is configured has carried out what was asked of the branch's roles and databases. */
+const changed = (branch: BranchRecord | undefined, { type, branchId }: ComputeRecord): readonly BranchRecord[] => {
+  if (branch?.changes === undefined || branch.id !== branchId || type !== 'read_write') return []
+  const { changes: _done, ...rest } = branch
+  return [rest]
 }
 
 /** It did not end well: its compute or branch stays as it was, and nothing is pending any more. */

@@ -1,6 +1,13 @@
 /** Lets connections in: wakes an idle compute, however many ask at once, and has them wait while it changes. */
-import { type ComputeSpec, ConnectionRefusal, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
+import {
+  type ComputeSpec,
+  ConnectionRefusal,
+  type FoundCatalog,
+  type Gate,
+  NO_SUCH_COMPUTE,
+} from '../computes/computes.ts'
 import { unarchive } from './branch-commands.ts'
+import { noteCatalog } from './note-catalog.ts'
 import { type BranchRecord, type ComputeRecord, isOver, type OperationRecord } from './records.ts'
 import type { ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
@@ -72,6 +79,10 @@ export class Gatekeeper implements Gate {
 
   #isDeleted({ projectId }: ComputeRecord): boolean {
     return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
+  }
+
+  found(branchId: string, catalog: FoundCatalog): void {
+    noteCatalog(this.#world, branchId, catalog)
   }
 
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */

@@ -1,5 +1,8 @@
 /** What the sandbox knows, as it is kept on disk. Times are milliseconds since the epoch unless named otherwise. */
 import type { WireSettings } from '../../model/index.ts'
+import type { CatalogChange } from '../computes/computes.ts'
+import type { DatabaseRecord, RoleRecord } from './catalog.ts'
+import type { ProjectSettings } from './project-settings.ts'
 
 export interface ProjectRecord {
   readonly kind: 'project'
@@ -8,7 +11,17 @@ export interface ProjectRecord {
   readonly regionId: string
   /** Free projects have computes of 2 CU at most (spec 8). */
   readonly plan: 'free' | 'paid'
-  readonly defaults: { readonly min: number; readonly max: number; readonly suspendTimeoutSeconds: number }
+  readonly defaults: {
+    readonly min: number
+    readonly max: number
+    readonly suspendTimeoutSeconds: number
+    readonly pgSettings?: Readonly<Record<string, string>>
+  }
+  /** Postgres' major version. */
+  readonly pgVersion?: number
+  readonly settings?: ProjectSettings
+  /** As the client named it; without one it is the service's usual. */
+  readonly provisioner?: string
   readonly orgId?: string
   /** The restore window. */
   readonly historyRetentionSeconds?: number
@@ -44,6 +57,10 @@ export interface BranchRecord {
   /** When its data was last replaced by another branch's, or by its own of earlier. */
   readonly lastResetAt?: number
   readonly annotation?: Annotation
+  readonly roles?: readonly RoleRecord[]
+  readonly databases?: readonly DatabaseRecord[]
+  /** What was asked of its roles and databases and Postgres has not carried out yet, oldest first. */
+  readonly changes?: readonly CatalogChange[]
 }
 
 /** What a client wants to remember of a branch. */

@@ -2,7 +2,7 @@
  * A branch gets the data of another branch, or its own of earlier; id, computes and hosts stay (public OpenAPI and docs,
  * "Instant restore" and "Reset from parent").
  */
-import { checkName, findBranch, unarchive } from './branch-commands.ts'
+import { checkName, findBranch, inherited, unarchive } from './branch-commands.ts'
 import { renewExpiry } from './expiry.ts'
 import { momentOf } from './moment.ts'
 import { checkBranchCount, checkRootCount } from './plan-limits.ts'
@@ -38,8 +38,10 @@ export const restoreBranch = (
   const time = momentOf(world, source, { timestamp: request.source_timestamp, lsn: request.source_lsn }, 'source')
   const now = world.clock.now()
   const backup = preserveAs === undefined ? undefined : newBackup(world, before, preserveAs)
+  const { roles, databases, changes, ...rest } = before
   const branch: BranchRecord = {
-    ...before,
+    ...rest,
+    ...inherited(source, time),
     ...(before.parentId === undefined ? {} : { parentId: backup?.id ?? source.id, parentTime: time }),
     ...renewExpiry(before, now),
     state: 'resetting',

@@ -10,17 +10,23 @@ import {
   type Computes,
   type ConnectionInfo,
   ConnectionRefusal,
+  type FoundCatalog,
   type Gate,
+  type Login,
   type RestoreWork,
+  usualVersion,
 } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
 import { type ConnectionProxy, startProxy } from '../proxy/proxy.ts'
 import type { Wanted } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
-import { DATABASE, DataFolders, ROLE } from './data.ts'
+import { change, readCatalog } from './catalog.ts'
+import { DataFolders } from './data.ts'
 import { type Home, type HomeOptions, openHome } from './home.ts'
-import { findPgBouncer, type Pooler, startPooler } from './pooler.ts'
+import { findPgBouncer } from './pooler.ts'
+import { Poolers } from './poolers.ts'
+import { dumpSchema } from './schema.ts'
 import { dropRows } from './schema-only.ts'
 import { serveCompute, writeConfiguration } from './serve-compute.ts'
 import type { PostgresServer } from './server.ts'
@@ -43,6 +49,7 @@ interface Running {
 
 const NOT_RUNNING = '57P03'
 const POOLER_MISSING = '08004'
+const INVALID_LOGIN = '28000'
 
 const ACTIVITY = `
   SELECT count(*) FILTER (WHERE state IN ('active', 'fastpath function call')) > 0 AS busy,
@@ -54,11 +61,11 @@ const ACTIVITY = `
 export const postgresComputes = async (options: PostgresOptions): Promise<PostgresComputes> => {
   const home = await openHome(options)
   try {
-    const data = new DataFolders(home.root, home.binaries, home.runAs, home.password)
+    const data = new DataFolders(home.root, home.versions, home.runAs, home.password)
     const computes = new PostgresComputes(options, home, data)
     await computes.listen()
     // Made while nobody waits for it; whoever needs it first hears why it could not be.
-    void data.template().catch(() => undefined)
+    void data.template(usualVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {
     await home.close()
@@ -78,7 +85,7 @@ class PostgresComputes implements Computes {
   /** By branch: who uses its data folder. */
   readonly #branches = new Queues()
   readonly #running = new Map<string, Running>()
-  readonly #poolers = new Map<string, Promise<Pooler>>()
+  readonly #poolers: Poolers
   readonly #held = new Map<string, pg.Client>()
   #proxy: ConnectionProxy | undefined
   #closing = false
@@ -87,6 +94,7 @@ class PostgresComputes implements Computes {
     this.#options = options
     this.#home = home
     this.#data = data
+    this.#poolers = new Poolers(home)
   }
 
   async listen(): Promise<void> {
@@ -96,18 +104,24 @@ class PostgresComputes implements Computes {
         certificate: () => selfSigned(['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test'], Date.now()),
         isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
+        refusedRole: SUPERVISOR,
       },
       this.#options,
     )
   }
 
   get description(): string {
-    return `Postgres ${this.#home.binaries.version}, all on port ${this.#proxy?.sharedPort}`
+    const all = [...this.#home.versions.values()].map(({ version }) => version)
+    return `Postgres ${all.join(', ')}, all on port ${this.#proxy?.sharedPort}`
+  }
+
+  get versions(): readonly number[] {
+    return [...this.#home.versions.keys()].sort((a, b) => a - b)
   }
 
   addBranch(id: string, source: BranchSource | undefined): Promise<void> {
     return this.#branches.run(source?.branchId ?? id, async () => {
-      // Nothing was written to a parent without data: both start from the template.
+      // A source without data has nothing but its roles and databases, and the branch's record has them too.
       if (source === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(source.branchId)) return
       const folder = this.#data.branch(id)
       const server = this.#primaryOf(source.branchId)
@@ -115,12 +129,13 @@ class PostgresComputes implements Computes {
       // The branch is there only once its rows are not.
       const copy = `${folder}.copy`
       await this.#data.copyBranch(source.branchId, server, copy)
-      await dropRows(id, copy, this.#home, this.#options.log)
+      await dropRows(id, copy, this.#home, this.#options)
       renameSync(copy, folder)
     })
   }
 
-  async restoreBranch(id: string, { from, preserveAs }: RestoreWork): Promise<void> {
+  async restoreBranch(id: string, work: RestoreWork): Promise<void> {
+    const { from } = work
     const own = [...this.#running].filter(([, { spec }]) => spec.branchId === id)
     await Promise.all(own.map(([computeId]) => this.stop(computeId)))
     const restore = async (): Promise<void> => {
@@ -128,7 +143,7 @@ class PostgresComputes implements Computes {
       for (const [computeId, { spec }] of this.#running) {
         if (spec.branchId === id && spec.type === 'read_write') await this.#end(computeId)
       }
-      await this.#data.restoreBranch(id, { from, server: this.#primaryOf(from), preserveAs })
+      await this.#data.restoreBranch(id, work, this.#primaryOf(from))
     }
     await this.#branches.run(id, () => (from === id ? restore() : this.#branches.run(from, restore)))
     await Promise.all(
@@ -163,9 +178,10 @@ class PostgresComputes implements Computes {
     return this.#work.run(spec.id, async () => {
       const running = this.#running.get(spec.id)
       if (running === undefined) return
-      writeConfiguration(spec, this.#home, this.#options.log)
+      writeConfiguration(spec, { ...this.#options, home: this.#home, binaries: this.#data.binariesOf(spec) })
       running.server.reload()
       this.#running.set(spec.id, { ...running, spec })
+      await this.#changeCatalog(spec, running.server)
     })
   }
 
@@ -188,8 +204,20 @@ class PostgresComputes implements Computes {
     })
   }
 
-  async connect(id: string): Promise<ConnectionInfo> {
-    const address = await this.address(id)
+  readCatalog(branchId: string): Promise<FoundCatalog> | undefined {
+    const server = this.#primaryOf(branchId)
+    return server === undefined ? undefined : readCatalog(server, this.#home.password)
+  }
+
+  async dumpSchema(id: string, login: Login): Promise<string> {
+    const { port } = await this.address(id)
+    const spec = await this.#options.gate.reach(id)
+    return dumpSchema(this.#home.versions, this.#data.binariesOf(spec).major, { port, ...login })
+  }
+
+  async connect(id: string, login: Login | undefined): Promise<ConnectionInfo> {
+    if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
+    const address = { ...(await this.address(id)), ...login }
     const before = new Set(this.connections().map((connection) => connection.id))
     const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })
     client.on('error', () => undefined)
@@ -216,14 +244,7 @@ class PostgresComputes implements Computes {
     if (this.#proxy === undefined) throw new Error('the proxy does not run')
     const port = await this.#proxy.open(id, this.#home.ports.get(id))
     this.#home.keepPort(id, port)
-    return {
-      host: '127.0.0.1',
-      port,
-      sharedPort: this.#proxy.sharedPort,
-      user: ROLE,
-      password: this.#home.password,
-      database: DATABASE,
-    }
+    return { host: '127.0.0.1', port, sharedPort: this.#proxy.sharedPort }
   }
 
   async close(): Promise<void> {
@@ -255,18 +276,7 @@ class PostgresComputes implements Computes {
     const running = this.#running.get(computeId)
     if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
     if (pgBouncer === undefined) return running.server.socketPath
-    const pooler =
-      this.#poolers.get(computeId) ??
-      startPooler({
-        program: pgBouncer,
-        runAs: this.#home.runAs,
-        watchdog: this.#home.watchdog,
-        folder: this.#home.socketFolder(`pooler ${computeId}`),
-        ...running,
-        users: { [ROLE]: this.#home.password },
-      })
-    this.#poolers.set(computeId, pooler)
-    return (await pooler).socketPath
+    return this.#poolers.reach(pgBouncer, running)
   }
 
   #primaryOf(branchId: string): PostgresServer | undefined {
@@ -280,20 +290,33 @@ class PostgresComputes implements Computes {
     if (this.#closing) return
     const server =
       spec.type === 'read_write'
-        ? await this.#branches.run(spec.branchId, async () =>
-            this.#serve(spec, await this.#data.ensureBranch(spec.branchId)),
-          )
+        ? await this.#branches.run(spec.branchId, async () => this.#serve(spec, await this.#data.ensureBranch(spec)))
         : await this.#launchReplica(spec)
+    if (spec.type === 'read_write')
+      await this.#changeCatalog(spec, server).catch((error: unknown) => this.#giveUp(server, error))
     this.#running.set(spec.id, { server, spec })
     void server.ended.then(() => this.#hasEnded(spec.id, server))
+  }
+
+  /** What was asked of the branch's roles and databases; a pooler learns of new passwords by being started again. */
+  async #changeCatalog({ id, changes, isLogical }: ComputeSpec, server: PostgresServer): Promise<void> {
+    await change(server, this.#home.password, changes, isLogical)
+    if (changes.length > 0) await this.#poolers.stop(id)
+  }
+
+  /** A server that is not as asked must not stay behind: it would hold the data of the next one. */
+  async #giveUp(server: PostgresServer, error: unknown): Promise<never> {
+    await server.stop()
+    throw error
   }
 
   async #launchReplica(spec: ComputeSpec): Promise<PostgresServer> {
     const folder = this.#data.replica(spec.id)
     if (!this.#data.isReplicaOf(spec.id, spec.branchId)) {
-      await this.#branches.run(spec.branchId, () =>
-        this.#data.copyBranch(spec.branchId, this.#primaryOf(spec.branchId), folder),
-      )
+      await this.#branches.run(spec.branchId, async () => {
+        await this.#data.ensureBranch(spec)
+        await this.#data.copyBranch(spec.branchId, this.#primaryOf(spec.branchId), folder)
+      })
       this.#data.markReplica(spec.id, spec.branchId)
     }
     return this.#serve(spec, folder)
@@ -302,6 +325,7 @@ class PostgresComputes implements Computes {
   async #serve(spec: ComputeSpec, data: string): Promise<PostgresServer> {
     const server = await serveCompute(spec, data, {
       home: this.#home,
+      binaries: this.#data.binariesOf(spec),
       log: this.#options.log,
       onLostTrack: () => this.#copyAgain(spec),
     })
@@ -333,11 +357,17 @@ class PostgresComputes implements Computes {
   async #end(id: string): Promise<void> {
     const running = this.#running.get(id)
     if (running === undefined) return
+    const { server, spec } = running
+    if (spec.type === 'read_write') await this.#tellCatalog(spec, server)
     this.#running.delete(id)
-    const pooler = this.#poolers.get(id)
-    this.#poolers.delete(id)
-    await running.server.stop()
-    await (await pooler?.catch(() => undefined))?.stop()
+    await server.stop()
+    await this.#poolers.stop(id)
+  }
+
+  /** Nobody can ask a server that has stopped; one that cannot answer stops all the same. */
+  async #tellCatalog({ branchId }: ComputeSpec, server: PostgresServer): Promise<void> {
+    const found = await readCatalog(server, this.#home.password).catch(() => undefined)
+    if (found !== undefined) this.#options.gate.found(branchId, found)
   }
 
   /** A server that ended though nobody stopped it runs again, as the service keeps its computes running. */

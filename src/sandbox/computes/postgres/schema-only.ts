@@ -1,6 +1,8 @@
 /** Makes a copy of a branch one of its schema only. Not by dump and restore: those programs are often not there. */
+import type { ComputeSpec } from '../computes.ts'
+import { versionIn } from './data.ts'
 import type { Home } from './home.ts'
-import { serveCompute } from './serve-compute.ts'
+import { type ServeOptions, serveCompute } from './serve-compute.ts'
 import { withSession } from './session.ts'
 
 /** Enough for the sandbox's own sessions. */
@@ -54,18 +56,25 @@ export const dropRows = async (
   branchId: string,
   data: string,
   home: Home,
-  log: (line: string) => void,
+  { log }: Pick<ServeOptions, 'log'>,
 ): Promise<void> => {
-  const spec = {
+  const pgVersion = versionIn(data) ?? 0
+  const binaries = home.versions.get(pgVersion)
+  if (binaries === undefined) throw new Error(`Postgres ${pgVersion} is not installed here`)
+  const spec: ComputeSpec = {
     id: branchId,
     branchId,
-    type: 'read_write' as const,
+    type: 'read_write',
     maxConnections: CONNECTIONS,
     tempDiskBytes: 0,
     settings: {},
     libraries: [],
+    pgVersion,
+    isLogical: false,
+    catalog: { roles: [], databases: [] },
+    changes: [],
   }
-  const server = await serveCompute(spec, data, { home, log, onLostTrack: () => undefined })
+  const server = await serveCompute(spec, data, { home, binaries, log, onLostTrack: () => undefined })
   try {
     const databases = await withSession(server, home.password, (query) => query(DATABASES))
     for (const { datname } of databases) {

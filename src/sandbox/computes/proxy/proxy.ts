@@ -24,6 +24,8 @@ export interface ProxyOptions {
   /** Whether a server's process was stopped just now since its compute's temporary disk was full. */
   readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
+  /** Which is the sandbox's own. */
+  readonly refusedRole: string
 }
 
 export interface ConnectionProxy {
@@ -40,6 +42,7 @@ const LOOPBACK = '127.0.0.1'
 const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
+const INVALID_AUTHORIZATION = '28000'
 
 /** The port that all computes share; 0 is a free one. */
 interface SharedPort {
@@ -92,6 +95,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
       if (message.kind === 'cancel') return cancel(socket, message.key, message.bytes)
       if (message.kind !== 'startup') throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid startup packet')
       const { startup, endpoint } = takeEndpoint(message)
+      checkRole(startup, options.refusedRole)
       const wanted = own === undefined ? wantedOf(endpoint ?? serverName(socket)) : wantedOf(own)
       await pass(socket, wanted, startup, rest)
     } catch (error) {
@@ -183,6 +187,11 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
       await Promise.all(closed)
     },
   }
+}
+
+const checkRole = ({ parameters }: Startup, refused: string): void => {
+  if (parameters.get('user') !== refused) return
+  throw new ConnectionRefusal(INVALID_AUTHORIZATION, `role "${refused}" is not permitted to log in`)
 }
 
 const portOf = (server: Server): number => {
