@@ -57,6 +57,8 @@ const ACTIVITY = `
   FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
 
+const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanlogin'
+
 /** @throws {EspalierError} `E_POSTGRES`, `E_POSTGRES_ROOT` or `E_POSTGRES_VERSION` where Postgres cannot run here. */
 export const postgresComputes = async (options: PostgresOptions): Promise<PostgresComputes> => {
   const home = await openHome(options)
@@ -105,6 +107,7 @@ class PostgresComputes implements Computes {
         isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
         refusedRole: SUPERVISOR,
+        secretOf: ({ computeId }, role) => this.#secretOf(computeId, role),
       },
       this.#options,
     )
@@ -277,6 +280,13 @@ class PostgresComputes implements Computes {
     if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
     if (pgBouncer === undefined) return running.server.socketPath
     return this.#poolers.reach(pgBouncer, running)
+  }
+
+  async #secretOf(computeId: string, role: string): Promise<string | undefined> {
+    const running = this.#running.get(computeId)
+    if (running === undefined) return undefined
+    const [found] = await withSession(running.server, this.#home.password, (query) => query(SECRET, [role]))
+    return typeof found?.rolpassword === 'string' ? found.rolpassword : undefined
   }
 
   #primaryOf(branchId: string): PostgresServer | undefined {
