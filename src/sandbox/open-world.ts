@@ -7,6 +7,7 @@ import type { Faults } from './faults/faults.ts'
 import { Background } from './world/background.ts'
 import { beginOperation } from './world/begin.ts'
 import { type SpecRules, specOf } from './world/compute-spec.ts'
+import { Deadlines } from './world/deadlines.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
 import { Gatekeeper } from './world/gatekeeper.ts'
 import type { ComputeRecord } from './world/records.ts'
@@ -55,6 +56,7 @@ export const openWorld = async (
     clock: parts.clock,
     log: parts.log,
     store: parts.store,
+    keepsHistory: choice.kind === 'simulated',
     durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
     random: parts.random,
     durationSpread: parts.durationSpread,
@@ -66,6 +68,7 @@ export const openWorld = async (
     choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
   const background = new Background(world, parts.background ?? true)
   new ScaleToZero(world, (id) => computes.activity(id))
+  new Deadlines(world)
   followMoves(world, computes, toSpec, parts.log)
   return { world, computes, background }
 }

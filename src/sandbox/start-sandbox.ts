@@ -125,6 +125,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
       log(`${method} ${path} ${status}`)
       options.onRequest?.(method, path, status)
     },
+    log,
     onBug: (error) => {
       const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
       for (const line of stack.split('\n')) log(`bug  ${line}`)

@@ -69,7 +69,7 @@ test('a new project is what was asked for, and the answer shows all that was mad
 
 test('without a word about them there are a role, a database, Postgres 17 and whole settings', async () => {
   const { call } = await openSandbox()
-  const { body } = await call('POST', '/projects')
+  const { body } = await call('POST', '/projects', { project: {} })
   expect(body).toMatchObject({
     project: {
       pg_version: 17,

@@ -33,6 +33,7 @@ test('every route that is served is in it, and no other', async () => {
     onProject: nothing,
     onRequest: nothing,
     onBug: nothing,
+    log: nothing,
   })
   const names: Readonly<Record<string, string>> = {
     project: 'project_id',
@@ -41,6 +42,8 @@ test('every route that is served is in it, and no other', async () => {
     operation: 'operation_id',
     role: 'role_name',
     database: 'database_name',
+    key: 'key_id',
+    org: 'org_id',
   }
   const served = app.routes
     .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('/openapi.json'))

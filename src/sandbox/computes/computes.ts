@@ -71,6 +71,17 @@ export interface Activity {
   readonly lastUse: number
 }
 
+export interface BranchSource {
+  readonly branchId: string
+  /** The tables of its databases come without their rows. */
+  readonly isSchemaOnly: boolean
+}
+
+export interface RestoreWork {
+  readonly from: string
+  readonly preserveAs?: string
+}
+
 /**
  * Every promise is settled once the work is done; `undefined` says that there was none. Each call may be made again:
  * what is so already is left alone. Calls for one compute are carried out in their order.
@@ -81,8 +92,13 @@ export interface Computes {
   readonly description: string
   /** Postgres' major versions that a project can have. */
   readonly versions: readonly number[]
-  /** A branch with its parent's data as of now. */
-  addBranch(id: string, parentId: string | undefined): Promise<void> | undefined
+  /** A branch with another one's data as of now; without a source, with none. */
+  addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
+  /**
+   * Gives a branch the data of another one as of now. What it had is kept as the branch `preserveAs`, where that is
+   * named. Its computes run again from the next connection on.
+   */
+  restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
   removeBranch(id: string): Promise<void> | undefined
   /** Runs, and takes connections. */
   start(spec: ComputeSpec): Promise<void> | undefined

@@ -16,6 +16,7 @@ export const simulatedComputes = (gate: Gate): Computes => {
     versions: VERSIONS,
     description: 'simulated: states and times, no SQL',
     addBranch: () => undefined,
+    restoreBranch: () => undefined,
     removeBranch: () => undefined,
     start: () => undefined,
     stop: drop,

@@ -26,7 +26,9 @@ export const openControl = ({ world, computes, faults, recorder, send }: Control
     for (const { computeId, closedAt } of computes.connections()) {
       if (closedAt === undefined) open.set(computeId, (open.get(computeId) ?? 0) + 1)
     }
-    const all = [...world.tables.projects.values()].flatMap((project) => [...project.computes.values()])
+    const all = [...world.tables.projects.values()]
+      .filter(({ project }) => project.deletedAt === undefined)
+      .flatMap((tables) => [...tables.computes.values()])
     return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
   },
   connections: () => computes.connections(),

@@ -7,7 +7,7 @@ import { connectionTo } from '../world/connection.ts'
 import type { ComputeRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
-import { readQuery } from './body.ts'
+import { readQuery } from './query.ts'
 import { refreshCatalog } from './roles.ts'
 
 const query = z.object({

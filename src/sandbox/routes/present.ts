@@ -1,6 +1,7 @@
 /** Records as the API shows them (spec 2). */
 import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
 import { hostOf, proxyHost } from '../world/connection.ts'
+import { lsnOf } from '../world/moment.ts'
 import { retentionOf } from '../world/project-commands.ts'
 import { shownSettings } from '../world/project-settings.ts'
 import {
@@ -69,12 +70,18 @@ export const presentProject = (project: ProjectRecord) => ({
   settings: shownSettings(project.settings),
   created_at: seconds(project.createdAt),
   updated_at: seconds(project.updatedAt ?? project.createdAt),
+  ...(project.deletedAt === undefined ? {} : { deleted_at: seconds(project.deletedAt) }),
+  ...(project.recoverableUntil === undefined ? {} : { recoverable_until: seconds(project.recoverableUntil) }),
 })
 
-export const presentBranch = (branch: BranchRecord) => ({
+/** @param hasLog whether its position in the parent's log is known. */
+export const presentBranch = (branch: BranchRecord, hasLog: boolean) => ({
   id: branch.id,
   project_id: branch.projectId,
   ...(branch.parentId === undefined ? {} : { parent_id: branch.parentId }),
+  ...(branch.parentTime === undefined ? {} : { parent_timestamp: seconds(branch.parentTime) }),
+  ...(branch.parentTime === undefined || !hasLog ? {} : { parent_lsn: lsnOf(branch.parentTime) }),
+  init_source: branch.schemaOf === undefined ? 'parent-data' : 'schema-only',
   name: branch.name,
   current_state: branch.state,
   state_changed_at: seconds(branch.updatedAt),
@@ -83,6 +90,8 @@ export const presentBranch = (branch: BranchRecord) => ({
   primary: branch.isDefault,
   protected: branch.isProtected,
   ...(branch.expiresAt === undefined ? {} : { expires_at: branch.expiresAt }),
+  ...(branch.ttlSeconds === undefined ? {} : { ttl_interval_seconds: branch.ttlSeconds }),
+  ...(branch.lastResetAt === undefined ? {} : { last_reset_at: seconds(branch.lastResetAt) }),
   cpu_used_sec: 0,
   active_time_seconds: 0,
   compute_time_seconds: 0,
@@ -90,6 +99,15 @@ export const presentBranch = (branch: BranchRecord) => ({
   data_transfer_bytes: 0,
   created_at: seconds(branch.createdAt),
   updated_at: seconds(branch.updatedAt),
+})
+
+/** What a client noted about a branch. */
+export const presentAnnotation = ({ id, annotation }: BranchRecord) => ({
+  object: { type: 'console/branch', id },
+  value: annotation?.value ?? {},
+  ...(annotation === undefined
+    ? {}
+    : { created_at: seconds(annotation.createdAt), updated_at: seconds(annotation.updatedAt) }),
 })
 
 export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) => ({

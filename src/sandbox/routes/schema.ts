@@ -9,7 +9,7 @@ import { findDatabase } from '../world/catalog-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
-import { readQuery } from './body.ts'
+import { readQuery } from './query.ts'
 import { refreshCatalog } from './roles.ts'
 
 const NOT_HERE = 'NOT_SERVED_BY_SANDBOX'

@@ -48,7 +48,7 @@ export class Background {
   asked(tables: ProjectTables): void {
     const { project, branches, unfinished } = tables
     this.#asked.set(project.id, this.#world.clock.now())
-    if (project.isDetached !== true || unfinished.size > 0) return
+    if (project.isDetached !== true || project.deletedAt !== undefined || unfinished.size > 0) return
     const [root] = branches.values()
     if (root !== undefined) this.#world.commit(project.id, [], [{ action: 'tenant_reattach', branchId: root.id }])
   }

@@ -1,5 +1,5 @@
 /** What each operation asks of that which stands behind the computes, when it begins. */
-import type { ComputeSpec, Computes } from '../computes/computes.ts'
+import type { BranchSource, ComputeSpec, Computes } from '../computes/computes.ts'
 import type { ComputeRecord, OperationRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,7 +12,9 @@ export const beginOperation = (
   const compute = tables.compute(operation.computeId ?? '')
   switch (operation.action) {
     case 'create_branch':
-      return computes.addBranch(operation.branchId, parentOf(operation, tables))
+      return operation.restore === undefined
+        ? computes.addBranch(operation.branchId, sourceOf(operation, tables))
+        : computes.restoreBranch(operation.branchId, operation.restore)
     case 'delete_timeline':
       return computes.removeBranch(operation.branchId)
     case 'delete_tenant':
@@ -33,8 +35,11 @@ export const beginOperation = (
   }
 }
 
-const parentOf = ({ projectId, branchId }: OperationRecord, tables: Tables): string | undefined =>
-  tables.projects.get(projectId)?.branches.get(branchId)?.parentId
+const sourceOf = ({ projectId, branchId }: OperationRecord, tables: Tables): BranchSource | undefined => {
+  const branch = tables.projects.get(projectId)?.branches.get(branchId)
+  if (branch?.schemaOf !== undefined) return { branchId: branch.schemaOf, isSchemaOnly: true }
+  return branch?.parentId === undefined ? undefined : { branchId: branch.parentId, isSchemaOnly: false }
+}
 
 /** The records of a deleted project's branches stay, hidden; their data goes. */
 const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Computes): Promise<void> | undefined => {

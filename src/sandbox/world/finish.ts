@@ -10,11 +10,14 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
     case 'create_branch':
     case 'create_timeline':
     case 'timeline_unarchive':
-      return branch === undefined ? [] : [{ ...branch, state: 'ready', updatedAt: now }]
+      return [branch, tables?.branches.get(operation.restore?.preserveAs ?? '')].flatMap((made) =>
+        made === undefined ? [] : [{ ...made, state: 'ready' as const, updatedAt: now }],
+      )
     case 'timeline_archive':
       return branch === undefined ? [] : [{ ...branch, state: 'archived', updatedAt: now }]
     case 'tenant_detach':
       return tables === undefined ? [] : [{ ...tables.project, isDetached: true }]
+    case 'tenant_attach':
     case 'tenant_reattach':
       return tables === undefined ? [] : [{ ...tables.project, isDetached: false }]
     case 'start_compute':
@@ -41,10 +44,12 @@ const changed = (branch: BranchRecord | undefined, { type, branchId }: ComputeRe
   return [rest]
 }
 
-/** It did not end well: its compute stays as it was, and nothing is pending any more. */
+/** It did not end well: its compute or branch stays as it was, and nothing is pending any more. */
 export const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
   const compute = all.compute(operation.computeId ?? '')
-  return compute === undefined ? [] : [applied(compute, now)]
+  if (compute !== undefined) return [applied(compute, now)]
+  const branch = all.projects.get(operation.projectId)?.branches.get(operation.branchId)
+  return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', updatedAt: now }] : []
 }
 
 /** Where a change was made meanwhile, the state that it asked for stays pending. */

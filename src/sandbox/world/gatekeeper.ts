@@ -8,7 +8,8 @@ import {
 } from '../computes/computes.ts'
 import { unarchive } from './branch-commands.ts'
 import { noteCatalog } from './note-catalog.ts'
-import type { ComputeRecord } from './records.ts'
+import { type BranchRecord, type ComputeRecord, isOver, type OperationRecord } from './records.ts'
+import type { ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
 const CANNOT_START = '57P03'
@@ -23,7 +24,15 @@ export class Gatekeeper implements Gate {
   constructor(world: World, specOf: (compute: ComputeRecord) => ComputeSpec) {
     this.#world = world
     this.#specOf = specOf
-    world.watch({ compute: ({ id }) => this.#changed(id), computeGone: ({ id }) => this.#changed(id) })
+    world.watch({
+      compute: ({ id }) => this.#changed(id),
+      computeGone: ({ id }) => this.#changed(id),
+      branch: ({ id }) => {
+        for (const waiting of this.#waiting.keys()) {
+          if (world.tables.compute(waiting)?.branchId === id) this.#changed(waiting)
+        }
+      },
+    })
   }
 
   #changed(computeId: string): void {
@@ -33,9 +42,11 @@ export class Gatekeeper implements Gate {
   }
 
   async reach(computeId: string): Promise<ComputeSpec> {
-    for (let waited = false; ; waited = true) {
+    /** What had failed before anybody waited here is no answer; it is tried again. */
+    let known: string | undefined
+    for (;;) {
       const compute = this.#world.tables.compute(computeId)
-      if (compute === undefined) {
+      if (compute === undefined || this.#isDeleted(compute)) {
         throw new ConnectionRefusal(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
       }
       if (compute.disabled) {
@@ -44,12 +55,18 @@ export class Gatekeeper implements Gate {
           `The endpoint ${computeId} is disabled: enable it through the API and connect again`,
         )
       }
-      if (compute.state === 'active' && compute.pendingState !== 'idle') {
+      // Whatever it does meanwhile, its data is about to be another branch's.
+      const isResetting = this.#branchOf(compute)?.state === 'resetting'
+      if (!isResetting && compute.state === 'active' && compute.pendingState !== 'idle') {
         this.#note(compute)
         return this.#specOf(compute)
       }
-      if (compute.pendingState === undefined) {
-        if (waited) throw new ConnectionRefusal(CANNOT_START, reasonOf(this.#world, compute))
+      const last = this.#lastOperation(computeId)
+      known ??= last !== undefined && isOver(last) ? last.id : 'none'
+      if (!isResetting && compute.pendingState === undefined) {
+        if (last !== undefined && last.id !== known && hasFailed(last)) {
+          throw new ConnectionRefusal(CANNOT_START, this.#reason(computeId, last))
+        }
         this.#wake(compute)
       }
       await this.#change(computeId)
@@ -60,14 +77,24 @@ export class Gatekeeper implements Gate {
     noteCatalog(this.#world, branchId, catalog)
   }
 
+  #branchOf({ projectId, branchId }: ComputeRecord): BranchRecord | undefined {
+    return this.#world.tables.projects.get(projectId)?.branches.get(branchId)
+  }
+
+  #isDeleted({ projectId }: ComputeRecord): boolean {
+    return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
+  }
+
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */
   #wake(compute: ComputeRecord): void {
     const world = this.#world
-    const branch = world.tables.projects.get(compute.projectId)?.branches.get(compute.branchId)
     world.commit(
       compute.projectId,
       [{ ...compute, pendingState: 'active', updatedAt: world.clock.now() }],
-      [...unarchive(branch), { action: 'start_compute', branchId: compute.branchId, computeId: compute.id }],
+      [
+        ...unarchive(this.#branchOf(compute)),
+        { action: 'start_compute', branchId: compute.branchId, computeId: compute.id },
+      ],
     )
   }
 
@@ -84,11 +111,27 @@ export class Gatekeeper implements Gate {
       this.#waiting.set(computeId, waiting)
     })
   }
+
+  /** The last one on this compute. */
+  #lastOperation(computeId: string): OperationRecord | undefined {
+    const tables = this.#tablesOf(computeId)
+    const last = tables?.operations.findLast(({ id }) => tables.operationById.get(id)?.computeId === computeId)
+    return tables?.operationById.get(last?.id ?? '')
+  }
+
+  #tablesOf(computeId: string): ProjectTables | undefined {
+    return this.#world.tables.projects.get(this.#world.tables.compute(computeId)?.projectId ?? '')
+  }
+
+  /** One that was cancelled tells why by the operation that it waited for. */
+  #reason(computeId: string, operation: OperationRecord): string {
+    const operations = this.#tablesOf(computeId)?.operationById
+    let failed: OperationRecord | undefined = operation
+    while (failed !== undefined && failed.error === undefined) failed = operations?.get(failed.waitsFor ?? '')
+    const why = failed?.error === undefined ? '' : `: ${failed.error}`
+    return `The endpoint ${computeId} could not be started${why}`
+  }
 }
 
-const reasonOf = (world: World, { id, projectId }: ComputeRecord): string => {
-  const tables = world.tables.projects.get(projectId)
-  const last = tables?.operations.findLast((operation) => tables.operationById.get(operation.id)?.computeId === id)
-  const error = tables?.operationById.get(last?.id ?? '')?.error
-  return `The endpoint ${id} could not be started${error === undefined ? '' : `: ${error}`}`
-}
+const hasFailed = (operation: OperationRecord): boolean =>
+  isOver(operation) && operation.status !== 'finished' && operation.status !== 'skipped'

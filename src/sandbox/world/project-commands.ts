@@ -119,26 +119,6 @@ export const updateProject = (
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
 const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
-/** The project is gone at once; `delete_tenant` runs on after it. */
-export const deleteProject = (world: World, id: string): ProjectRecord => {
-  const { project, branches, computes } = world.project(id)
-  world.checkUnlocked(id)
-  if ([...branches.values()].some(({ isProtected }) => isProtected)) {
-    throw new Refusal(422, 'cannot delete a project with protected branches')
-  }
-  const [root] = branches.values()
-  const suspensions = [...computes.values()]
-    .filter(({ state }) => state !== 'idle')
-    .map((compute) => ({ action: 'suspend_compute', branchId: compute.branchId, computeId: compute.id }))
-  world.commit(
-    id,
-    [{ ...project, deletedAt: world.clock.now() }],
-    [...suspensions, { action: 'delete_tenant', branchId: root?.id ?? '' }],
-    [...computes.values()],
-  )
-  return project
-}
-
 export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number =>
   historyRetentionSeconds ?? DEFAULT_RETENTION_SECONDS
 

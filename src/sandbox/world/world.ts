@@ -9,8 +9,10 @@ import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
   ComputeRecord,
+  KeyRecord,
   OperationRecord,
   ProjectRecord,
+  RestoreWork,
   WorldChange,
   WorldRecord,
 } from './records.ts'
@@ -31,6 +33,7 @@ export interface Watcher {
 export interface WorldOptions {
   readonly clock: SandboxClock
   readonly store: Store
+  readonly keepsHistory: boolean
   readonly durations: Durations
   /** How far they vary to either side, as a share; the usual where it is left out. */
   readonly durationSpread?: number | undefined
@@ -48,10 +51,13 @@ export interface NewOperation {
   readonly branchId: string
   readonly computeId?: string
   readonly restarts?: boolean
+  readonly restore?: RestoreWork
 }
 
 export class World {
   readonly clock: SandboxClock
+  /** Whether a branch can be had as it was; real data is kept only as it is. */
+  readonly keepsHistory: boolean
   readonly tables = new Tables()
   readonly #options: WorldOptions
   readonly #timers = new Set<() => void>()
@@ -62,6 +68,7 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.clock = options.clock
+    this.keepsHistory = options.keepsHistory
     this.#options = options
     this.#runner = this.#newRunner()
   }
@@ -164,19 +171,19 @@ export class World {
    * @throws {Refusal} 423.
    */
   checkUnlocked(projectId: string): void {
-    if (this.project(projectId).unfinished.size > 0) {
+    this.checkIdle(this.project(projectId))
+  }
+
+  /** The same of a project that may be deleted. @throws {Refusal} 423. */
+  checkIdle(tables: ProjectTables): void {
+    if (tables.unfinished.size > 0) {
       const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
-      throw new Refusal(423, `${known}: ${this.#running(projectId)}`)
+      throw new Refusal(423, `${known}: ${runningIn(tables)}`)
     }
   }
 
-  /** The operation that holds the lock, in words. */
-  #running(projectId: string): string {
-    const { unfinished, operationById } = this.project(projectId)
-    const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
-    if (running === undefined) return 'an operation is running'
-    const { id, action, computeId, branchId, status } = running
-    return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
+  keepKey(put: KeyRecord): void {
+    this.#keep([{ put }])
   }
 
   /**
@@ -208,7 +215,7 @@ export class World {
 
   #newOperation(
     projectId: string,
-    { action, branchId, computeId, restarts }: NewOperation,
+    { action, branchId, computeId, restarts, restore }: NewOperation,
     ordinal: number,
     before?: OperationRecord,
   ): OperationRecord {
@@ -228,6 +235,7 @@ export class World {
       ...(before === undefined ? { startedAt: now } : { waitsFor: before.id }),
       durationMs: durationOf(action, ordinal, this.#options.durations, this.#options.durationSpread),
       ...(restarts === undefined ? {} : { restarts }),
+      ...(restore === undefined ? {} : { restore }),
     }
   }
 
@@ -266,4 +274,12 @@ export class World {
         : change.put.projectId
     this.#history.note(this.clock.now(), kind, id, this.tables.projects.get(projectId ?? ''))
   }
+}
+
+/** The operation that holds the lock, in words. */
+const runningIn = ({ unfinished, operationById }: ProjectTables): string => {
+  const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
+  if (running === undefined) return 'an operation is running'
+  const { id, action, computeId, branchId, status } = running
+  return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
 }

@@ -60,10 +60,15 @@ export class DataFolders {
 
   /** The programs that can open a branch's data. @throws {Error} where this machine has none of that version. */
   binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
-    const major = versionIn(this.branch(branchId)) ?? pgVersion
+    return this.binariesFor(this.branch(branchId), pgVersion)
+  }
+
+  /** The same for any folder of data; `usual` where it holds none yet. */
+  binariesFor(folder: string, usual: number): Binaries {
+    const major = versionIn(folder) ?? usual
     const binaries = this.#versions.get(major)
     if (binaries !== undefined) return binaries
-    throw new Error(`Postgres ${major} is not installed here, and the data of ${branchId} needs it`)
+    throw new Error(`Postgres ${major} is not installed here, and the data in ${folder} needs it`)
   }
 
   /** A branch without data of its own yet starts from the template, with its roles and databases. */
@@ -85,6 +90,27 @@ export class DataFolders {
     await copyAtRest(this.branch(from), making)
     this.remove(to)
     renameSync(making, to)
+  }
+
+  /**
+   * A branch gets a copy of another one; what it had becomes the branch `preserveAs`, where that is named. May be done
+   * again after it was cut off at any point.
+   */
+  async restoreBranch(
+    id: string,
+    { from, server, preserveAs }: { from: string; server: PostgresServer | undefined; preserveAs: string | undefined },
+  ): Promise<void> {
+    const folder = this.branch(id)
+    const fresh = `${folder}.restored`
+    // One without data is made from its roles and databases when it is first needed.
+    if (this.hasBranch(from)) await this.copyBranch(from, server, fresh)
+    if (preserveAs === undefined || this.hasBranch(preserveAs)) this.remove(folder)
+    else if (existsSync(folder)) renameSync(folder, this.branch(preserveAs))
+    if (existsSync(fresh)) renameSync(fresh, folder)
+  }
+
+  replicasOf(branchId: string): readonly string[] {
+    return readdirSync(join(this.#root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
   }
 
   /** Whether a replica's folder is a copy of this branch. */

@@ -1,8 +1,10 @@
 /** Computes that are Postgres: a process for each that runs, a data folder for each branch, a proxy before them. */
+import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import {
   type Activity,
+  type BranchSource,
   type ComputeAddress,
   type ComputeSpec,
   type Computes,
@@ -11,6 +13,7 @@ import {
   type FoundCatalog,
   type Gate,
   type Login,
+  type RestoreWork,
   usualVersion,
 } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
@@ -24,6 +27,7 @@ import { type Home, type HomeOptions, openHome } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { Poolers } from './poolers.ts'
 import { dumpSchema } from './schema.ts'
+import { dropRows } from './schema-only.ts'
 import { serveCompute, writeConfiguration } from './serve-compute.ts'
 import type { PostgresServer } from './server.ts'
 import { SUPERVISOR, withSession } from './session.ts'
@@ -115,12 +119,35 @@ class PostgresComputes implements Computes {
     return [...this.#home.versions.keys()].sort((a, b) => a - b)
   }
 
-  addBranch(id: string, parentId: string | undefined): Promise<void> {
-    return this.#branches.run(parentId ?? id, async () => {
+  addBranch(id: string, source: BranchSource | undefined): Promise<void> {
+    return this.#branches.run(source?.branchId ?? id, async () => {
       // A parent without data has nothing but its roles and databases, and the branch's record has them too.
-      if (parentId === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(parentId)) return
-      await this.#data.copyBranch(parentId, this.#primaryOf(parentId), this.#data.branch(id))
+      if (source === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(source.branchId)) return
+      const folder = this.#data.branch(id)
+      const server = this.#primaryOf(source.branchId)
+      if (!source.isSchemaOnly) return this.#data.copyBranch(source.branchId, server, folder)
+      // The branch is there only once its rows are not.
+      const copy = `${folder}.copy`
+      await this.#data.copyBranch(source.branchId, server, copy)
+      await dropRows(id, copy, this.#data.binariesFor(copy, 0), { ...this.#options, home: this.#home })
+      renameSync(copy, folder)
     })
+  }
+
+  async restoreBranch(id: string, { from, preserveAs }: RestoreWork): Promise<void> {
+    const own = [...this.#running].filter(([, { spec }]) => spec.branchId === id)
+    await Promise.all(own.map(([computeId]) => this.stop(computeId)))
+    const restore = async (): Promise<void> => {
+      // A client may have woken it since.
+      for (const [computeId, { spec }] of this.#running) {
+        if (spec.branchId === id && spec.type === 'read_write') await this.#end(computeId)
+      }
+      await this.#data.restoreBranch(id, { from, server: this.#primaryOf(from), preserveAs })
+    }
+    await this.#branches.run(id, () => (from === id ? restore() : this.#branches.run(from, restore)))
+    await Promise.all(
+      this.#data.replicasOf(id).map((replica) => this.#work.run(replica, () => this.#forgetData(replica))),
+    )
   }
 
   removeBranch(id: string): Promise<void> {
@@ -160,8 +187,7 @@ class PostgresComputes implements Computes {
   forget(id: string): Promise<void> {
     return this.#work.run(id, async () => {
       this.#proxy?.shut(id)
-      await this.#halt(id)
-      this.#data.remove(this.#data.replica(id))
+      await this.#forgetData(id)
     })
   }
 
@@ -309,25 +335,32 @@ class PostgresComputes implements Computes {
   #copyAgain(spec: ComputeSpec): void {
     if (this.#running.get(spec.id)?.spec.branchId !== spec.branchId) return
     const copied = this.#work.run(spec.id, async () => {
-      await this.#halt(spec.id)
-      this.#data.remove(this.#data.replica(spec.id))
+      await this.#forgetData(spec.id)
       await this.#launch(spec)
     })
     this.#logFailure(spec.id, copied)
   }
 
+  /** Of a replica, whose data is a copy. */
+  async #forgetData(id: string): Promise<void> {
+    await this.#halt(id)
+    this.#data.remove(this.#data.replica(id))
+  }
+
   async #halt(id: string): Promise<void> {
+    const spec = this.#running.get(id)?.spec
+    if (spec?.type === 'read_write') await this.#branches.run(spec.branchId, () => this.#end(id))
+    else await this.#end(id)
+  }
+
+  async #end(id: string): Promise<void> {
     const running = this.#running.get(id)
     if (running === undefined) return
     const { server, spec } = running
     if (spec.type === 'read_write') await this.#tellCatalog(spec, server)
     this.#running.delete(id)
-    const stop = async (): Promise<void> => {
-      await server.stop()
-      await this.#poolers.stop(id)
-    }
-    if (spec.type === 'read_write') await this.#branches.run(spec.branchId, stop)
-    else await stop()
+    await server.stop()
+    await this.#poolers.stop(id)
   }
 
   /** Nobody can ask a server that has stopped; one that cannot answer stops all the same. */
