@@ -62,11 +62,14 @@ test('a database is made, renamed, given another owner and deleted', async () =>
   await call('POST', roles, { role: { name: 'sally' } })
   await settle()
   const made = await call('POST', databases, { database: { name: 'shop', owner_name: 'neondb_owner' } })
-  expect(made).toMatchObject({ status: 201, body: { database: { id: 2, name: 'shop', owner_name: 'neondb_owner' } } })
+  expect(made).toMatchObject({ status: 201, body: { database: { name: 'shop', owner_name: 'neondb_owner' } } })
   expect(operationsOf(made)).toEqual(['apply_config running'])
   await settle()
   const changed = await call('PATCH', `${databases}/shop`, { database: { name: 'store', owner_name: 'sally' } })
-  expect(changed).toMatchObject({ status: 200, body: { database: { id: 2, name: 'store', owner_name: 'sally' } } })
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { database: { id: made.body.database.id, name: 'store', owner_name: 'sally' } },
+  })
   await settle()
   expect((await call('PATCH', `${databases}/store`, { database: {} })).body.operations).toEqual([])
   expect(await call('DELETE', `${roles}/sally`)).toMatchObject({
@@ -77,6 +80,11 @@ test('a database is made, renamed, given another owner and deleted', async () =>
   expect((await call('DELETE', `${databases}/store`)).status).toBe(200)
   await settle()
   expect((await call('DELETE', `${databases}/store`)).status).toBe(204)
+  const again = await call('POST', databases, { database: { name: 'store', owner_name: 'neondb_owner' } })
+  expect(again.body.database.id).not.toBe(made.body.database.id)
+  expect((await call('DELETE', `${databases}/store`)).status).toBe(423)
+  await settle()
+  await call('DELETE', `${databases}/store`)
   expect((await call('GET', `${databases}/store`)).status).toBe(404)
 })
 

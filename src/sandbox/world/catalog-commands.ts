@@ -5,9 +5,9 @@ import {
   type Catalog,
   catalogOf,
   type DatabaseRecord,
+  newDatabaseId,
   newPassword,
   newRole,
-  nextDatabaseId,
   type RoleRecord,
 } from './catalog.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord } from './records.ts'
@@ -72,7 +72,7 @@ export const createDatabase = (
   const { roles, databases } = changeable(world, at)
   checkFreeName(databases, name)
   const now = world.clock.now()
-  const database = { id: nextDatabaseId(databases), name, owner, createdAt: now, updatedAt: now }
+  const database = { id: newDatabaseId(), name, owner, createdAt: now, updatedAt: now }
   const kept = { roles, databases: [...databases, database] }
   return { database, operations: keep(world, at, kept, [{ kind: 'put-database', name, owner }]) }
 }

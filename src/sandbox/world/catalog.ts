@@ -1,5 +1,5 @@
 /** The roles and databases of a branch: as they are kept, and what can change about them. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 
 export interface RoleRecord {
   readonly name: string
@@ -49,10 +49,10 @@ export const newCatalog = (
   roleName: string = ownerNameOf(databaseName),
 ): Catalog => ({
   roles: [newRole(roleName, now)],
-  databases: [{ id: 1, name: databaseName, owner: roleName, createdAt: now, updatedAt: now }],
+  databases: [{ id: newDatabaseId(), name: databaseName, owner: roleName, createdAt: now, updatedAt: now }],
 })
 
 export const catalogOf = ({ roles = [], databases = [] }: Partial<Catalog>): Catalog => ({ roles, databases })
 
-export const nextDatabaseId = (databases: readonly DatabaseRecord[]): number =>
-  Math.max(0, ...databases.map(({ id }) => id)) + 1
+/** Of no database before it: a client that knew one which was deleted must see that this is another. */
+export const newDatabaseId = (): number => randomInt(1, 2 ** 31)

@@ -1,7 +1,7 @@
 /** What SQL did to a branch's roles and databases, taken up into its record. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FoundCatalog } from '../computes/computes.ts'
-import { type Catalog, catalogOf, type DatabaseRecord, nextDatabaseId, type RoleRecord } from './catalog.ts'
+import { type Catalog, catalogOf, type DatabaseRecord, newDatabaseId, type RoleRecord } from './catalog.ts'
 import type { World } from './world.ts'
 
 /** Of a branch with changes that Postgres has yet to carry out, the record knows better. */
@@ -25,13 +25,11 @@ const merge = (before: Catalog, found: FoundCatalog, now: number): Catalog => {
     const kept = isPassword && password !== undefined ? { password } : {}
     return { ...rest, ...kept, canLogin: role.canLogin, updatedAt: now }
   })
-  const databases: DatabaseRecord[] = []
-  for (const { name, owner } of found.databases) {
+  const databases = found.databases.map(({ name, owner }): DatabaseRecord => {
     const known = before.databases.find((database) => database.name === name)
-    const id = known?.id ?? nextDatabaseId([...before.databases, ...databases])
-    if (known?.owner === owner) databases.push(known)
-    else databases.push({ id, name, owner, createdAt: known?.createdAt ?? now, updatedAt: now })
-  }
+    if (known?.owner === owner) return known
+    return { id: known?.id ?? newDatabaseId(), name, owner, createdAt: known?.createdAt ?? now, updatedAt: now }
+  })
   // In the order of the record, so that the first of each stays the first.
   return { roles: inOrder(roles, before.roles), databases: inOrder(databases, before.databases) }
 }

@@ -22,6 +22,8 @@ export const sqlName = z
   .refine((name) => !CONTROL.test(name), { error: 'must not contain control characters' })
   .refine((name) => !RESERVED_NAME.test(name), { error: 'is a reserved name' })
 
+const id = z.string().regex(/^[a-z0-9-]{1,60}$/, { error: 'must have 1 to 60 lower-case letters, digits and hyphens' })
+
 /** Of both requests. */
 const attributes = {
   name: z.string().min(1).max(256).optional(),
@@ -52,11 +54,8 @@ export const newProject = z.object({
     .optional(),
   pg_version: z.int().optional(),
   provisioner: common.provisioner,
-  region_id: z
-    .string()
-    .regex(/^[a-z0-9-]{1,60}$/, { error: 'must have 1 to 60 lower-case letters, digits and hyphens' })
-    .optional(),
-  org_id: z.string().optional(),
+  region_id: id.optional(),
+  org_id: id.optional(),
   store_passwords: z.literal(true, { error: 'must be true: the sandbox always stores passwords' }).optional(),
   /** Deprecated names of the default endpoint settings. */
   autoscaling_limit_min_cu: common.autoscaling_limit_min_cu,

@@ -63,10 +63,15 @@ export class DataFolders {
 
   /** The programs that can open a branch's data. @throws {Error} where this machine has none of that version. */
   binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
-    const major = versionIn(this.branch(branchId)) ?? pgVersion
+    return this.binariesFor(this.branch(branchId), pgVersion)
+  }
+
+  /** The same for any folder of data; `usual` where it holds none yet. */
+  binariesFor(folder: string, usual: number): Binaries {
+    const major = versionIn(folder) ?? usual
     const binaries = this.#versions.get(major)
     if (binaries !== undefined) return binaries
-    throw new Error(`Postgres ${major} is not installed here, and the data of ${branchId} needs it`)
+    throw new Error(`Postgres ${major} is not installed here, and the data in ${folder} needs it`)
   }
 
   /** A branch without data of its own yet starts from the template, with its roles and databases. */

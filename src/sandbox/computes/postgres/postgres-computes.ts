@@ -132,7 +132,7 @@ class PostgresComputes implements Computes {
       // The branch is there only once its rows are not.
       const copy = `${folder}.copy`
       await this.#data.copyBranch(source.branchId, server, copy)
-      await dropRows(id, copy, this.#home, this.#options)
+      await dropRows(id, copy, this.#data.binariesFor(copy, 0), { ...this.#options, home: this.#home })
       renameSync(copy, folder)
     })
   }
