@@ -1,6 +1,7 @@
 export * from './canonical-json.ts'
 export * from './differences.ts'
 export * from './group-by.ts'
+export * from './issue-text.ts'
 export * from './json-schema.ts'
 export * from './map-concurrently.ts'
 export * from './nearest.ts'
