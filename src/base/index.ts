@@ -1,1 +1,3 @@
+export * from './errors.ts'
+export * from './git.ts'
 export * from './group-by.ts'

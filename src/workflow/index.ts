@@ -1,6 +1,6 @@
+export { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../base/index.ts'
 export { manifestsAt } from './at-ref.ts'
 export { allowed, keepToBudgets } from './consents.ts'
-export { commitOf, fetchCommit, git, parentsOf } from './git.ts'
 export { type Interruption, onInterrupt } from './interruption.ts'
 export { type Look, type LookOptions, look, lookAt, planOfBase, weakenedGuards } from './look.ts'
 export { DEFAULT_PATHS, type ManifestOptions, type Manifests, pathsOf, readManifests } from './manifests.ts'

@@ -230,7 +230,7 @@ test('a tree of trees without end ends soon', async () => {
   world.open()
   const { code, log } = await world.run()
   expect(code).toBe(1)
-  expect(log).toContain('title=E_GIT::git ls-tree says more than 64 MiB.')
+  expect(log).toContain('title=E_GIT::git ls-tree prints more than 64 MiB.')
 })
 
 test.each([
