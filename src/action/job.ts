@@ -1,6 +1,7 @@
 /** Everything that the commands of the Action share. */
-import { relative, sep } from 'node:path'
+import { posix, relative, sep } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
+import { encodePath } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
@@ -41,8 +42,10 @@ export const frameOf = ({ env, event, prefix }: Job, marker: string) => ({
   linkTo: (file: string, line: number): string | undefined => {
     const server = env.GITHUB_SERVER_URL ?? ''
     if (server === '' || event.repository === '' || event.sha === '') return undefined
-    const path = `${prefix}${file}`.split('/').map(encodeURIComponent).join('/')
-    return `${server}/${event.repository}/blob/${event.sha}/${path}#L${line}`
+    // A path that leaves the repository would lead to another page of the server.
+    const path = posix.normalize(`${prefix}${file}`)
+    if (path.startsWith('../')) return undefined
+    return `${server}/${event.repository}/blob/${event.sha}/${encodePath(path)}#L${line}`
   },
 })
 

@@ -1,6 +1,6 @@
 /** A plan as Markdown: the verdict first, then what interrupts, then the rest. */
 import { type Change, isEmptyPlan, type Origin, type Plan, REASONS } from '../model/index.ts'
-import { plainText } from './plain-text.ts'
+import { folded, literal } from './markdown.ts'
 import { counted, group } from './style.ts'
 import {
   computeTitle,
@@ -24,7 +24,7 @@ export interface MarkdownContext {
 
 export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string => {
   const { summary } = plan
-  const seen = extra.takenAt === undefined ? '' : ` Seen at ${escapeMarkdown(extra.takenAt)}.`
+  const seen = extra.takenAt === undefined ? '' : ` Seen at ${literal(extra.takenAt)}.`
   if (isEmptyPlan(plan)) return `**${NO_CHANGES}**${seen}\n`
   const { introduced, drift } = extra.since?.origin ?? { introduced: plan.changes, drift: [] }
   const loud = introduced.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)
@@ -36,7 +36,7 @@ export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string =>
     folded(`Order of ${counted(plan.steps.length, 'step')}`, stepList(plan)),
     ...(plan.unmanaged.length > 0 ? [folded(`Not managed: ${group(plan.unmanaged.length)}`, unmanagedList(plan))] : []),
     ...(plan.warnings.length > 0
-      ? [plan.warnings.map(({ code, message }) => `- **${code}** ${escapeMarkdown(message)}`).join('\n')]
+      ? [plan.warnings.map(({ code, message }) => `- **${code}** ${literal(message)}`).join('\n')]
       : []),
   ].join('\n\n')}\n`
 }
@@ -46,15 +46,6 @@ const parts = (loud: readonly Change[], quiet: readonly Change[]): readonly stri
   ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet)] : []),
 ]
 
-/** Text of unknown origin: no Markdown, no HTML, no mention and no table cell can be made of it. */
-export const escapeMarkdown = (text: string): string =>
-  plainText(text)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[\\`*_{}[\]()#+!|~$^-]/g, '\\$&')
-    .replace(/[@:/]/g, (char) => `&#${char.charCodeAt(0)};`)
-
 const table = (changes: readonly Change[]): string => {
   const isFleet = isOfFleet(changes)
   return [
@@ -63,13 +54,13 @@ const table = (changes: readonly Change[]): string => {
     ...changes.map((change) => {
       const cells = [
         `\`${SYMBOLS[change.kind]}\``,
-        ...(isFleet ? [escapeMarkdown(change.project)] : []),
-        escapeMarkdown(change.branch.name),
-        `${escapeMarkdown(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${escapeMarkdown(change.compute.id)}`}`,
+        ...(isFleet ? [literal(change.project)] : []),
+        literal(change.branch.name),
+        `${literal(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${literal(change.compute.id)}`}`,
         whatChanges(change),
-        `${isDisruptive(change.impact) ? '**' : ''}${escapeMarkdown(impactWords(change))}${isDisruptive(change.impact) ? '**' : ''}${
-          change.windows === undefined ? '' : `<br>${escapeMarkdown(windowWords(change))}`
-        }${change.refused === undefined ? '' : `<br>refused: ${escapeMarkdown(change.refused)}`}`,
+        `${isDisruptive(change.impact) ? `**${impactWords(change)}**` : impactWords(change)}${
+          change.windows === undefined ? '' : `<br>${literal(windowWords(change))}`
+        }${change.refused === undefined ? '' : `<br>refused: ${literal(change.refused)}`}`,
       ]
       return `| ${cells.join(' | ')} |`
     }),
@@ -79,12 +70,12 @@ const table = (changes: readonly Change[]): string => {
 const whatChanges = (change: Change): string => {
   const attributes = change.attributes.map(
     ({ path, before, after }) =>
-      `${escapeMarkdown(path)}: ${before === undefined ? '' : `${escapeMarkdown(before)} → `}${escapeMarkdown(after)}`,
+      `${literal(path)} ${before === undefined ? '' : `${literal(before)} → `}${literal(after)}`,
   )
-  const moved = change.from === undefined ? [] : [`from ${escapeMarkdown(change.from.name)}`]
+  const moved = change.from === undefined ? [] : [`from ${literal(change.from.name)}`]
   const [reason] = change.reasons
   const words = [...moved, ...attributes]
-  return words.length > 0 ? words.join('<br>') : reason === undefined ? '' : escapeMarkdown(REASONS[reason])
+  return words.length > 0 ? words.join('<br>') : reason === undefined ? '' : REASONS[reason]
 }
 
 const stepList = (plan: Plan): string => {
@@ -93,7 +84,7 @@ const stepList = (plan: Plan): string => {
   return plan.steps
     .map(
       (step, index) =>
-        `${index + 1}. ${escapeMarkdown(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? ` — **${escapeMarkdown(impactWords(step))}**` : ''}`,
+        `${index + 1}. ${literal(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? ` — **${impactWords(step)}**` : ''}`,
     )
     .join('\n')
 }
@@ -102,10 +93,8 @@ const unmanagedList = ({ unmanaged }: Plan): string =>
   unmanaged
     .map(
       ({ branch, compute }) =>
-        `- ${escapeMarkdown(computeTitle(compute))} on ${escapeMarkdown(branch.name)} ${escapeMarkdown(compute.id ?? '')}`,
+        `- ${literal(computeTitle(compute))} on ${literal(branch.name)}${compute.id === undefined ? '' : ` ${literal(compute.id)}`}`,
     )
     .join('\n')
-
-const folded = (title: string, body: string): string => `<details><summary>${title}</summary>\n\n${body}\n\n</details>`
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
