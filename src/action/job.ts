@@ -1,7 +1,6 @@
 /** Everything that the commands of the Action share. */
-import { posix, relative, sep } from 'node:path'
+import { relative, sep } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
-import { encodePath } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
@@ -10,6 +9,7 @@ import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
 import { GitHubError, openGitHub } from './github.ts'
 import type { Environment, Inputs } from './inputs.ts'
+import { linkTo } from './link.ts'
 import type { Runner } from './runner.ts'
 
 export interface Job {
@@ -35,18 +35,11 @@ export const prefixOf = (root: string, cwd: string): string => {
 }
 
 /** What every comment and summary has around it. */
-export const frameOf = ({ env, event, prefix }: Job, marker: string) => ({
+export const frameOf = (job: Job, marker: string) => ({
   marker,
-  commit: event.sha,
+  commit: job.event.sha,
   whole: 'the job summary, and all of it in the file of the output `json-plan-path`',
-  linkTo: (file: string, line: number): string | undefined => {
-    const server = env.GITHUB_SERVER_URL ?? ''
-    if (server === '' || event.repository === '' || event.sha === '') return undefined
-    // A path that leaves the repository would lead to another page of the server.
-    const path = posix.normalize(`${prefix}${file}`)
-    if (path.startsWith('../')) return undefined
-    return `${server}/${event.repository}/blob/${event.sha}/${encodePath(path)}#L${line}`
-  },
+  linkTo: (file: string, line: number): string | undefined => linkTo(job, file, line),
 })
 
 /** Whether the live project can be looked at: with a key, or on a sandbox. */

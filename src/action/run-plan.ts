@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
+import { PRIVATE } from '../base/index.ts'
 import { type Desired, hasErrors, isEmptyPlan, type Origin, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import { changeAnnotations, jsonPlan, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
@@ -94,7 +95,7 @@ const savePlan = (job: Job, plan: Plan, { observed }: Look, manifests: Manifests
   const { inputs, runner, cwd } = job
   const path = inputs.planFile === '' ? join(scratch(job), 'espalier-plan.json') : resolve(cwd, inputs.planFile)
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, encodeSavedPlan(plan, observed, manifests))
+  writeFileSync(path, encodeSavedPlan(plan, observed, manifests), { mode: PRIVATE })
   runner.output('plan-path', path)
 }
 
@@ -102,7 +103,7 @@ const savePlan = (job: Job, plan: Plan, { observed }: Look, manifests: Manifests
 const saveView = (job: Job, plan: Plan): void => {
   const path = join(scratch(job), 'espalier-plan-view.json')
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, jsonPlan(plan))
+  writeFileSync(path, jsonPlan(plan), { mode: PRIVATE })
   job.runner.output('json-plan-path', path)
 }
 

@@ -33,5 +33,7 @@ export const encodePath = (path: string): string =>
   path
     .replace(/\p{Cs}/gu, '\ufffd')
     .split('/')
-    .map((segment) => encodeURIComponent(segment).replace(/[!'()*~]/g, (char) => `%${hex(char.charCodeAt(0), 2)}`))
+    .map((segment) =>
+      encodeURIComponent(segment).replace(/[!'()*~]/g, (char) => `%${hex(char.charCodeAt(0), 2).toUpperCase()}`),
+    )
     .join('/')

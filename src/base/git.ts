@@ -120,8 +120,8 @@ const start = async (cwd: string, args: readonly string[], { input, isRemote = f
 const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,
-    (cwd) => `${cwd} is not in a git repository.`,
-    'Run this in the clone that holds the manifests.',
+    () => 'This folder is not in a git repository, so there is nothing to compare with.',
+    'Run it in the repository of the manifests. `espalier plan` without --base needs no git.',
   ],
   [
     /dubious ownership/,

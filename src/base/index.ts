@@ -1,4 +1,5 @@
 export * from './errors.ts'
 export * from './escape.ts'
+export * from './files.ts'
 export * from './git.ts'
 export * from './group-by.ts'

@@ -1,6 +1,5 @@
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './codes.ts'
 export { MAX_FILE_BYTES } from './files/limits.ts'
-export { readBounded, readBoundedFile } from './files/read-bounded.ts'
 export { type LocatedFile, loadManifests, readFiles } from './load.ts'
 export { parseManifests } from './parse.ts'
 export { manifestSchema } from './schema/manifest-schema.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix } from 'node:path'
-import { commitOf, git } from '../base/index.ts'
+import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests } from './manifests.ts'
@@ -39,7 +39,7 @@ export const manifestsAt = async (
   { paths, sizeTable }: Pick<Manifests, 'paths' | 'sizeTable'>,
   { cwd = process.cwd(), missing = 'left-out' }: AtRefOptions = {},
 ): Promise<Manifests> => {
-  const outside = paths.find((path) => isAbsolute(path) || posix.normalize(path).startsWith('..'))
+  const outside = paths.find((path) => isAbsolute(path) || !isInside(cwd, join(cwd, path)))
   if (outside !== undefined) {
     throw new EspalierError('E_GIT', `${outside} leads out of the current folder, so it cannot be read at ${ref}.`, {
       hint: 'Name paths below the current folder.',

@@ -218,7 +218,7 @@ test.each([
   [
     'outside of a repository',
     (): string => mkdtempSync(join(tmpdir(), 'espalier-none-')),
-    /is not in a git repository/,
+    /This folder is not in a git repository/,
   ],
   ['in a folder that is not there', (): string => '/nowhere/at/all', /there is no folder \/nowhere\/at\/all/],
 ])('%s, the message says so', async (_where, make, message) => {
@@ -229,5 +229,5 @@ test('a commit that is not there is no other problem', async () => {
   const repository = makeHostileRepository()
   await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('There is no commit no-such here.')
   rmSync(join(repository.folder, '.git', 'HEAD'))
-  await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('is not in a git repository')
+  await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('This folder is not in a git repository')
 })

@@ -1,9 +1,7 @@
-/** What surrounds every comment of the Action. */
+/** Links to the lines of manifests. */
 import { expect, test } from 'vitest'
 import { readEvent } from '../../src/action/event.ts'
-import { readInputs } from '../../src/action/inputs.ts'
-import { frameOf } from '../../src/action/job.ts'
-import { openRunner } from '../../src/action/runner.ts'
+import { linkTo as linkOf } from '../../src/action/link.ts'
 
 const env = {
   GITHUB_SERVER_URL: 'https://github.com',
@@ -12,17 +10,7 @@ const env = {
   GITHUB_EVENT_NAME: 'push',
 }
 const linkTo = (file: string, prefix = ''): string | undefined =>
-  frameOf(
-    {
-      env,
-      inputs: readInputs({}),
-      event: readEvent(env),
-      runner: openRunner(env, () => undefined, prefix),
-      cwd: '/',
-      prefix,
-    },
-    '',
-  ).linkTo(file, 17)
+  linkOf({ env, event: readEvent(env), prefix }, file, 17)
 
 test.each([
   ['espalier/a)(www.evil.com/please-approve/x.yaml', 'espalier/a%29%28www.evil.com/please-approve/x.yaml'],
