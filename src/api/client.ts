@@ -9,6 +9,7 @@ import {
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { systemClock } from './clock.ts'
 import { ApiError } from './errors.ts'
+import { pageTurner } from './pages.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type CallOptions, Requester } from './requester.ts'
 import { Transport } from './transport.ts'
@@ -88,6 +89,7 @@ export const createWriteApi = (options: ApiOptions): WriteApi => {
 interface Connection {
   readonly requester: Requester
   readonly transport: Transport
+  readonly clock: Clock
 }
 
 const connect = (options: ApiOptions): Connection => {
@@ -110,27 +112,17 @@ const connect = (options: ApiOptions): Connection => {
     budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
     lockTimeoutMs: options.lockTimeoutMs ?? 600_000,
   })
-  return { requester, transport }
+  return { requester, transport, clock }
 }
 
 /** The largest pages that the API gives, so that a project costs few requests. */
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
-/** A list that goes on for ever would be read for ever. */
-const MAX_LISTED = 200_000
-
-const checkEnds = (length: number, path: string): void => {
-  if (length <= MAX_LISTED) return
-  throw new ApiError('E_ANSWER', 'The control API lists more than 200,000 of them, and no end.', {
-    method: 'GET',
-    path,
-  })
-}
-
-const reading = ({ requester, transport }: Connection): ReadApi => ({
+const reading = ({ requester, transport, clock }: Connection): ReadApi => ({
   async listProjects() {
     const projects: wire.Project[] = []
+    const next = pageTurner('/projects', clock)
     let cursor: string | undefined
     do {
       const page = await requester.call(
@@ -139,23 +131,21 @@ const reading = ({ requester, transport }: Connection): ReadApi => ({
         wire.projectsAnswer,
       )
       for (const project of page.projects) projects.push(project)
-      checkEnds(projects.length, '/projects')
       // The cursor is there on the last page too: a page that is not full is the last one.
-      cursor = page.projects.length < PROJECT_PAGE ? undefined : (page.pagination?.cursor ?? undefined)
+      cursor = next(page.projects.length < PROJECT_PAGE ? undefined : page.pagination?.cursor, projects.length)
     } while (cursor !== undefined)
     return projects
   },
   getProject: (projectId) => requester.call('GET', below(projectId), wire.projectAnswer),
   async listBranches(projectId) {
     const branches: ObservedBranch[] = []
+    const next = pageTurner(below(projectId, 'branches'), clock)
     let cursor: string | undefined
     do {
       const path = `${below(projectId, 'branches')}${query({ limit: BRANCH_PAGE, cursor })}`
       const page = await requester.call('GET', path, wire.branchesAnswer)
       for (const branch of page.branches) branches.push(branch)
-      checkEnds(branches.length, path)
-      const next = page.branches.length === 0 ? undefined : (page.pagination?.next ?? undefined)
-      cursor = next === cursor ? undefined : next
+      cursor = next(page.branches.length === 0 ? undefined : page.pagination?.next, branches.length)
     } while (cursor !== undefined)
     return branches
   },

@@ -1,5 +1,6 @@
 /** A project's operations, page by page: however many there are, one page is held at a time. */
 import type { ReadApi } from './client.ts'
+import { pageTurner } from './pages.ts'
 import type { Operation } from './wire.ts'
 
 /** The most that the API gives at once. */
@@ -17,6 +18,8 @@ export async function* streamOperations(
 ): AsyncGenerator<Operation> {
   let cursor: string | undefined
   let left = limit
+  // However many there are, none is held, and whoever reads them may take their time.
+  const next = pageTurner(`/projects/${projectId}/operations`)
   for (;;) {
     const page = await api.listOperations(projectId, {
       limit: Math.min(LARGEST_PAGE, left),
@@ -27,7 +30,7 @@ export async function* streamOperations(
       left -= 1
       if (left <= 0) return
     }
-    if (page.cursor === undefined || page.operations.length === 0 || page.cursor === cursor) return
-    cursor = page.cursor
+    cursor = next(page.operations.length === 0 ? undefined : page.cursor, 0)
+    if (cursor === undefined) return
   }
 }

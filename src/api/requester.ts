@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Clock } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import type { RequestBudget } from './request-budget.ts'
-import type { Answer, Transport } from './transport.ts'
+import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
 
 /** Why a call is being waited for. */
 export interface Wait {
@@ -79,9 +79,13 @@ export class Requester {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
+    // One limit for all attempts together: a server that drips would else hold each of them.
+    let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
       await this.#turn(attempt, options)
-      const answer = await this.#send(method, path, body, repeats, options)
+      const sentAt = clock.now()
+      const answer = await this.#send(method, path, body, repeats, leftMs, options)
+      leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
         await clock.sleep(this.#backoff(attempt), options.signal)
@@ -125,13 +129,16 @@ export class Requester {
     path: string,
     body: unknown,
     repeats: number,
+    leftMs: number,
     options: CallOptions,
   ): Promise<Answer | undefined> {
+    const { clock } = this.#options
+    const sentAt = clock.now()
     try {
-      return await this.#transport.send(method, path, body, options.signal)
+      return await this.#transport.send(method, path, body, options.signal, leftMs)
     } catch (error) {
       const isWorthIt = method === 'GET' && error instanceof ApiError && !FINAL.has(error.code)
-      if (isWorthIt && repeats < GET_REPEATS) return undefined
+      if (isWorthIt && repeats < GET_REPEATS && clock.now() - sentAt < leftMs) return undefined
       throw error
     }
   }

@@ -3,8 +3,10 @@ import {
   type ApiError,
   createReadApi,
   createWriteApi,
+  type Operation,
   pastOperations,
   snapshot,
+  streamOperations,
   type WriteApi,
 } from '../../src/api/index.ts'
 import { fakeClock } from '../apply/fake-api.ts'
@@ -142,6 +144,45 @@ describe('paging', () => {
     ])
     expect((await api.listBranches('p')).map(({ id }) => id)).toEqual(['br-1', 'br-2'])
     expect(server.asked[1]?.path).toContain('cursor=a+b')
+  })
+
+  test.each([
+    ['two that lead to each other', (page: number) => (page % 2 === 0 ? 'A' : 'B')],
+    ['many, the last of which leads to the second', (page: number) => String(page % 7)],
+  ])('pages that go round in a circle end: %s', async (_what, cursorOf) => {
+    let page = 0
+    const { server, api } = await setup(() => {
+      const json = { branches: [{ id: `br-${page}`, name: 'x' }], pagination: { next: cursorOf(page) } }
+      page += 1
+      return { status: 200, json }
+    })
+    await expect(api.listBranches('p')).rejects.toThrow('goes round in a circle')
+    expect(server.asked.length).toBeLessThan(10)
+    const one: Operation = {
+      id: 'op',
+      projectId: 'p',
+      action: 'x',
+      status: 'x',
+      failuresCount: 0,
+      createdAt: '',
+      updatedAt: '',
+    }
+    const listOperations = async () => ({ operations: [one], cursor: cursorOf(page++) })
+    const read = async (): Promise<void> => {
+      for await (const { id } of streamOperations({ ...api, listOperations }, 'p')) expect(id).toBe('op')
+    }
+    await expect(read()).rejects.toThrow('goes round in a circle')
+  })
+
+  test('pages without end, each with something new, have ten minutes', async () => {
+    let page = 0
+    const { server, api, clock } = await setup(() => {
+      page += 1
+      void clock.sleep(30_000)
+      return { status: 200, json: { branches: [{ id: `br-${page}`, name: 'x' }], pagination: { next: `${page}` } } }
+    })
+    await expect(api.listBranches('p')).rejects.toThrow('has no end after ten minutes')
+    expect(server.asked.length).toBeLessThan(30)
   })
 
   test('a page of operations that is not full is the last, though it has a cursor', async () => {
