@@ -4,14 +4,36 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
-import { manifestSchema } from '../src/manifest/index.ts'
-import { standaloneValidator } from '../src/manifest/schema/standalone.ts'
+import { standaloneValidator } from '../src/manifest/definition/standalone.ts'
+import { DIAGNOSTIC_CODES, manifestSchema } from '../src/manifest/index.ts'
 import { SIZE_TABLE } from '../src/model/index.ts'
+import { EXPLANATIONS, type Explanation } from '../src/report/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
+/** Also what `espalier explain CODE` prints. */
+const codesPage = (): string => {
+  const codes: Readonly<Record<string, Explanation>> = { ...EXPLANATIONS, ...DIAGNOSTIC_CODES }
+  const cell = (text: string): string => text.replaceAll('|', '\\|')
+  const rows = Object.entries(codes)
+    .filter(([code]) => /^[EW]_/.test(code))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, { rule, example, wayOut }]) => `| \`${code}\` | ${cell(rule)} | ${cell(wayOut ?? example)} |`)
+  return [
+    '# Codes',
+    '',
+    'Every error (`E_`) and warning (`W_`) has a code that stays the same while its words may change. `espalier explain CODE` prints the same with an example. This page is generated: `npm run generate`.',
+    '',
+    '| code | rule | what to do |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
 const GENERATED: Readonly<Record<string, () => string>> = {
+  'docs/codes.md': codesPage,
   'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
   'schemas/plan.schema.json': () => json(planSchema()),
   'schemas/plan-file.schema.json': () => json(planFileSchema()),

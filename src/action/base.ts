@@ -1,55 +1,48 @@
 /** The manifests of the pull request's base. */
-import { type Diagnostic, EspalierError, hasErrors, type Observed, type Origin, type Plan } from '../model/index.ts'
+import { EspalierError, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import {
+  type BaseComparison,
   commitOf,
   fetchCommit,
   type Manifests,
   manifestsAt,
   parentsOf,
-  planOfBase,
-  weakenedGuards,
 } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 
-export interface Parted {
-  readonly origin: Origin
+/** A plan's changes by who caused them. */
+export interface Split extends BaseComparison {
+  /** The base's commit; absent where it is not known what drifted: then all counts as introduced. */
+  readonly base?: string
   /** Markdown of our own, a sentence each. */
   readonly notes: readonly string[]
-  /** What the pull request guards less than its base does, where the plan does not keep to the base's guards. */
-  readonly warnings?: readonly Diagnostic[]
 }
 
-/** Both plans stand against one snapshot, so nothing that moved in between is blamed on anyone. */
-export const partBy = (base: Manifests, observed: Observed, plan: Plan): Parted => {
-  const isWrong = base.paths.length > 0 && hasErrors(base.loaded.diagnostics)
-  return {
-    origin: originOf(planOfBase(base, observed), plan),
-    notes: isWrong ? ["The base's manifests have errors, so every change is shown as introduced."] : [],
-  }
-}
-
-/** {@link partBy} the base of a pull request whose merge or head is checked out. */
-export const partByBase = async (
-  pull: PullRequest,
+/** The base's manifests; `undefined` where its commit cannot be read. @param find its commit. */
+export const readBase = async (
+  find: () => Promise<string>,
   head: Manifests,
-  observed: Observed,
-  plan: Plan,
   cwd: string,
-): Promise<Parted> => {
+): Promise<{ readonly commit: string; readonly manifests: Manifests } | undefined> => {
   try {
-    const base = await manifestsAt(await baseOf(cwd, pull), head, { cwd })
-    return { ...partBy(base, observed, plan), warnings: weakenedGuards(base, head, observed) }
+    const commit = await find()
+    return { commit, manifests: await manifestsAt(commit, head, { cwd }) }
   } catch (error) {
-    if (!(error instanceof EspalierError)) throw error
-    return {
-      origin: originOf(undefined, plan),
-      notes: [
-        'The base could not be read, so drift is shown as introduced. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.',
-      ],
-    }
+    if (error instanceof EspalierError) return undefined
+    throw error
   }
 }
+
+/** What the plan shows where nothing is compared, or nothing can be. */
+export const withoutBase = (plan: Plan, notes: readonly string[] = []): Split => ({
+  origin: originOf(undefined, plan),
+  policyRemovals: [],
+  notes,
+})
+
+export const NO_BASE =
+  'The base could not be read, so drift is shown as introduced. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'
 
 /**
  * What is checked out for a pull request is its merge into the base, whose first parent is the base as it is now. Else

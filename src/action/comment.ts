@@ -1,10 +1,25 @@
-/** One comment a pull request and working directory, edited in place. */
+/** One comment for each plan of a pull request, edited in place. */
 import { createHash } from 'node:crypto'
+import { shardText } from '../model/index.ts'
 import type { GitHub } from './github.ts'
+import type { Inputs } from './inputs.ts'
 
-/** The comment's first line. The folder is in it as a digest, so that no folder's name can close it. */
-export const markerOf = (kind: 'plan' | 'outcome', workingDirectory: string): string => {
-  const digest = createHash('sha256').update(workingDirectory).digest('hex').slice(0, 16)
+export type CommentKind = 'plan' | 'outcome'
+
+/**
+ * Which of several plans it is: by its label, or where it has none by what it is made of. Two steps of one workflow then
+ * have a comment each, unless they differ in nothing but the key.
+ */
+export const identityOf = ({ label, paths, baseUrl, command, planFile, shard }: Inputs, prefix: string): string =>
+  JSON.stringify([
+    prefix,
+    label !== '' ? { label } : command === 'merge' ? { merge: planFile } : { paths, baseUrl },
+    shard === undefined ? null : shardText(shard),
+  ])
+
+/** The comment's first line. Names are in it as a digest, so that none of them can close it. */
+export const markerOf = (kind: CommentKind, identity: string): string => {
+  const digest = createHash('sha256').update(identity).digest('hex').slice(0, 16)
   return `<!-- espalier ${kind} ${digest} -->`
 }
 
@@ -14,13 +29,24 @@ const WORKFLOW_LOGIN = 'github-actions[bot]'
 export interface UpsertOptions {
   /** Only where there is a comment already. */
   readonly onlyUpdate?: boolean
+  /** Which run of the workflow this is; empty where that is not known. */
+  readonly run?: string
 }
 
+export interface Upserted {
+  readonly url: string
+  /** Another step of this very run had written it. */
+  readonly isTakenOver: boolean
+}
+
+/** What {@link upsertComment} adds to a body at most. */
+export const COMMENT_OVERHEAD = 128
+
 /**
- * Edits the comment that begins with this marker and is the token's own, or makes one. Nobody else's comment is edited,
- * whatever it begins with.
+ * Edits the newest comment that begins with this marker and is the token's own, or makes one. Older ones with this marker
+ * show what is no longer true, so they are deleted. Nobody else's comment is touched, whatever it begins with.
  *
- * @returns the comment's address; `undefined` where there was none and none was wanted.
+ * @returns `undefined` where there was no comment and none was wanted.
  * @throws {GitHubError}
  */
 export const upsertComment = async (
@@ -28,21 +54,29 @@ export const upsertComment = async (
   issue: number,
   marker: string,
   body: string,
-  options: UpsertOptions = {},
-): Promise<string | undefined> => {
+  { onlyUpdate = false, run = '' }: UpsertOptions = {},
+): Promise<Upserted | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
-  const own = (await github.comments(issue)).filter(
-    (comment) => comment.body.startsWith(marker) && isSame(comment.login, login),
-  )
-  for (const { id, body: before, url } of own) {
-    if (before === body) return url
-    const updated = await github.updateComment(id, body)
+  const own = (await github.comments(issue))
+    .filter((comment) => comment.body.startsWith(marker) && isSame(comment.login, login))
+    .sort((a, b) => b.id - a.id)
+  const signature = run === '' ? '' : `<!-- espalier run ${run} -->`
+  const signed = `${body}${signature}`
+  for (const [index, { id, body: before, url }] of own.entries()) {
+    const isTakenOver = run !== '' && before.trimEnd().endsWith(signature)
+    const isSaid = before.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
+    const kept = isSaid ? { url } : await github.updateComment(id, signed)
     // It was deleted in between: the next one, or a new one, takes its place.
-    if (updated !== undefined) return updated.url
+    if (kept === undefined) continue
+    for (const old of own.slice(index + 1)) await github.deleteComment(old.id)
+    return { url: kept.url, isTakenOver }
   }
-  if (options.onlyUpdate === true && own.length === 0) return undefined
-  return (await github.createComment(issue, body)).url
+  if (onlyUpdate && own.length === 0) return undefined
+  return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
 }
+
+/** The comment's last line: which run wrote it. */
+const SIGNATURE = /<!-- espalier run [^>]* -->\s*$/
 
 /** An app is called `name` in one API and `name[bot]` in the other. */
 const isSame = (a: string, b: string): boolean => a.replace(/\[bot\]$/, '') === b.replace(/\[bot\]$/, '')

@@ -19,14 +19,18 @@ export interface WorkflowEvent {
   /** The commit that is checked out, or its head where that is a pull request. */
   readonly sha: string
   readonly pullRequest?: PullRequest
+  /** Of a merge queue's group, which may hold several pull requests: the commit that it is to be merged into. */
+  readonly mergeGroupBase?: string
 }
 
+const sha = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
 const side = z.object({
-  sha: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
+  sha,
   repo: z.object({ full_name: z.string() }).nullish(),
 })
 const payloadShape = z.object({
   pull_request: z.object({ number: z.int(), base: side, head: side, merged: z.boolean().nullish() }).optional(),
+  merge_group: z.object({ base_sha: sha }).optional(),
 })
 
 /** An event whose payload cannot be read is one without a pull request: the runner writes it, nobody else. */
@@ -34,7 +38,14 @@ export const readEvent = (env: Environment): WorkflowEvent => {
   const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
   const pull = payload.success ? payload.data.pull_request : undefined
   const event = { name: env.GITHUB_EVENT_NAME ?? '', repository: env.GITHUB_REPOSITORY ?? '' }
-  if (pull === undefined) return { ...event, sha: env.GITHUB_SHA ?? '' }
+  const group = payload.success ? payload.data.merge_group : undefined
+  if (pull === undefined) {
+    return {
+      ...event,
+      sha: env.GITHUB_SHA ?? '',
+      ...(group === undefined ? {} : { mergeGroupBase: group.base_sha }),
+    }
+  }
   return {
     ...event,
     sha: pull.head.sha,

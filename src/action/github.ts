@@ -20,6 +20,8 @@ export interface GitHub {
   createComment(issue: number, body: string): Promise<Comment>
   /** `undefined` where it is gone. */
   updateComment(id: number, body: string): Promise<Comment | undefined>
+  /** Also where it is gone already. */
+  deleteComment(id: number): Promise<void>
   /** Number of the merged pull request that brought a commit; `undefined` where none did. */
   mergedPullRequest(sha: string): Promise<number | undefined>
   close(): Promise<void>
@@ -52,6 +54,8 @@ const LONGEST_PAUSE_MS = 60_000
 const UNSAID_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
 interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -64,7 +68,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   const graphql = (env.GITHUB_GRAPHQL_URL ?? '') || 'https://api.github.com/graphql'
   const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED })
 
-  const once = async (method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> => {
+  const once = async (method: Method, url: string, body?: object): Promise<Answer> => {
     if (!isSafe(url)) throw new GitHubError('The token is not sent over plain http to another machine.')
     const answer = await request(url, {
       method,
@@ -86,7 +90,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   }
 
   /** What was refused by a rate limit is sent again; what may have been done is not, unless it only reads. */
-  const send = async (method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> => {
+  const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await once(method, url, body)
       const wait = attempt < ATTEMPTS ? pauseFor(method, answer, attempt) : undefined
@@ -101,8 +105,13 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     const words = said.success ? `: ${said.data.message}` : ''
     throw new GitHubError(`GitHub refused to ${what} (status ${answer.status}${words}).`, answer.status)
   }
+  const read = <T>(shape: z.ZodType<T>, value: unknown): T => {
+    const parsed = shape.safeParse(value)
+    if (parsed.success) return parsed.data
+    throw new GitHubError('GitHub gives an answer that is not as it describes it.')
+  }
   const toComment = (value: unknown): Comment => {
-    const { id, body, html_url, user } = commentShape.parse(value)
+    const { id, body, html_url, user } = read(commentShape, value)
     return { id, body: body ?? '', login: user?.login ?? '', url: html_url }
   }
 
@@ -117,7 +126,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       const all: Comment[] = []
       for (let page = 1; ; page += 1) {
         const url = `${root}/repos/${repository}/issues/${issue}/comments?per_page=${PAGE}&page=${page}`
-        const found = z.array(z.unknown()).parse(expect(await send('GET', url), 'list comments'))
+        const found = read(z.array(z.unknown()), expect(await send('GET', url), 'list comments'))
         all.push(...found.map(toComment))
         if (found.length < PAGE) return all
       }
@@ -130,9 +139,13 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       const answer = await send('PATCH', `${root}/repos/${repository}/issues/comments/${id}`, { body })
       return answer.status === 404 ? undefined : toComment(expect(answer, 'edit a comment'))
     },
+    deleteComment: async (id) => {
+      const answer = await send('DELETE', `${root}/repos/${repository}/issues/comments/${id}`)
+      if (answer.status !== 404) expect(answer, 'delete a comment')
+    },
     mergedPullRequest: async (sha) => {
       const answer = await send('GET', `${root}/repos/${repository}/commits/${sha}/pulls?per_page=${PAGE}&page=1`)
-      const pulls = pullShape.parse(expect(answer, 'list the pull requests of a commit'))
+      const pulls = read(pullShape, expect(answer, 'list the pull requests of a commit'))
       return pulls.find(({ merged_at }) => typeof merged_at === 'string')?.number
     },
     close: () => dispatcher.close(),

@@ -1,16 +1,20 @@
 /** The inputs of the step, as the runner hands them over. */
-import { type Consent, EspalierError } from '../model/index.ts'
+import { type Consent, EspalierError, MAX_SHARDS, parseShard, type Shard } from '../model/index.ts'
 import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export const COMMANDS = ['validate', 'plan', 'apply'] as const
+export const COMMANDS = ['validate', 'plan', 'apply', 'merge'] as const
 export const COMMENTS = ['auto', 'always', 'never'] as const
 export const FAIL_ON = ['error', 'changes', 'restarts', 'deletes'] as const
 
 export interface Inputs {
   readonly command: (typeof COMMANDS)[number]
   readonly paths: readonly string[]
+  /** Tells this plan from others of the same pull request; empty: its paths do. */
+  readonly label: string
+  /** The part of a fleet that this job takes. */
+  readonly shard?: Shard
   readonly apiKey: string
   readonly baseUrl: string
   readonly githubToken: string
@@ -18,6 +22,7 @@ export interface Inputs {
   readonly failOn: readonly (typeof FAIL_ON)[number][]
   readonly allow: ReadonlySet<Consent>
   readonly now: boolean
+  readonly keepGoing: boolean
   readonly planFile: string
   readonly workingDirectory: string
   readonly sandbox: string
@@ -32,13 +37,16 @@ export const readInputs = (env: Environment): Inputs => ({
   paths: text(env, 'paths')
     .split(/\s+/)
     .filter((path) => path !== ''),
+  label: labelOf(text(env, 'label')),
+  ...shardOf(text(env, 'shard')),
   apiKey: text(env, 'api-key'),
   baseUrl: text(env, 'base-url'),
   githubToken: text(env, 'github-token'),
   comment: oneOf('comment', COMMENTS, text(env, 'comment') || 'auto'),
   failOn: (text(env, 'fail-on') || 'error').split(',').map((word) => oneOf('fail-on', FAIL_ON, word.trim())),
   allow: allowed([text(env, 'allow')], 'allow'),
-  now: oneOf('now', ['true', 'false'], text(env, 'now') || 'false') === 'true',
+  now: flag(env, 'now'),
+  keepGoing: flag(env, 'keep-going'),
   planFile: text(env, 'plan-file'),
   workingDirectory: text(env, 'working-directory') || '.',
   sandbox: text(env, 'sandbox'),
@@ -46,6 +54,49 @@ export const readInputs = (env: Environment): Inputs => ({
   ...number(env, 'max-deletes', 'maxDeletes'),
   ...number(env, 'max-cu-increase', 'maxCuIncrease'),
 })
+
+const DESCRIBING = ['paths', 'label', 'shard', 'base-url', 'github-token', 'plan-file', 'working-directory'] as const
+
+/**
+ * As much as tells which comment is this step's, where another input is wrong.
+ *
+ * @throws {EspalierError} where one of these is wrong too.
+ */
+export const readDescribingInputs = (env: Environment): Inputs => {
+  const given = DESCRIBING.map((name) => [name, text(env, name)] as const)
+  const words = [
+    ['command', COMMANDS],
+    ['comment', COMMENTS],
+  ] as const
+  const valid = words.flatMap(([name, known]) => {
+    const word = text(env, name)
+    return known.some((one) => one === word) ? [[name, word] as const] : []
+  })
+  return readInputs(
+    Object.fromEntries([...given, ...valid].map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+  )
+}
+
+/** What must not be in any log, whatever else is wrong with the inputs. */
+export const secretsOf = (env: Environment): readonly string[] =>
+  [text(env, 'api-key'), text(env, 'github-token')].filter((secret) => secret !== '')
+
+/** It becomes part of file names. */
+const labelOf = (given: string): string => {
+  if (/^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$/.test(given)) return given
+  throw new EspalierError('E_INPUT', `The input label cannot be "${given}".`, {
+    hint: 'It takes up to 64 letters, digits, dots, underscores and hyphens, and begins with a letter or digit.',
+  })
+}
+
+const shardOf = (given: string): { readonly shard?: Shard } => {
+  if (given === '') return {}
+  const shard = parseShard(given)
+  if (shard !== undefined) return { shard }
+  throw new EspalierError('E_INPUT', `The input shard cannot be "${given}".`, {
+    hint: `Write 2/4 for the second of four; at most ${MAX_SHARDS}.`,
+  })
+}
 
 /** The runner writes names in capitals and leaves hyphens; some programs that stand in for it do not leave them. */
 const text = (env: Environment, name: string): string => {
@@ -60,6 +111,9 @@ const oneOf = <T extends string>(name: string, words: readonly T[], given: strin
     hint: `It takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`,
   })
 }
+
+const flag = (env: Environment, name: string): boolean =>
+  oneOf(name, ['true', 'false'], text(env, name) || 'false') === 'true'
 
 const number = <K extends string>(env: Environment, name: string, key: K): Partial<Record<K, number>> => {
   const given = text(env, name)

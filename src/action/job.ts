@@ -1,10 +1,10 @@
 /** Everything that the commands of the Action share. */
 import { relative, sep } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
-import { upsertComment } from './comment.ts'
+import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment } from './comment.ts'
 import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
 import { GitHubError, openGitHub } from './github.ts'
@@ -23,11 +23,8 @@ export interface Job {
   readonly prefix: string
 }
 
-/** What a command ended with. */
-export interface Ending {
-  readonly isFailed: boolean
-  readonly reason?: FailureReason
-}
+/** What a command ended with. A failure always has a reason. */
+export type Ending = { readonly isFailed: false } | { readonly isFailed: true; readonly reason: FailureReason }
 
 export const prefixOf = (root: string, cwd: string): string => {
   const path = relative(root, cwd).split(sep).join('/')
@@ -35,12 +32,26 @@ export const prefixOf = (root: string, cwd: string): string => {
 }
 
 /** What every comment and summary has around it. */
-export const frameOf = (job: Job, marker: string) => ({
-  marker,
-  commit: job.event.sha,
-  whole: 'the job summary, and all of it in the file of the output `json-plan-path`',
-  linkTo: (file: string, line: number): string | undefined => linkTo(job, file, line),
-})
+export const frameOf = (job: Job, kind: CommentKind) => {
+  const { event, inputs, prefix } = job
+  const name = nameOf(job)
+  return {
+    ...(name === '' ? {} : { name }),
+    marker: markerOf(kind, identityOf(inputs, prefix)),
+    commit: event.sha,
+    whole: 'the job summary, and all of it in the file of the output `json-plan-path`',
+    linkTo: (file: string, line: number): string | undefined => linkTo(job, file, line),
+  }
+}
+
+const LONGEST_NAME = 80
+
+/** What a reader tells several comments apart by; empty for the manifests that are taken where nothing is said. */
+const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
+  const parts = [...(label !== '' ? [label] : [prefix, ...paths]), ...(shard === undefined ? [] : [shardText(shard)])]
+  const name = parts.filter((part) => part !== '').join(' ')
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
+}
 
 /** Whether the live project can be looked at: with a key, or on a sandbox. */
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
@@ -52,12 +63,15 @@ export interface Connection {
 
 /** @throws {EspalierError} `E_KEY` where there is no key and no sandbox; what a sandbox throws. */
 export const connect = async ({ inputs }: Job): Promise<Connection> => {
-  const userAgent = `espalier-action/${VERSION}`
+  const common = {
+    userAgent: `espalier-action/${VERSION}`,
+    ...(inputs.shard === undefined ? {} : { clients: inputs.shard.count }),
+  }
   if (inputs.sandbox !== '') {
     const { readSeed, startSandbox } = await import('../sandbox/index.ts')
     const sandbox = await startSandbox({ seed: await readSeed(inputs.sandbox), background: false })
     return {
-      options: { userAgent, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
+      options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
       close: () => sandbox.close(),
     }
   }
@@ -67,7 +81,7 @@ export const connect = async ({ inputs }: Job): Promise<Connection> => {
     })
   }
   return {
-    options: { userAgent, apiKey: inputs.apiKey, ...(inputs.baseUrl === '' ? {} : { baseUrl: inputs.baseUrl }) },
+    options: { ...common, apiKey: inputs.apiKey, ...(inputs.baseUrl === '' ? {} : { baseUrl: inputs.baseUrl }) },
     close: async () => undefined,
   }
 }
@@ -75,15 +89,17 @@ export const connect = async ({ inputs }: Job): Promise<Connection> => {
 /**
  * Makes or edits the comment and tells its address as an output. A token that may not comment fails the job only where
  * `comment: always` insists on it.
+ *
+ * @param onlyUpdate whether `comment: auto` makes none where there is none.
  */
 export const comment = async (
   job: Job,
   issue: number | undefined,
-  marker: string,
+  kind: CommentKind,
   body: (limit: Limit) => string,
   onlyUpdate = false,
 ): Promise<void> => {
-  const { env, inputs, event, runner } = job
+  const { env, inputs, event, runner, prefix } = job
   if (issue === undefined || inputs.comment === 'never') return
   if (inputs.githubToken === '') {
     if (inputs.comment === 'always') throw new EspalierError('E_INPUT', 'To comment, the input github-token is needed.')
@@ -91,15 +107,44 @@ export const comment = async (
   }
   const github = openGitHub(env, inputs.githubToken, event.repository)
   try {
+    const marker = markerOf(kind, identityOf(inputs, prefix))
+    const text = body({ ...COMMENT_LIMIT, most: COMMENT_LIMIT.most - COMMENT_OVERHEAD })
     const mayLeaveOut = onlyUpdate && inputs.comment === 'auto'
-    const url = await upsertComment(github, issue, marker, body(COMMENT_LIMIT), { onlyUpdate: mayLeaveOut })
-    if (url !== undefined) runner.output('comment-url', url)
+    const done = await upsertComment(github, issue, marker, text, { onlyUpdate: mayLeaveOut, run: runOf(job) })
+    if (done !== undefined) runner.output('comment-url', done.url)
+    if (done?.isTakenOver === true) runner.warning(TAKEN_OVER)
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error
     const hint =
       error.status === 403 || error.status === 404 ? ' The job needs the permission `pull-requests: write`.' : ''
     if (inputs.comment === 'always') throw new EspalierError('E_COMMENT', `${error.message}${hint}`, { cause: error })
     runner.warning(`No comment was made. ${error.message}${hint} The job summary has all of it.`)
+  } finally {
+    await github.close()
+  }
+}
+
+const TAKEN_OVER =
+  'Another step of this run wrote the same comment, and this step has replaced it. Give each step an input `label`.'
+
+/** Steps of one run and command that write one comment know each other by this. */
+const runOf = ({ env, inputs }: Job): string => {
+  const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt = '1' } = env
+  return /^\d+$/.test(id) && /^\d+$/.test(attempt) ? `${id}.${attempt} ${inputs.command}` : ''
+}
+
+export const pullRequestOf = async ({ env, inputs, event, runner }: Job): Promise<number | undefined> => {
+  if (event.pullRequest !== undefined) return event.pullRequest.number
+  // Only what is applied belongs to a pull request that was merged before.
+  if (inputs.command !== 'apply') return undefined
+  if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
+  const github = openGitHub(env, inputs.githubToken, event.repository)
+  try {
+    return await github.mergedPullRequest(event.sha)
+  } catch (error) {
+    if (!(error instanceof GitHubError)) throw error
+    runner.warning(`The merged pull request could not be found. ${error.message}`)
+    return undefined
   } finally {
     await github.close()
   }

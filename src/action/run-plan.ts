@@ -1,83 +1,174 @@
 /** The plan of a pull request, of a push, or on a schedule. Changes nothing. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
-import { PRIVATE } from '../base/index.ts'
-import { type Desired, hasErrors, isEmptyPlan, type Origin, type Plan } from '../model/index.ts'
-import { originOf } from '../planner/index.ts'
-import { changeAnnotations, jsonPlan, planComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
-import { encodeSavedPlan, type Look, look, type Manifests, readManifests } from '../workflow/index.ts'
-import { type Parted, partBy, partByBase } from './base.ts'
-import { markerOf } from './comment.ts'
+import { jsonPlan } from '../apply/index.ts'
+import { hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
+import {
+  changeAnnotations,
+  diagnosticAnnotations,
+  type PlanView,
+  planComment,
+  SUMMARY_LIMIT,
+  terminalPlan,
+} from '../report/index.ts'
+import {
+  compareWithBase,
+  encodeSavedPlan,
+  keepShard,
+  type Look,
+  look,
+  type Manifests,
+  readManifests,
+  removedProjects,
+  seedNote,
+} from '../workflow/index.ts'
+import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
+import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
-import { isStrangers, readStrangers } from './stranger.ts'
+import { stepFiles, writeFile } from './step-files.ts'
+import { isStrangers, readStrangers, type StrangersManifests } from './stranger.ts'
 
 const OFFLINE =
   'This pull request comes from a fork, where no secret is: its manifests were validated, and not planned against the live project.'
+const HIDDEN =
+  'Live values of Postgres settings, and names that only the live project has, are not shown: anybody can open such a pull request.'
 const CONCURRENCY = 16
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const strangers = isStrangers(job) ? await readStrangers(job) : undefined
-  const manifests = strangers?.head ?? (await readManifests(inputs.paths, { cwd }))
+  const manifests = keepShard(strangers?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
+  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
   const diagnostics = [...manifests.loaded.diagnostics, ...(strangers?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  const seen = await observe(job, manifests, strangers?.base.loaded.desired)
-  if (!seen.result.ok) return reportProblems(job, [...diagnostics, ...seen.result.diagnostics])
-  const { plan } = seen.result
-  const pull = event.pullRequest
-  const {
-    origin,
-    notes,
-    warnings = [],
-  }: Parted = strangers !== undefined
-    ? partBy(strangers.base, seen.observed, plan)
-    : pull === undefined
-      ? { origin: originOf(undefined, plan), notes: [] }
-      : await partByBase(pull, manifests, seen.observed, plan, cwd)
-
-  tellOutputs(job, plan, origin, pull !== undefined)
-  saveView(job, plan)
-  // Nothing of a stranger's is to be applied before it is merged, so there is nothing to save for that.
-  if (strangers === undefined) savePlan(job, plan, seen, manifests)
-  runner.annotate(changeAnnotations(origin.introduced))
-  const { takenAt } = seen.observed
-  const told = { ...plan, warnings: [...plan.warnings, ...warnings] }
-  runner.group('Plan', terminalPlan(told, { color: false, width: 100 }, { takenAt }))
-  const marker = markerOf('plan', job.prefix)
-  const view = {
-    ...frameOf(job, marker),
-    plan: told,
-    origin,
-    takenAt,
-    notes: [...(strangers?.notes ?? []), ...notes],
-    isPullRequest: pull !== undefined,
+  const base = await findBase(job, manifests, strangers)
+  const seen = await observe(job, manifests, base?.manifests, strangers !== undefined)
+  const { observed, result } = seen
+  const hiding = strangers && hidingFor(strangers.base.loaded.desired, manifests.loaded.desired, observed)
+  if (!result.ok && result.plan.projects.length === 0) {
+    return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
-  runner.summary(planComment(view, SUMMARY_LIMIT))
-  await comment(job, pull?.number, marker, (limit) => planComment(view, limit), isEmptyPlan(plan))
-  return { isFailed: mustFail(job, plan) }
+  const split = splitBy(job, base, manifests, seen)
+  const all = {
+    // Where the base's policies hold in the plan itself, it already says so.
+    plan: {
+      ...result.plan,
+      warnings: [...result.plan.warnings, ...(strangers === undefined ? split.policyRemovals : [])],
+    },
+    origin: split.origin,
+  }
+  const { plan, origin } = hiding?.shown(all) ?? all
+  const introducedBy = introducerOf(job)
+
+  // Without a pull request nobody introduces anything: whatever differs has drifted.
+  const drift = introducedBy === undefined ? plan.changes : split.base === undefined ? undefined : origin.drift
+  setOutputs(job, plan, drift?.length)
+  const files = stepFiles(job)
+  const view = jsonPlan(plan, {
+    ...(split.base === undefined ? {} : { origin: { base: split.base, ...origin } }),
+    ...(inputs.shard === undefined ? {} : { shard: shardText(inputs.shard) }),
+  })
+  writeFile(files.view, view)
+  runner.output('json-plan-path', files.view)
+  // Nothing of an untrusted pull request is applied before it is merged, so there is nothing to save for that.
+  if (strangers === undefined) {
+    const path = inputs.planFile === '' ? files.plan : resolve(cwd, inputs.planFile)
+    writeFile(path, encodeSavedPlan(result.plan, observed, manifests, inputs.label))
+    runner.output('plan-path', path)
+  }
+  const notes = [...(strangers?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
+  return showPlan(job, { plan, origin, notes, takenAt: observed.takenAt, ...(introducedBy && { introducedBy }) })
 }
 
-const observe = async (job: Job, manifests: Manifests, guard: Desired | undefined): Promise<Look> => {
+/** In the log, on the manifests' lines, in the summary and in the comment. */
+export const showPlan = async (
+  job: Job,
+  shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy' | 'missing'>,
+): Promise<Ending> => {
+  const { runner, event } = job
+  const { plan, origin, takenAt, missing = [] } = shown
+  const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
+  runner.annotate([...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)])
+  runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
+  const view = { ...frameOf(job, 'plan'), ...shown }
+  runner.summary(planComment(view, SUMMARY_LIMIT))
+  const isQuiet =
+    isEmptyPlan(plan) &&
+    missing.length + origin.released.length + problems.length === 0 &&
+    !plan.warnings.some(({ code }) => code === 'W_GUARD_WEAKENED' || code === 'W_WINDOW_CHANGED')
+  await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), isQuiet)
+  if (missing.length > 0) {
+    runner.error(
+      'Incomplete',
+      `There is no plan of ${missing.length === 1 ? 'shard' : 'shards'} ${missing.join(', ')}.`,
+    )
+    return { isFailed: true, reason: 'incomplete' }
+  }
+  if (problems.length > 0) return { isFailed: true, reason: 'validation-failed' }
+  return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
+}
+
+interface Base {
+  readonly commit: string
+  readonly manifests: Manifests
+}
+
+/** `undefined` where nothing is compared, or the base cannot be read. */
+const findBase = async (
+  { event, cwd }: Job,
+  manifests: Manifests,
+  strangers: StrangersManifests | undefined,
+): Promise<Base | undefined> => {
+  if (strangers !== undefined) return { commit: strangers.baseSha, manifests: strangers.base }
+  const { pullRequest: pull, mergeGroupBase: group } = event
+  if (pull !== undefined) return readBase(() => baseOf(cwd, pull), manifests, cwd)
+  if (group !== undefined) return readBase(() => present(cwd, group), manifests, cwd)
+  return undefined
+}
+
+const splitBy = (job: Job, base: Base | undefined, manifests: Manifests, { observed, result }: Look): Split => {
+  if (base === undefined) return withoutBase(result.plan, introducerOf(job) === undefined ? [] : [NO_BASE])
+  const { loaded, paths } = base.manifests
+  const isUsable = paths.length === 0 || !hasErrors(loaded.diagnostics)
+  return {
+    ...compareWithBase(base.manifests, manifests, result.plan, observed),
+    ...(isUsable ? { base: base.commit } : {}),
+    notes: [],
+  }
+}
+
+export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
+  event.pullRequest !== undefined
+    ? 'this pull request'
+    : event.mergeGroupBase !== undefined
+      ? 'this merge group'
+      : undefined
+
+/** @param holds whether the base's policies hold in the plan too. */
+const observe = async (job: Job, manifests: Manifests, base: Manifests | undefined, holds: boolean): Promise<Look> => {
   const connection = await connect(job)
   const api = createReadApi(connection.options)
   try {
-    const options = { concurrency: CONCURRENCY, estimate: true, ...(guard === undefined ? {} : { guard }) }
-    return await look(api, manifests, options)
+    return await look(api, manifests, {
+      concurrency: CONCURRENCY,
+      estimate: true,
+      ...(base === undefined ? {} : { alsoRead: removedProjects(base, manifests) }),
+      ...(holds && base !== undefined ? { guard: base.loaded.desired } : {}),
+    })
   } finally {
     await api.close()
     await connection.close()
   }
 }
 
-export const tellOutputs = ({ runner }: Job, plan: Plan, origin: Origin, isPullRequest: boolean): void => {
+/** @param drifted `undefined`: it is not known what drifted. */
+export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefined): void => {
   const { summary } = plan
   runner.output('has-changes', !isEmptyPlan(plan))
   runner.output('to-add', summary.add)
@@ -85,29 +176,9 @@ export const tellOutputs = ({ runner }: Job, plan: Plan, origin: Origin, isPullR
   runner.output('to-destroy', summary.destroy)
   runner.output('restarts', summary.restarts)
   runner.output('moves', summary.moves)
-  // Without a pull request nobody introduces anything: whatever differs has drifted.
-  runner.output('drifted', (isPullRequest ? origin.drift : plan.changes).length)
+  if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
-
-/** For `apply` after the merge. */
-const savePlan = (job: Job, plan: Plan, { observed }: Look, manifests: Manifests): void => {
-  const { inputs, runner, cwd } = job
-  const path = inputs.planFile === '' ? join(scratch(job), 'espalier-plan.json') : resolve(cwd, inputs.planFile)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, encodeSavedPlan(plan, observed, manifests), { mode: PRIVATE })
-  runner.output('plan-path', path)
-}
-
-/** For programs. */
-const saveView = (job: Job, plan: Plan): void => {
-  const path = join(scratch(job), 'espalier-plan-view.json')
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, jsonPlan(plan), { mode: PRIVATE })
-  job.runner.output('json-plan-path', path)
-}
-
-const scratch = ({ env }: Job): string => env.RUNNER_TEMP || tmpdir()
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
   const { summary } = plan

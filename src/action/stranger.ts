@@ -11,6 +11,7 @@ import type { Job } from './job.ts'
 export interface StrangersManifests {
   readonly head: Manifests
   readonly base: Manifests
+  readonly baseSha: string
   /** Of what the head must not ask for. */
   readonly refused: readonly Diagnostic[]
   /** Markdown of our own, a sentence each. */
@@ -22,14 +23,6 @@ const HAS_SECRETS = 'pull_request_target'
 
 export const isStrangers = ({ event, inputs }: Job): boolean =>
   event.name === HAS_SECRETS || (event.pullRequest?.isFork === true && inputs.apiKey !== '')
-
-/** @throws {EspalierError} `E_FORK_APPLY` where what would be applied may be a stranger's. */
-export const refuseToApply = (job: Job): void => {
-  if (!isStrangers(job) || job.event.pullRequest?.isMerged === true) return
-  throw new EspalierError('E_FORK_APPLY', 'Nothing is applied for a pull request before it is merged.', {
-    hint: 'Plan here, and apply in a workflow that runs on push.',
-  })
-}
 
 /** @throws {EspalierError} `E_GIT`, `E_FORK_CHECKOUT`, `E_FORK_BASE` */
 export const readStrangers = async ({ event, inputs, cwd }: Job): Promise<StrangersManifests> => {
@@ -48,7 +41,7 @@ export const readStrangers = async ({ event, inputs, cwd }: Job): Promise<Strang
     )
   }
   const head = await manifestsAt(headSha, { paths: inputs.paths }, { cwd, missing: 'told' })
-  return { head, base, refused: foreign(base, head), notes }
+  return { head, base, baseSha, refused: foreign(base, head), notes }
 }
 
 const firstError = ({ loaded }: Manifests): string =>

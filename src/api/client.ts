@@ -1,18 +1,20 @@
 /** The control API as typed calls. The reading client has no method that writes. */
 import {
+  apiPath,
   type Clock,
   EspalierError,
   type ObservedBranch,
   type ObservedCompute,
+  plainText,
+  projectOf,
   type StepRequest,
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { systemClock } from './clock.ts'
-import { ApiError } from './errors.ts'
-import { pageTurner } from './pages.ts'
+import { ApiError, isNotFound } from './errors.ts'
 import { RequestBudget } from './request-budget.ts'
-import { type CallOptions, Requester } from './requester.ts'
-import { Transport } from './transport.ts'
+import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
+import { type RequestWatch, Transport } from './transport.ts'
 import { checkKey, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
 
@@ -33,12 +35,13 @@ export interface ApiOptions {
   readonly clients?: number
   /** One line a request; never the key. */
   readonly debug?: (line: string) => void
+  readonly watch?: RequestWatch
 }
 
 export interface OperationsPage {
   /** Newest first. */
   readonly operations: readonly wire.Operation[]
-  /** Of the next page; absent on the last. */
+  /** Of the next page, which may be empty: the service gives a cursor with the last page too. */
   readonly cursor?: string
 }
 
@@ -67,6 +70,12 @@ export interface Mutation {
 
 export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
+  /** Asks `before` right before every attempt which body to send, or what to answer without sending anything. */
+  sendUnless<Instead>(
+    request: StepRequest,
+    before: BeforeAttempt<StepRequest['body'], Instead>,
+    options?: CallOptions,
+  ): Promise<Mutation | Instead>
 }
 
 /** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
@@ -75,14 +84,18 @@ export const createReadApi = (options: ApiOptions): ReadApi => reading(connect(o
 /** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
 export const createWriteApi = (options: ApiOptions): WriteApi => {
   const connection = connect(options)
+  const { requester } = connection
   const api = reading(connection)
+  const naming = (path: string, call: CallOptions): CallOptions => ({
+    ...call,
+    lockHolder: () => lockHolder(api, path),
+  })
   return {
     ...api,
     send: ({ method, path, body }, call = {}) =>
-      connection.requester.call(method, path, wire.mutationAnswer, body, {
-        ...call,
-        lockHolder: () => lockHolder(api, path),
-      }),
+      requester.call(method, path, wire.mutationAnswer, body, naming(path, call)),
+    sendUnless: ({ method, path }, before, call = {}) =>
+      requester.callUnless(method, path, wire.mutationAnswer, before, naming(path, call)),
   }
 }
 
@@ -105,8 +118,10 @@ const connect = (options: ApiOptions): Connection => {
     userAgent: options.userAgent ?? 'espalier',
     connections: options.connections ?? 16,
     debug: options.debug,
+    watch: options.watch,
   })
   const requester = new Requester(transport, {
+    baseUrl,
     clock,
     random: options.random ?? Math.random,
     budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
@@ -119,80 +134,118 @@ const connect = (options: ApiOptions): Connection => {
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
+/** A list that goes on for ever would be read for ever. */
+const MAX_LISTED = 200_000
+const MAX_LIST_MS = 600_000
+
+const endless = (path: string, why: string): ApiError =>
+  new ApiError('E_ANSWER', `The control API's list ${why}.`, { method: 'GET', path })
+
+interface Page<T> {
+  readonly items: readonly T[]
+  readonly next: string | null | undefined
+}
+
+/**
+ * Each item once, since a list may change between two pages. A page may be shorter than was asked for, and the last one may
+ * have a cursor too, so it ends with a page that holds nothing new, or a cursor that was there before.
+ */
+const everyPage = async <T extends { readonly id: string }>(
+  clock: Clock,
+  path: string,
+  limit: number,
+  read: (path: string) => Promise<Page<T>>,
+): Promise<readonly T[]> => {
+  const found = new Map<string, T>()
+  const cursors = new Set<string>()
+  const started = clock.now()
+  let cursor: string | undefined
+  for (;;) {
+    const before = found.size
+    const { items, next } = await read(`${path}${query({ limit, cursor })}`)
+    for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
+    if (found.size > MAX_LISTED) throw endless(path, 'has more than 200,000 items, and no end')
+    if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
+    if (found.size === before || typeof next !== 'string' || cursors.has(next)) return [...found.values()]
+    cursors.add(next)
+    cursor = next
+  }
+}
+
 const reading = ({ requester, transport, clock }: Connection): ReadApi => ({
-  async listProjects() {
-    const projects: wire.Project[] = []
-    const next = pageTurner('/projects', clock)
-    let cursor: string | undefined
-    do {
-      const page = await requester.call(
-        'GET',
-        `/projects${query({ limit: PROJECT_PAGE, cursor })}`,
-        wire.projectsAnswer,
-      )
-      for (const project of page.projects) projects.push(project)
-      // The cursor is there on the last page too: a page that is not full is the last one.
-      cursor = next(page.projects.length < PROJECT_PAGE ? undefined : page.pagination?.cursor, projects.length)
-    } while (cursor !== undefined)
-    return projects
+  listProjects: () =>
+    everyPage(clock, '/projects', PROJECT_PAGE, async (path) => {
+      const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
+      return { items: projects, next: pagination?.cursor }
+    }),
+  getProject: async (projectId) => {
+    const path = apiPath(projectId)
+    return theOneAskedFor(projectId, path, await requester.call('GET', path, wire.projectAnswer))
   },
-  getProject: (projectId) => requester.call('GET', below(projectId), wire.projectAnswer),
-  async listBranches(projectId) {
-    const branches: ObservedBranch[] = []
-    const next = pageTurner(below(projectId, 'branches'), clock)
-    let cursor: string | undefined
-    do {
-      const path = `${below(projectId, 'branches')}${query({ limit: BRANCH_PAGE, cursor })}`
-      const page = await requester.call('GET', path, wire.branchesAnswer)
-      for (const branch of page.branches) branches.push(branch)
-      cursor = next(page.branches.length === 0 ? undefined : page.pagination?.next, branches.length)
-    } while (cursor !== undefined)
-    return branches
-  },
+  listBranches: (projectId) =>
+    everyPage(clock, apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
+      const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)
+      return { items: branches, next: pagination?.next }
+    }),
   listComputes: (projectId, options) =>
-    requester.call('GET', below(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
+    requester.call('GET', apiPath(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
   async getCompute(projectId, computeId, options) {
+    const path = apiPath(projectId, 'endpoints', computeId)
     try {
-      return await requester.call(
-        'GET',
-        below(projectId, 'endpoints', computeId),
-        wire.computeAnswer,
-        undefined,
-        options,
-      )
+      const compute = await requester.call('GET', path, wire.computeAnswer, undefined, options)
+      return theOneAskedFor(computeId, path, compute)
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined
+      if (isNotFound(error)) return undefined
       throw error
     }
   },
   async listOperations(projectId, { limit = 100, cursor } = {}, options = {}) {
-    const path = `${below(projectId, 'operations')}${query({ limit, cursor })}`
+    const path = `${apiPath(projectId, 'operations')}${query({ limit, cursor })}`
     const page = await requester.call('GET', path, wire.operationsAnswer, undefined, options)
-    const next = page.operations.length < limit ? undefined : (page.pagination?.cursor ?? undefined)
+    const next = page.operations.length === 0 ? undefined : (page.pagination?.cursor ?? undefined)
     return { operations: page.operations, ...(next === undefined ? {} : { cursor: next }) }
   },
-  getOperation: (projectId, operationId, options) =>
-    requester.call('GET', below(projectId, 'operations', operationId), wire.operationAnswer, undefined, options),
+  async getOperation(projectId, operationId, options) {
+    const path = apiPath(projectId, 'operations', operationId)
+    const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
+    return theOneAskedFor(operationId, path, operation)
+  },
   close: () => transport.close(),
 })
 
-const below = (...segments: readonly string[]): string =>
-  `/projects/${segments.map((segment) => encodeURIComponent(segment)).join('/')}`
+/** @throws {ApiError} `E_ANSWER` where the answer is about something else. */
+const theOneAskedFor = <T extends { readonly id: string }>(id: string, path: string, answered: T): T => {
+  if (answered.id === id) return answered
+  throw new ApiError('E_ANSWER', `The control API answered with ${answered.id} where ${plainText(id)} was asked for`, {
+    method: 'GET',
+    path,
+  })
+}
 
 const query = (values: Readonly<Record<string, string | number | undefined>>): string => {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined)
   return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-/** `failed` is not among them: such an operation can be retried, and holds the lock meanwhile (spec 2.1.2). */
 const SETTLED = new Set(['finished', 'skipped', 'cancelled', 'error'])
 
-/** `operation OP_ID (apply_config on ep-…, running)`, the oldest one that is not settled. */
+/** Which of several holds the lock: what runs, before what is to run, before one that may be retried or never will. */
+const lockRank = (status: string): number => {
+  if (status === 'running' || status === 'cancelling') return 0
+  return status === 'failed' ? 2 : 1
+}
+
+/** `operation OP_ID (apply_config on ep-…, running)`. */
 const lockHolder = async (api: ReadApi, path: string): Promise<string | undefined> => {
-  const project = /^\/projects\/([^/]+)/.exec(path)?.[1]
+  const project = projectOf(path)
   if (project === undefined) return undefined
   const { operations } = await api.listOperations(project, { limit: 20 })
-  const holder = operations.findLast(({ status }) => !SETTLED.has(status))
+  // The list is newest first, and the oldest of a rank began first; of failed ones the newest says most of now.
+  const open = operations.filter(({ status }) => !SETTLED.has(status)).toReversed()
+  const holder =
+    open.find(({ status }) => lockRank(status) === 0) ??
+    open.find(({ status }) => lockRank(status) === 1) ??
+    open.at(-1)
   if (holder === undefined) return undefined
   const where = holder.endpointId ?? holder.branchId
   return `operation ${holder.id} (${holder.action}${where === undefined ? '' : ` on ${where}`}, ${holder.status})`

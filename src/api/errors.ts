@@ -9,6 +9,8 @@ export interface ApiErrorDetails {
   readonly requestId?: string
   /** The request may or may not have taken effect: read back before sending it again. */
   readonly ambiguous?: boolean
+  /** What to do next, where the status alone does not tell. */
+  readonly hint?: string
   readonly cause?: unknown
 }
 
@@ -22,7 +24,7 @@ export class ApiError extends EspalierError {
   readonly ambiguous: boolean
 
   constructor(code: string, message: string, details: ApiErrorDetails) {
-    const hint = hintOf(code, details.status)
+    const hint = details.hint ?? hintOf(code, details)
     super(code, `${message} (${describe(details)})`, {
       ...(hint === undefined ? {} : { hint }),
       cause: details.cause,
@@ -36,6 +38,10 @@ export class ApiError extends EspalierError {
     this.ambiguous = details.ambiguous ?? false
   }
 }
+
+/** What was asked for is not there. That the address is wrong says nothing of it. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 404 && error.code !== 'E_BASE_URL'
 
 const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails): string =>
   [
@@ -51,11 +57,20 @@ const HINTS: Readonly<Record<number, string>> = {
   404: 'It is gone, or the key cannot see it: check the project id and the key.',
   409: 'The live project conflicts with this change: run `espalier plan` again to see it as it is now.',
   422: "The service refuses the value, perhaps by the account's plan: its own words are above.",
-  423: 'Another operation held the project for the whole --lock-timeout: run the same command again later.',
-  429: 'The rate limit was not lifted in time: run the same command again later, or with a lower --concurrency.',
 }
 
-const hintOf = (code: string, status: number | undefined): string | undefined => {
+const OF_A_COMPUTE = /^\/projects\/[^/]+\/endpoints\/[^/]+$/
+
+const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undefined => {
+  if (status === 404 && OF_A_COMPUTE.test(path)) {
+    return 'The compute is gone, or what the change names is: run `espalier plan` to see the project as it is now.'
+  }
+  if (code === 'E_BASE_URL') {
+    return 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.'
+  }
+  if (code === 'E_ANSWER') {
+    return 'Look at it in the console. If the value is right, this version of espalier does not know it yet: please report it.'
+  }
   if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
   if (status !== undefined && status >= 500) return 'The service has a problem of its own: run the same command again.'
   if (code === 'E_TLS') return 'Trust a private authority by its certificate: NODE_EXTRA_CA_CERTS=FILE.'

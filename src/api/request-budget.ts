@@ -29,31 +29,20 @@ export class RequestBudget {
     ]
   }
 
-  /** @returns the moment that it counts for, which is that of sending where that is done at once. */
-  take(signal?: AbortSignal): Promise<number> {
+  /** Resolves when a request may be sent, which is to be done at once. */
+  take(signal?: AbortSignal): Promise<void> {
     const turn = this.#turn.then(() => this.#wait(signal))
-    this.#turn = turn.then(
-      () => undefined,
-      () => undefined,
-    )
+    this.#turn = turn.catch(() => undefined)
     return turn
   }
 
-  /** For a request that was not sent at its moment. */
-  giveBack(moment: number): void {
-    for (const { sent } of this.#windows) {
-      const index = sent.lastIndexOf(moment)
-      if (index >= 0) sent.splice(index, 1)
-    }
-  }
-
-  async #wait(signal?: AbortSignal): Promise<number> {
+  async #wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.now()
       const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
-        return now
+        return
       }
       await this.#clock.sleep(wait, signal)
     }

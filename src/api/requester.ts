@@ -1,7 +1,8 @@
 /** Sends a request until it is answered for good: locks and limits are waited out, only harmless requests are repeated. */
 import type { z } from 'zod'
-import type { Clock } from '../model/index.ts'
+import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
+import { oddValue } from './odd-values.ts'
 import type { RequestBudget } from './request-budget.ts'
 import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
 
@@ -16,13 +17,20 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Told before each wait. */
   readonly onWait?: ((wait: Wait) => void | Promise<void>) | undefined
-  /** Told before each time the request is sent; the first attempt is 1. */
-  readonly onAttempt?: ((attempt: number) => void | Promise<void>) | undefined
   /** Names the operation that holds the lock, for the message of a 423. */
   readonly lockHolder?: (() => Promise<string | undefined>) | undefined
 }
 
+/** What is known right before an attempt decides: the body that is sent, or what comes instead of the answer. */
+export type Turn<Body, Instead> = { readonly send: Body } | { readonly instead: Instead }
+
+type Source<Instead> = { readonly body: unknown } | { readonly before: BeforeAttempt<unknown, Instead> }
+
+export type BeforeAttempt<Body, Instead> = () => Promise<Turn<Body, Instead>>
+
 export interface RequesterOptions {
+  /** The API root, for messages. */
+  readonly baseUrl: URL
   readonly clock: Clock
   readonly random: () => number
   readonly budget: RequestBudget | undefined
@@ -32,6 +40,8 @@ export interface RequesterOptions {
 
 const BUSY: Readonly<Record<number, Wait['why']>> = { 423: 'locked', 429: 'rate-limited', 503: 'unavailable' }
 const BUSY_TIMEOUT_MS = 120_000
+/** What was read so long before a request is sent has to be read again. */
+const FRESH_MS = 5_000
 const FIRST_DELAY_MS = 500
 /** `Retry-After: 0` must not make a loop without a pause. */
 const SHORTEST_DELAY_MS = 250
@@ -58,41 +68,53 @@ export class Requester {
     body?: unknown,
     options: CallOptions = {},
   ): Promise<T> {
-    const answer = await this.#settle(method, path, body, options)
-    const parsed = schema.safeParse(answer.body ?? {})
-    if (parsed.success) return parsed.data
-    const issue = parsed.error.issues[0]
-    const field = issue === undefined || issue.path.length === 0 ? 'the body' : `\`${issue.path.join('.')}\``
-    throw new ApiError(
-      'E_ANSWER',
-      `The control API's answer is not as documented: ${field}: ${issue?.message ?? 'unreadable'}`,
-      {
-        method,
-        path,
-        status: answer.status,
-        ambiguous: method !== 'GET',
-      },
-    )
+    const settled = await this.#settle<never>(method, path, { body }, options)
+    if ('instead' in settled) return settled.instead
+    return parse(method, path, schema, settled.answer)
   }
 
-  async #settle(method: string, path: string, body: unknown, options: CallOptions): Promise<Answer> {
+  /**
+   * @param before asked right before every attempt, those that follow a wait included.
+   * @throws {ApiError} for every answer that is not a success of the expected shape.
+   */
+  async callUnless<T, Instead>(
+    method: string,
+    path: string,
+    schema: z.ZodType<T>,
+    before: BeforeAttempt<unknown, Instead>,
+    options: CallOptions = {},
+  ): Promise<T | Instead> {
+    const settled = await this.#settle(method, path, { before }, options)
+    return 'instead' in settled ? settled.instead : parse(method, path, schema, settled.answer)
+  }
+
+  async #settle<Instead>(
+    method: string,
+    path: string,
+    source: Source<Instead>,
+    options: CallOptions,
+  ): Promise<{ readonly answer: Answer } | { readonly instead: Instead }> {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
     // One limit for all attempts together: a server that drips would else hold each of them.
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
-      await this.#turn(attempt, options)
+      const turn = await this.#turn(source, options)
+      if ('instead' in turn) return turn
       const sentAt = clock.now()
-      const answer = await this.#send(method, path, body, repeats, leftMs, options)
+      const answer = await this.#send(method, path, turn.send, repeats, leftMs, options)
       leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
         await clock.sleep(this.#backoff(attempt), options.signal)
         continue
       }
-      if (answer.status < 300) return answer
+      if (answer.status < 300) return { answer }
       if (answer.status < 400) throw redirected(method, path, answer)
+      if (isWrongAddress(method, answer, this.#options.baseUrl)) {
+        throw unknownRoute(method, path, answer, this.#options.baseUrl)
+      }
       const why = BUSY[answer.status]
       if (why === undefined) {
         if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS) {
@@ -107,20 +129,27 @@ export class Requester {
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
       const started = since.get(why) ?? clock.now()
       since.set(why, started)
-      if (clock.now() - started + delayMs > limit) throw refusal(method, path, answer)
+      const waitedMs = clock.now() - started
+      if (waitedMs + delayMs > limit) throw refusal(method, path, answer, { why, waitedMs, delayMs, limitMs: limit })
       await options.onWait?.({ why, message: await describeWait(why, answer, options), delayMs })
       await clock.sleep(delayMs, options.signal)
     }
   }
 
-  /** What is done before an attempt may take a while, and the limits count when a request is sent. */
-  async #turn(attempt: number, { signal, onAttempt }: CallOptions): Promise<void> {
+  /** The turn comes last, since it counts when a request is sent; a long wait for it makes what was read too old. */
+  async #turn<Instead>(source: Source<Instead>, { signal }: CallOptions): Promise<Turn<unknown, Instead>> {
     const { clock, budget } = this.#options
-    const moment = await budget?.take(signal)
-    await onAttempt?.(attempt)
-    if (budget === undefined || moment === undefined || moment === clock.now()) return
-    budget.giveBack(moment)
-    await budget.take(signal)
+    if ('body' in source) {
+      await budget?.take(signal)
+      return { send: source.body }
+    }
+    for (;;) {
+      const turn = await source.before()
+      if ('instead' in turn) return turn
+      const asked = clock.now()
+      await budget?.take(signal)
+      if (clock.now() - asked <= FRESH_MS) return turn
+    }
   }
 
   /** `undefined`: nothing came back, and sending again does no harm. */
@@ -150,6 +179,21 @@ export class Requester {
   }
 }
 
+const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: Answer): T => {
+  const parsed = schema.safeParse(answer.body ?? {})
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const why = issue === undefined ? 'it cannot be read' : oddValue(answer.body, issue)
+  const project = projectOf(path)
+  const where = project === undefined ? '' : ` for project ${project}`
+  throw new ApiError('E_ANSWER', `The control API's answer${where} is not as documented: ${why}`, {
+    method,
+    path,
+    status: answer.status,
+    ambiguous: method !== 'GET',
+  })
+}
+
 const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptions): Promise<string> => {
   if (why === 'rate-limited') return 'the rate limit of the control API is reached'
   if (why === 'unavailable') return 'the control API is not available'
@@ -157,7 +201,28 @@ const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptio
   return holder === undefined ? `the project is locked: ${messageOf(answer)}` : `the project is locked by ${holder}`
 }
 
-const refusal = (method: string, path: string, answer: Answer): ApiError => {
+/** How long it was busy, and how long it asked for another wait. */
+interface GivenUp {
+  readonly why: Wait['why']
+  readonly waitedMs: number
+  readonly delayMs: number
+  readonly limitMs: number
+}
+
+const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
+  locked: 'of --lock-timeout',
+  'rate-limited': 'that a rate limit is waited for',
+  unavailable: 'that an outage is waited for',
+}
+
+/** A long `Retry-After` ends the wait early: that must not read as if it had been waited out. */
+const whyGivenUp = ({ why, waitedMs, delayMs, limitMs }: GivenUp): string => {
+  const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
+  const next = why === 'rate-limited' ? 'later, or with a lower --concurrency' : 'later'
+  return `Given up after ${waited}: the next attempt would be ${delay} later, past the ${limit} ${LIMIT_NAMES[why]}. Run the same command again ${next}.`
+}
+
+const refusal = (method: string, path: string, answer: Answer, givenUp?: GivenUp): ApiError => {
   const code = fieldOf(answer.body, 'code')
   const requestId = fieldOf(answer.body, 'request_id') ?? answer.requestId
   const what = answer.status < 500 ? 'refused' : 'failed'
@@ -166,10 +231,24 @@ const refusal = (method: string, path: string, answer: Answer): ApiError => {
     path,
     status: answer.status,
     ambiguous: method !== 'GET' && answer.status >= 500 && answer.status !== 503,
+    ...(givenUp === undefined ? {} : { hint: whyGivenUp(givenUp) }),
     ...(code === undefined ? {} : { apiCode: code }),
     ...(requestId === undefined ? {} : { requestId }),
   })
 }
+
+/** A service says so in its own words, and a 404 below a root without a version says nothing of the project. */
+const isWrongAddress = (method: string, answer: Answer, { pathname }: URL): boolean =>
+  (answer.status === 404 || answer.status === 400) &&
+  method === 'GET' &&
+  (!/\/v\d+$/.test(pathname) || /\broute\b/i.test(messageOf(answer)))
+
+const unknownRoute = (method: string, path: string, answer: Answer, baseUrl: URL): ApiError =>
+  new ApiError('E_BASE_URL', `The control API at ${baseUrl.origin}${baseUrl.pathname} answered: ${messageOf(answer)}`, {
+    method,
+    path,
+    status: answer.status,
+  })
 
 /** Never followed: the key is for one host, and a change is for one address. */
 const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {

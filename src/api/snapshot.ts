@@ -1,42 +1,68 @@
 /** One look at the live projects: what a plan is made against. */
-import type { Clock, Observed, ObservedProject, PastOperation } from '../model/index.ts'
+import { mapConcurrently } from '../base/index.ts'
+import type { Clock, Observed, ObservedProject, PastOperation, UnreadableProject } from '../model/index.ts'
 import type { ReadApi } from './client.ts'
 import { systemClock } from './clock.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isNotFound } from './errors.ts'
 
 /**
- * Branches and computes of each project: two requests a project plus paging, several projects at once (default 8).
- * A project that does not exist, or that the key cannot see, is in `missing`.
+ * Branches and computes of each project: two requests a project plus paging, several projects at once (default 8). A
+ * project that does not exist, or that the key cannot see, is in `missing`; one that cannot be read for another reason is
+ * in `unreadable`.
  *
- * @throws {ApiError} for anything else that goes wrong.
+ * @throws {ApiError} for what is not one project's problem: the key, the connection, the rate limit, or a service that
+ *   answers for none of the first projects.
  */
 export const snapshot = async (
   api: ReadApi,
   projectIds: readonly string[],
   options: { concurrency?: number; clock?: Clock } = {},
 ): Promise<Observed> => {
-  const takenAt = new Date((options.clock ?? systemClock).now()).toISOString()
-  const found: (ObservedProject | undefined)[] = new Array(projectIds.length)
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < projectIds.length; index = next++) {
-      found[index] = await look(api, projectIds[index] ?? '')
+  const { concurrency = 8, clock = systemClock } = options
+  const takenAt = new Date(clock.now()).toISOString()
+  const unreadable = new Map<string, UnreadableProject>()
+  let isAnyRead = false
+  const found = await mapConcurrently(projectIds, concurrency, async (id) => {
+    try {
+      const project = await look(api, id)
+      isAnyRead = true
+      return project
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isOfOneProject(error)) throw error
+      unreadable.set(id, unreadableProject(id, error))
+      // Where all projects of the first round fail alike, trying hundreds more would only take time.
+      if (!isAnyRead && unreadable.size >= Math.min(concurrency, projectIds.length)) throw error
+      return undefined
     }
-  }
-  await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 8, projectIds.length) }, worker))
+  })
   return {
     takenAt,
     projects: found.filter((project) => project !== undefined),
-    missing: projectIds.filter((_, index) => found[index] === undefined),
+    missing: projectIds.filter((id, index) => found[index] === undefined && !unreadable.has(id)),
+    ...(unreadable.size === 0 ? {} : { unreadable: projectIds.flatMap((id) => unreadable.get(id) ?? []) }),
   }
 }
+
+/** A wrong key and a rate limit concern every project. */
+const OF_THE_ACCOUNT = new Set([401, 429])
+
+const isOfOneProject = ({ code, status }: ApiError): boolean =>
+  code === 'E_ANSWER' ||
+  code === 'E_ANSWER_SIZE' ||
+  (code === 'E_API' && status !== undefined && !OF_THE_ACCOUNT.has(status))
+
+const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableProject => ({
+  id,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+})
 
 const look = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
   try {
     const [branches, computes] = await Promise.all([api.listBranches(id), api.listComputes(id)])
     return { id, branches, computes }
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }
@@ -48,9 +74,13 @@ export const pastOperations = async (
   limit = 200,
 ): Promise<readonly PastOperation[]> => {
   const { operations } = await api.listOperations(projectId, { limit })
-  return operations
-    .filter(({ status }) => status === 'finished')
-    .map((operation) => ({ action: operation.action, durationMs: operationMs(operation) }))
+  return (
+    operations
+      .filter(({ status }) => status === 'finished')
+      .map((operation) => ({ action: operation.action, durationMs: operationMs(operation) }))
+      // Times that are none leave the estimate without them, and stop no plan.
+      .filter(({ durationMs }) => Number.isFinite(durationMs))
+  )
 }
 
 /** How long an operation that is over took. */

@@ -11,8 +11,15 @@ export interface TransportOptions {
   readonly userAgent: string
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
+  readonly watch?: RequestWatch | undefined
   /** For a whole answer, in milliseconds. Default: {@link WHOLE_ANSWER_TIMEOUT_MS}. */
   readonly answerTimeoutMs?: number
+}
+
+/** Sees each request, so that a person can be told that the service does not answer. */
+export interface RequestWatch {
+  /** @returns what is called at its end: with what is wrong, where sending it again may help. */
+  begin(request: string): (problem?: string) => void
 }
 
 export interface Answer {
@@ -67,6 +74,18 @@ export class Transport {
     signal?: AbortSignal,
     withinMs = this.#options.answerTimeoutMs ?? WHOLE_ANSWER_TIMEOUT_MS,
   ): Promise<Answer> {
+    const end = this.#options.watch?.begin(`${method} ${path.replace(/\?.*$/s, '')}`)
+    try {
+      const answer = await this.#send(method, path, body, withinMs, signal)
+      end?.(isTrouble(answer.status) ? `the control API answers with status ${answer.status}` : undefined)
+      return answer
+    } catch (error) {
+      end?.(error instanceof ApiError && error.code === 'E_NETWORK' ? wordsOf(error.cause) : undefined)
+      throw error
+    }
+  }
+
+  async #send(method: string, path: string, body: unknown, withinMs: number, signal?: AbortSignal): Promise<Answer> {
     const { baseUrl, apiKey, userAgent, debug } = this.#options
     let text: string
     let status: number
@@ -143,6 +162,9 @@ export class Transport {
     return this.#dispatcher.close()
   }
 }
+
+/** A lock (423) is no trouble of the service, and is reported where it is waited for. */
+const isTrouble = (status: number): boolean => status === 429 || status >= 500
 
 /** A refusal has texts at its top, and nothing else of it is read. */
 const wordsIn = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, string>> | undefined =>

@@ -1,32 +1,61 @@
-/** The API's answers at the edge: unknown fields pass, unknown words are kept, a missing required field is an error. */
+/**
+ * The API's answers at the edge. Unknown fields pass, unknown words are kept, null is the same as absent; a required field
+ * that is missing, an id that is not one, a size that cannot be are errors. Each `error` says what is expected
+ * (odd-values.ts puts it into a sentence).
+ */
 import { z } from 'zod'
-import { attributesFromWire, type ObservedBranch, type ObservedCompute, type WireAttributes } from '../model/index.ts'
+import { onceEach } from '../base/index.ts'
+import {
+  attributesFromWire,
+  ID,
+  type ObservedBranch,
+  type ObservedCompute,
+  type WireAttributes,
+  type WireSettings,
+} from '../model/index.ts'
 
-const settings = z.looseObject({
-  pg_settings: z.record(z.string(), z.string()).nullish(),
-  preload_libraries: z
-    .looseObject({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).nullish() })
-    .nullish(),
+const text = z.string({ error: 'text' })
+const flag = z.boolean({ error: 'true or false' })
+const count = z.number({ error: 'a number' })
+const list = <T extends z.ZodType>(of: T) => z.array(of, { error: 'a list' })
+const object = <T extends z.core.$ZodLooseShape>(shape: T) => z.looseObject(shape, { error: 'an object' })
+const patterned = (pattern: RegExp, error: string) => z.string({ error }).regex(pattern, { error })
+
+/** Part of the paths of later requests, so nothing else may pass. */
+const id = patterned(ID, 'an id (1 to 60 lower-case letters, digits and hyphens)')
+/** A UUID by the API reference. Only read by, so any other plain id passes too. */
+const operationId = patterned(/^[A-Za-z0-9-]{1,60}$/, 'an id (a UUID)')
+
+/** Sizes grow; what is far outside of any is no size. */
+const SIZE = 'a size from 0.01 to 10000 CU'
+const size = z.number({ error: SIZE }).min(0.01, { error: SIZE }).max(10_000, { error: SIZE })
+
+const settings = object({
+  pg_settings: z.record(z.string(), text, { error: 'an object' }).nullish(),
+  preload_libraries: object({ use_defaults: flag.optional(), enabled_libraries: list(text).nullish() }).nullish(),
 })
 
-const endpoint = z.looseObject({
-  id: z.string(),
-  host: z.string(),
-  branch_id: z.string(),
-  type: z.enum(['read_write', 'read_only']),
-  current_state: z.string(),
-  pending_state: z.string().nullish(),
-  name: z.string().nullish(),
-  autoscaling_limit_min_cu: z.number(),
-  autoscaling_limit_max_cu: z.number(),
-  suspend_timeout_seconds: z.number().nullish(),
-  disabled: z.boolean().nullish(),
-  pooler_enabled: z.boolean().nullish(),
-  pooler_mode: z.string().nullish(),
-  passwordless_access: z.boolean().nullish(),
+const endpoint = object({
+  id,
+  host: text,
+  branch_id: id,
+  type: z.enum(['read_write', 'read_only'], { error: 'read_write or read_only' }),
+  current_state: text,
+  pending_state: text.nullish(),
+  name: text.nullish(),
+  autoscaling_limit_min_cu: size,
+  autoscaling_limit_max_cu: size,
+  suspend_timeout_seconds: z.int({ error: 'a whole number of seconds' }).nullish(),
+  disabled: flag.nullish(),
+  pooler_enabled: flag.nullish(),
+  pooler_mode: text.nullish(),
+  passwordless_access: flag.nullish(),
   settings: settings.nullish(),
-  created_at: z.string().nullish(),
-  last_active: z.string().nullish(),
+  created_at: text.nullish(),
+  last_active: text.nullish(),
+}).refine((wire) => wire.autoscaling_limit_min_cu <= wire.autoscaling_limit_max_cu, {
+  path: ['autoscaling_limit_min_cu'],
+  error: 'at most `autoscaling_limit_max_cu`',
 })
 
 /** Null and absent are one to us, and `exactOptionalPropertyTypes` tells them apart. */
@@ -38,6 +67,13 @@ const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K
     if (entry !== undefined && entry !== null) kept[key] = entry
   }
   return kept
+}
+
+const settingsOf = ({ settings }: z.infer<typeof endpoint>): { settings?: WireSettings } => {
+  if (settings === undefined || settings === null) return {}
+  const { preload_libraries: preload, ...rest } = present(settings)
+  const kept = { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
+  return Object.keys(kept).length === 0 ? {} : { settings: kept }
 }
 
 const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
@@ -64,37 +100,36 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
         }
       : {}),
   } as WireAttributes),
+  ...settingsOf(wire),
   ...present({ pendingState: wire.pending_state, createdAt: wire.created_at, lastActive: wire.last_active }),
 })
 
-export const computeAnswer = z.looseObject({ endpoint }).transform(({ endpoint: one }) => toCompute(one))
+export const computeAnswer = object({ endpoint }).transform(({ endpoint: one }) => toCompute(one))
 export const computesAnswer = z
-  .looseObject({ endpoints: z.array(endpoint) })
-  .transform(({ endpoints }) => endpoints.map(toCompute))
+  .looseObject({ endpoints: list(endpoint) })
+  .transform(({ endpoints }) => onceEach(endpoints.map(toCompute)))
 
-const branch = z
-  .looseObject({
-    id: z.string(),
-    name: z.string(),
-    default: z.boolean().nullish(),
-    primary: z.boolean().nullish(),
-    protected: z.boolean().nullish(),
-    current_state: z.string().nullish(),
-    parent_id: z.string().nullish(),
-  })
-  .transform(
-    (wire): ObservedBranch => ({
-      id: wire.id,
-      name: wire.name,
-      isDefault: wire.default ?? wire.primary ?? false,
-      isProtected: wire.protected ?? false,
-      ...present({ state: wire.current_state, parentId: wire.parent_id }),
-    }),
-  )
+const branch = object({
+  id,
+  name: text,
+  default: flag.nullish(),
+  primary: flag.nullish(),
+  protected: flag.nullish(),
+  current_state: text.nullish(),
+  parent_id: text.nullish(),
+}).transform(
+  (wire): ObservedBranch => ({
+    id: wire.id,
+    name: wire.name,
+    isDefault: wire.default ?? wire.primary ?? false,
+    isProtected: wire.protected ?? false,
+    ...present({ state: wire.current_state, parentId: wire.parent_id }),
+  }),
+)
 
-export const branchesAnswer = z.looseObject({
-  branches: z.array(branch),
-  pagination: z.looseObject({ next: z.string().nullish() }).nullish(),
+export const branchesAnswer = object({
+  branches: list(branch),
+  pagination: object({ next: text.nullish() }).nullish(),
 })
 
 export interface Operation {
@@ -110,53 +145,55 @@ export interface Operation {
   readonly updatedAt: string
   readonly totalDurationMs?: number
   readonly error?: string
+  /** When a failed one is tried again, or was last. */
+  readonly retryAt?: string
 }
 
-const operation = z
-  .looseObject({
-    id: z.string(),
-    project_id: z.string(),
-    branch_id: z.string().nullish(),
-    endpoint_id: z.string().nullish(),
-    action: z.string(),
-    status: z.string(),
-    failures_count: z.number().nullish(),
-    created_at: z.string(),
-    updated_at: z.string(),
-    total_duration_ms: z.number().nullish(),
-    error: z.string().nullish(),
-  })
-  .transform(
-    (wire): Operation => ({
-      id: wire.id,
-      projectId: wire.project_id,
-      action: wire.action,
-      status: wire.status,
-      failuresCount: wire.failures_count ?? 0,
-      createdAt: wire.created_at,
-      updatedAt: wire.updated_at,
-      ...present({
-        branchId: wire.branch_id,
-        endpointId: wire.endpoint_id,
-        totalDurationMs: wire.total_duration_ms,
-        error: wire.error,
-      }),
+const operation = object({
+  id: operationId,
+  project_id: text,
+  branch_id: text.nullish(),
+  endpoint_id: text.nullish(),
+  action: text,
+  status: text,
+  failures_count: count.nullish(),
+  created_at: text,
+  updated_at: text,
+  total_duration_ms: count.nullish(),
+  error: text.nullish(),
+  retry_at: text.nullish(),
+}).transform(
+  (wire): Operation => ({
+    id: wire.id,
+    projectId: wire.project_id,
+    action: wire.action,
+    status: wire.status,
+    failuresCount: wire.failures_count ?? 0,
+    createdAt: wire.created_at,
+    updatedAt: wire.updated_at,
+    ...present({
+      branchId: wire.branch_id,
+      endpointId: wire.endpoint_id,
+      totalDurationMs: wire.total_duration_ms,
+      error: wire.error,
+      retryAt: wire.retry_at,
     }),
-  )
+  }),
+)
 
-export const operationAnswer = z.looseObject({ operation }).transform(({ operation: one }) => one)
-export const operationsAnswer = z.looseObject({
-  operations: z.array(operation),
-  pagination: z.looseObject({ cursor: z.string().nullish() }).nullish(),
+export const operationAnswer = object({ operation }).transform(({ operation: one }) => one)
+export const operationsAnswer = object({
+  operations: list(operation),
+  pagination: object({ cursor: text.nullish() }).nullish(),
 })
 
 /** What a changing call answers; both parts may be missing (204, or a branch change). */
-export const mutationAnswer = z
-  .looseObject({ endpoint: endpoint.nullish(), operations: z.array(operation).nullish() })
-  .transform((wire) => ({
+export const mutationAnswer = object({ endpoint: endpoint.nullish(), operations: list(operation).nullish() }).transform(
+  (wire) => ({
     operations: wire.operations ?? [],
     ...(wire.endpoint ? { compute: toCompute(wire.endpoint) } : {}),
-  }))
+  }),
+)
 
 export interface Project {
   readonly id: string
@@ -164,12 +201,12 @@ export interface Project {
   readonly regionId?: string
 }
 
-const project = z
-  .looseObject({ id: z.string(), name: z.string(), region_id: z.string().nullish() })
-  .transform((wire): Project => ({ id: wire.id, name: wire.name, ...present({ regionId: wire.region_id }) }))
+const project = object({ id, name: text, region_id: text.nullish() }).transform(
+  (wire): Project => ({ id: wire.id, name: wire.name, ...present({ regionId: wire.region_id }) }),
+)
 
-export const projectAnswer = z.looseObject({ project }).transform(({ project: one }) => one)
-export const projectsAnswer = z.looseObject({
-  projects: z.array(project),
-  pagination: z.looseObject({ cursor: z.string().nullish() }).nullish(),
+export const projectAnswer = object({ project }).transform(({ project: one }) => one)
+export const projectsAnswer = object({
+  projects: list(project),
+  pagination: object({ cursor: text.nullish() }).nullish(),
 })

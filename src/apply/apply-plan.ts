@@ -6,18 +6,19 @@ import { groupBy } from '../base/index.ts'
 import {
   type ApplyEvent,
   type Clock,
-  EspalierError,
   formatWindow,
   type Observed,
   type Outcome,
   type Plan,
-  type PlanResult,
   type Step,
   type StepOutcome,
 } from '../model/index.ts'
 import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
-import { type Happening, runStep, type StepContext } from './run-step.ts'
-import { OPEN, openingsOf, scheduledStep } from './scheduled.ts'
+import type { Happening, RunContext } from './context.ts'
+import { converge, type Replan } from './converge.ts'
+import { Knowledge } from './knowledge.ts'
+import { runStep } from './run-step.ts'
+import { openingsOf, scheduledStep } from './scheduled.ts'
 import { Timings } from './timings.ts'
 
 export interface ApplyOptions {
@@ -25,8 +26,8 @@ export interface ApplyOptions {
   readonly api: WriteApi
   readonly consent: ConsentPolicy
   readonly clock: Clock
-  /** What the plan was made against: tells a compute that a lost create made from those that were there. */
-  readonly observed?: Observed
+  /** The snapshot that the plan was made from: a step is sent only while what it relies on is as it was then. */
+  readonly observed: Observed
   /** Runs steps outside of their restart windows too, and records it. */
   readonly ignoreWindows?: boolean
   /** Projects worked on at once. Default 16. */
@@ -40,41 +41,46 @@ export interface ApplyOptions {
   /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
   /** Plans again once all is done, to tell whether the project has converged. */
-  readonly replan?: (pinAliases: Readonly<Record<string, string>>) => Promise<PlanResult>
+  readonly replan?: Replan
 }
 
 /** @returns what became of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
-  const { plan, clock, onEvent } = options
+  const { plan, clock, onEvent, observed } = options
   // Every request under way listens to them, and there is no leak in that.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
   const outcomes = new Map<string, StepOutcome>()
-  const context: StepContext = {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const creates = new Map(plan.steps.flatMap((step) => (step.kind === 'create' ? [[step.change, step] as const] : [])))
+  const openingOf = openingsOf(clock)
+  const context: RunContext = {
     api: options.api,
     clock,
     operationTimeoutMs: options.operationTimeoutMs ?? 600_000,
-    known: new Map(options.observed?.projects.flatMap(({ computes }) => computes.map((one) => [one.id, one]))),
-    timings: new Timings(options.observed),
+    consent: options.consent,
+    knowledge: new Knowledge(observed),
+    timings: new Timings(observed),
     abort: options.abort,
+    successorOf: (step) => creates.get(step.change),
+    openingOf: (step) => (isContinuation(step, steps, outcomes) ? { isOpen: true } : openingOf(step)),
+    ignoreWindows: options.ignoreWindows === true,
     emit: (event) => recorder.emit(event),
     record: (event) => recorder.record(event),
   }
   const halted = (): boolean =>
     options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
 
-  const openings = openingsOf(options.api, clock)
-  const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const queues = [...groupBy(plan.steps, ({ project }) => project).values()]
   let next = 0
   const worker = async (): Promise<void> => {
     for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
       for (const step of queue) {
-        const held = halted() ? interrupted(step, recorder.broken) : heldBack(step, judgements, outcomes)
-        const opening = held === undefined ? await openings(step, goesOn(step, steps, outcomes)) : OPEN
-        const scheduled = opening.isOpen || options.ignoreWindows === true ? undefined : scheduledStep(step, opening)
-        const outcome = held ?? scheduled ?? (await perform(step, !opening.isOpen, context, recorder))
+        const held = halted()
+          ? interrupted(step, recorder.broken)
+          : (blockedBy(step, judgements, outcomes) ?? outsideWindow(step, context))
+        const outcome = held ?? (await perform(step, context, recorder))
         outcomes.set(step.id, outcome)
         await recorder.record({ type: 'step-end', outcome })
       }
@@ -85,8 +91,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
   const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true
   const aliases = successors(plan, outcomes)
-  const convergence = isInterrupted ? {} : await converge(ended, aliases, options.replan)
-  const overridden = recorder.overridden
+  const convergence =
+    isInterrupted || options.replan === undefined ? {} : await converge(plan, ended, aliases, options.replan, context)
+  const overridden = recorder.overridden.size
   const outcome: Outcome = {
     steps: ended,
     interrupted: isInterrupted,
@@ -103,13 +110,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   return outcome
 }
 
-const perform = async (
-  step: Step,
-  isOverridden: boolean,
-  context: StepContext,
-  recorder: Recorder,
-): Promise<StepOutcome> => {
+const perform = async (step: Step, context: RunContext, recorder: Recorder): Promise<StepOutcome> => {
   try {
+    const isOverridden = step.impact !== 'none' && !context.openingOf(step).isOpen
     if (isOverridden) await recorder.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
     await recorder.emit({ type: 'step-start', step })
     return await runStep(step, context)
@@ -120,8 +123,18 @@ const perform = async (
   }
 }
 
+/**
+ * One that the plan says is harmless starts: whether its compute is still idle is read right before its request. One that
+ * interrupts waits, even where its compute fell asleep meanwhile: nobody was asked whether it may run now.
+ */
+const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
+  if (ignoreWindows || step.impact === 'none') return undefined
+  const opening = openingOf(step)
+  return opening.isOpen ? undefined : scheduledStep(step, opening)
+}
+
 /** Why a step does not run: its consent is missing, or what it needs was not done. */
-const heldBack = (
+const blockedBy = (
   step: Step,
   judgements: ReadonlyMap<string, Judgement>,
   outcomes: ReadonlyMap<string, StepOutcome>,
@@ -152,7 +165,11 @@ const heldBack = (
 }
 
 /** What has begun in a window is brought to its end: a branch would stay without its primary otherwise. */
-const goesOn = (step: Step, steps: ReadonlyMap<string, Step>, outcomes: ReadonlyMap<string, StepOutcome>): boolean => {
+const isContinuation = (
+  step: Step,
+  steps: ReadonlyMap<string, Step>,
+  outcomes: ReadonlyMap<string, StepOutcome>,
+): boolean => {
   const { after, inTurnAfter = [], windows = [] } = step
   return after.some((id) => {
     const held = steps.get(id)?.windows?.map(formatWindow) ?? []
@@ -201,24 +218,6 @@ const pinNotes = (
       : [`${old} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
   })
 
-const converge = async (
-  steps: readonly StepOutcome[],
-  aliases: Readonly<Record<string, string>>,
-  replan: ApplyOptions['replan'],
-): Promise<{ readonly converged?: boolean }> => {
-  const touched = steps.some(({ status }) => status === 'done')
-  if (replan === undefined || !touched || steps.some(({ reason }) => reason === 'auth')) return {}
-  try {
-    const result = await replan(aliases)
-    const scheduled = new Set(steps.filter(({ status }) => status === 'scheduled').map(({ step }) => step))
-    return { converged: result.ok && result.plan.steps.every(({ id }) => scheduled.has(id)) }
-  } catch (error) {
-    // The outcome must be told even where the project can no longer be read.
-    if (error instanceof EspalierError) return { converged: false }
-    throw error
-  }
-}
-
 /** Adds the time to events and hands them on; once that failed, what is not recorded is not done. */
 class Recorder {
   readonly #clock: Clock
@@ -226,7 +225,7 @@ class Recorder {
   /** What went wrong with recording, in words. */
   broken: string | undefined
   /** Steps that ran outside of their windows. */
-  overridden = 0
+  readonly overridden = new Set<string>()
 
   constructor(clock: Clock, onEvent: ApplyOptions['onEvent']) {
     this.#clock = clock
@@ -235,7 +234,7 @@ class Recorder {
 
   /** @throws whatever recording threw, so that the call it announces is not made. */
   async emit(event: Happening): Promise<void> {
-    if (event.type === 'window-overridden') this.overridden += 1
+    if (event.type === 'window-overridden') this.overridden.add(event.step)
     try {
       await this.#onEvent?.({
         time: new Date(this.#clock.date?.() ?? this.#clock.now()).toISOString(),

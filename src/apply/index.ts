@@ -1,9 +1,21 @@
 export { type ApplyOptions, applyPlan } from './apply-plan.ts'
 export { type Budgets, checkBudgets } from './budgets.ts'
 export { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
+export type { ReadCompute } from './converge.ts'
 export { exitCodeOf } from './exit-code.ts'
+export { endOf } from './final.ts'
 export { type Journal, openJournal } from './journal.ts'
 export { type Waited, waitForOperations } from './operations.ts'
-export { decodePlan, decodePlanFile, encodePlanFile, type PlanFileParts, whatMoved } from './plan-file.ts'
+export {
+  decodePlan,
+  decodePlanFile,
+  encodePlanFile,
+  jsonPlan,
+  type PlanFileParts,
+  type PrintedExtra,
+} from './plan-file.ts'
+export { isSamePlan } from './same-plan.ts'
+export { judgeSavedPlan, type Present, type SavedPlanVerdict } from './saved-plan.ts'
 export { isAnyDue } from './scheduled.ts'
+export { withActivityOf } from './seen.ts'
 export { eventSchema, type PlanFile, type PrintedPlan, planFileSchema, planSchema } from './shapes.ts'

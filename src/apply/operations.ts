@@ -63,8 +63,9 @@ export const waitForOperations = async <Beside = never>(
   let beside: { readonly value: Beside } | undefined
   for (;;) {
     const operations = [...latest.values()]
-    const bad = operations.find(({ status }) => BAD_END.has(status))
-    if (bad !== undefined) return failed(operations, 'operation-failed', endedBadly(bad))
+    if (operations.some(({ status }) => BAD_END.has(status))) {
+      return failed(operations, 'operation-failed', endedBadly(causeOf(operations)))
+    }
     const open = operations.filter(isUnfinished)
     if (open.length === 0) {
       return { ok: true, operations: operations.map(toProgress), ...(beside === undefined ? {} : { beside }) }
@@ -159,13 +160,30 @@ const failed = (operations: readonly Operation[], reason: FailureReason, message
   operations: operations.map(toProgress),
 })
 
-const endedBadly = ({ id, action, status, error }: Operation): string =>
-  `Operation ${id} (${action}) ended as ${status}${error === undefined ? '' : `: ${error}`}. Run \`espalier plan\` to see where the compute stands.`
+/** What went wrong first: a follow-up is cancelled because the one before it failed. */
+const CAUSES = ['error', 'failed', 'cancelling', 'cancelled']
+
+const causeOf = (operations: readonly Operation[]): readonly Operation[] => {
+  const bad = operations.filter(({ status }) => CAUSES.includes(status))
+  return bad.toSorted((a, b) => CAUSES.indexOf(a.status) - CAUSES.indexOf(b.status))
+}
+
+const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
+  if (cause === undefined) return ''
+  const { id, action, status, error } = cause
+  const why = error === undefined ? '' : `: ${oneLine(error)}`
+  const rest = others.map((one) => `${one.action} ${one.id} (${one.status})`).join(', ')
+  const how = status === 'failed' ? 'failed' : `ended as ${status}`
+  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see where the compute stands.`
+}
+
+/** Without its last full stop, since the sentence goes on. */
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
 
 const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
   const names = open.map(
-    ({ id, action, status, failuresCount }) =>
-      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} ${failuresCount === 1 ? 'failure' : 'failures'}` : ''})`,
+    ({ id, action, status, failuresCount, error }) =>
+      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} ${failuresCount === 1 ? 'failure' : 'failures'}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
   )
   return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may yet finish: run \`espalier apply\` again to wait on and go on, or raise --operation-timeout.`
 }

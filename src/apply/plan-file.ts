@@ -1,19 +1,20 @@
-/** Saved plans: written once, read back with suspicion, refused once the project has moved. */
+/** Plans as files: what `plan --out` saves and what `plan --format json` prints. Read back with suspicion. */
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
+import { canonicalJson } from '../base/index.ts'
 import {
-  ATTRIBUTE_KEYS,
   EspalierError,
+  EXIT,
   type Observed,
-  type ObservedCompute,
+  type Origin,
   PLAN_FORMAT_VERSION,
   type Plan,
-  type PlanResult,
   parseJson,
   plainJson,
   type Shard,
   shardText,
 } from '../model/index.ts'
+import { seenOf } from './seen.ts'
 import { type PlanFile, type PrintedPlan, planFileShape, printedPlanShape } from './shapes.ts'
 
 export interface PlanFileParts {
@@ -23,31 +24,52 @@ export interface PlanFileParts {
   readonly manifestDigest: string
   /** The paths that the manifests were read from. */
   readonly manifests?: readonly string[]
-  /** Of which part of the fleet it is. */
+  /** Which part of the fleet it is. */
   readonly shard?: Shard
+  /** What tells it from other plans of one workflow. */
+  readonly label?: string
   readonly espalierVersion: string
   /** ISO 8601. */
   readonly createdAt: string
 }
 
-export const encodePlanFile = (parts: PlanFileParts): string => {
-  const file: PlanFile = {
+export const encodePlanFile = (parts: PlanFileParts): string =>
+  encode({
     kind: 'espalier-plan',
     formatVersion: PLAN_FORMAT_VERSION,
     espalier: parts.espalierVersion,
     createdAt: parts.createdAt,
     manifestDigest: parts.manifestDigest,
-    ...(parts.manifests === undefined ? {} : { manifests: [...parts.manifests] }),
+    ...(parts.manifests === undefined ? {} : { manifests: parts.manifests }),
     ...(parts.shard === undefined ? {} : { shard: shardText(parts.shard) }),
-    fingerprints: fingerprints(parts.observed),
-    plan: JSON.parse(JSON.stringify(parts.plan)),
+    ...(parts.label === undefined ? {} : { label: parts.label }),
+    seen: seenOf(parts.observed, parts.plan.projects),
+    plan: parts.plan,
+  })
+
+export interface PrintedExtra {
+  /** The changes split by whether the base's manifests ask for them as well. */
+  readonly origin?: Origin & {
+    /** The commit of the base. */
+    readonly base: string
   }
-  return `${plainJson(file, 2)}\n`
+  /** Which part of the fleet it is: `2/5`. */
+  readonly shard?: string
 }
+
+/** The plan itself, as `schemas/plan.schema.json` describes it, with what else is known of it. */
+export const jsonPlan = (plan: Plan, extra: PrintedExtra = {}): string => encode({ ...plan, ...extra })
+
+/** The digest covers the document as it is read back: without keys that are `undefined`. */
+const encode = (document: object): string =>
+  `${plainJson({ ...document, digest: digestOf(JSON.parse(JSON.stringify(document))) }, 2)}\n`
+
+const digestOf = (document: unknown): string => createHash('sha256').update(canonicalJson(document)).digest('hex')
 
 /**
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` where it is no saved plan, or one of another version.
+ * @throws {EspalierError} `E_PLAN_FILE` where it is not a saved plan, or one of another version; `E_PLAN_EDITED` where it
+ *   is not as it was saved.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>
   decode(planFileShape, valueIn(text, name), name, 'Write one with `espalier plan --out FILE`.')
@@ -56,7 +78,7 @@ export const decodePlanFile = (text: string, name: string): PlanFile =>
  * Either form: as `plan --out` saves it, or as `plan --format json` prints it.
  *
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` where it is neither, or one of another version.
+ * @throws {EspalierError} as {@link decodePlanFile}.
  */
 export const decodePlan = (text: string, name: string): PlanFile | PrintedPlan => {
   const value = valueIn(text, name)
@@ -76,13 +98,34 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
     )
   }
   const parsed = shape.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw new EspalierError(
-    'E_PLAN_FILE',
-    `${name} is no saved plan: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}.`,
-    { hint },
-  )
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw new EspalierError(
+      'E_PLAN_FILE',
+      `${name} is not a saved plan: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}.`,
+      { hint },
+    )
+  }
+  if (!isIntact(value)) {
+    throw new EspalierError(
+      'E_PLAN_EDITED',
+      `${name} was edited after espalier wrote it: its digest does not match its contents.`,
+      { hint: 'Plan again: a plan is changed by changing its manifests.', exitCode: EXIT.stale },
+    )
+  }
+  return parsed.data
+}
+
+/** Over the value as it was read, so that keys which nobody reads count too. */
+const isIntact = (value: unknown): boolean => {
+  const { digest, ...rest } = value as Readonly<Record<string, unknown>>
+  try {
+    return digest === digestOf(rest)
+  } catch (error) {
+    // Nested deeper than anything that was written here.
+    if (error instanceof RangeError) return false
+    throw error
+  }
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>
@@ -91,73 +134,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
 const valueIn = (text: string, name: string): unknown => {
   const read = parseJson(text)
   if (read.ok) return read.value
-  throw new EspalierError('E_PLAN_FILE', `${name} is no saved plan: ${read.why}.`, {
+  throw new EspalierError('E_PLAN_FILE', `${name} is not a saved plan: ${read.why}.`, {
     hint: 'Write one with `espalier plan --out FILE`.',
   })
 }
-
-/**
- * A sentence for each thing that moved since the plan was saved. None: its steps are the very same that would be planned
- * now, so it may run.
- */
-export const whatMoved = (
-  file: PlanFile,
-  fresh: PlanResult,
-  observed: Observed,
-  manifestDigest: string,
-): readonly string[] => {
-  if (!fresh.ok) return fresh.diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message)
-  if (stepsOf(file.plan) === stepsOf(fresh.plan)) return []
-  const now = fingerprints(observed)
-  const moved = Object.keys({ ...file.fingerprints, ...now })
-    .sort()
-    .filter((id) => file.fingerprints[id] !== now[id])
-    .map((id) => {
-      if (now[id] === undefined) return `Compute ${id} is gone.`
-      return file.fingerprints[id] === undefined ? `Compute ${id} is new.` : `Compute ${id} has changed.`
-    })
-  if (file.manifestDigest !== manifestDigest) moved.unshift('The manifests have changed.')
-  return moved.length > 0 ? moved : ['The steps that would be planned now are not those of the saved plan.']
-}
-
-/**
- * What was reviewed: what differs, from what to what, and the steps. Where a declaration stands and whether a compute is
- * active may differ as long as no impact does.
- */
-const stepsOf = ({ changes, steps }: Plan): string =>
-  JSON.stringify([
-    changes.map(({ id, kind, from, attributes }) => [
-      id,
-      kind,
-      from?.id ?? null,
-      attributes.map(({ path, before, after }) => [path, before ?? null, after]),
-    ]),
-    steps.map(({ id, request, impact, consents, refused, windows, after }) => [
-      id,
-      request,
-      impact,
-      consents,
-      refused ?? null,
-      windows ?? null,
-      after,
-    ]),
-  ])
-
-const fingerprints = (observed: Observed): Record<string, string> =>
-  Object.fromEntries(
-    observed.projects
-      .flatMap(({ computes }) => computes)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .map((compute) => [compute.id, fingerprint(compute)]),
-  )
-
-/** Over what a change would be noticed by; never over what moves by itself (state, last active). */
-const fingerprint = ({ branchId, type, attributes }: ObservedCompute): string =>
-  createHash('sha256')
-    .update(JSON.stringify([branchId, type, ...ATTRIBUTE_KEYS.map((key) => canonical(attributes[key]))]))
-    .digest('hex')
-
-const canonical = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-    : (value ?? null)

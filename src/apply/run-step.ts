@@ -1,8 +1,6 @@
 /** One step: the call, its operations, and a look at what came of it. */
-import { ApiError, type Mutation, type Operation, type WriteApi } from '../api/index.ts'
+import { ApiError } from '../api/index.ts'
 import {
-  type ApplyEvent,
-  type Clock,
   EspalierError,
   type FailureReason,
   type ObservedCompute,
@@ -11,53 +9,27 @@ import {
   type StepOutcome,
   type StepStatus,
 } from '../model/index.ts'
-import { lookForCreated, type Search, twinOf } from './lost-create.ts'
-import { isUnfinished, toProgress, waitForOperations } from './operations.ts'
-import type { Timings } from './timings.ts'
-import { notInEffect } from './verify.ts'
+import type { RunContext } from './context.ts'
+import { findInPlace } from './find-created.ts'
+import { toProgress, waitForOperations } from './operations.ts'
+import { scheduledStep } from './scheduled.ts'
+import { type Sending, type Sent, sendStep } from './send-step.ts'
+import { staleStep } from './stale.ts'
+import { startedBy } from './started.ts'
+import { type Unmet, unmetBy } from './verify.ts'
 
-/** An event without its time. */
-export type Happening = ApplyEvent extends infer Event
-  ? Event extends ApplyEvent
-    ? Omit<Event, 'time'>
-    : never
-  : never
-
-export interface StepContext {
-  readonly api: WriteApi
-  readonly clock: Clock
-  readonly operationTimeoutMs: number
-  /** What was live before the run, and what the run made (`undefined`): a lost create made none of these. */
-  readonly known: Map<string, ObservedCompute | undefined>
-  readonly timings: Timings
-  readonly abort: AbortSignal | undefined
-  /** For what is about to be done: rejects where it cannot be recorded, and then it is not done. */
-  readonly emit: (event: Happening) => Promise<void>
-  /** For what has happened already. */
-  readonly record: (event: Happening) => Promise<void>
-}
-
-const RESENDS = 3
-/** What a lost request did may take a while to show, so it is looked for again and again before another one is sent. */
-const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
-/** A second update or delete does no harm, a second create makes a second compute: half a minute is the smaller evil. */
-const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
 /** A read may lag behind the operation's end. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
 /** What is known of a step while it runs, so that a failure can tell it too. */
-interface Progress {
-  /** Whether a request went out that may have taken effect. */
-  sent: boolean
+interface Progress extends Sending {
   computeId: string | undefined
   operations: readonly OperationProgress[]
-  /** Requests whose answers were lost, and that did not show to have taken effect. */
-  lost: number
   accepted: boolean
 }
 
-export const runStep = async (step: Step, context: StepContext): Promise<StepOutcome> => {
-  const started = context.clock.now()
+export const runStep = async (step: Step, context: RunContext): Promise<StepOutcome> => {
+  const began = context.clock.now()
   const progress: Progress = { sent: false, computeId: undefined, operations: [], lost: 0, accepted: false }
   const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome => ({
     step: step.id,
@@ -66,38 +38,25 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
     ...(message === undefined ? {} : { message }),
     operations: progress.operations,
     ...(progress.computeId === undefined ? {} : { computeId: progress.computeId }),
-    durationMs: context.clock.now() - started,
+    durationMs: context.clock.now() - began,
   })
   try {
-    const answer = await sendOnce(step, context, progress)
-    progress.accepted = true
-    progress.computeId = answer.compute?.id ?? step.compute.id
-    progress.operations = answer.operations.map(toProgress)
-    if (step.kind === 'create' && progress.computeId !== undefined) context.known.set(progress.computeId, undefined)
-    const waited = await waitForOperations(answer.operations, {
-      api: context.api,
-      clock: context.clock,
-      project: step.project,
-      timeoutMs: context.operationTimeoutMs,
-      timings: context.timings,
-      signal: context.abort,
-      beside: () => current(progress.computeId, step, context),
-      onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
-    })
-    progress.operations = waited.operations
-    if (!waited.ok) return end('failed', waited.reason, waited.message)
-    const { beside } = waited
-    const isProven = beside !== undefined && lacking(step, beside.value).length === 0
-    const missing = isProven ? [] : await effect(step, progress.computeId, context)
-    if (missing.length === 0) {
-      const twin = progress.lost > 0 && step.kind === 'create' ? await twinOf(step, context) : undefined
-      return twin === undefined ? end('done') : end('failed', 'apply-failed', madeTwice(step, twin, progress.computeId))
+    const sent = await sendStep(step, context, progress)
+    switch (sent.kind) {
+      case 'stale':
+        return { ...end('stale'), ...(await staleStep(step, sent, progress.lost > 0, context)) }
+      case 'outside-window':
+        return { ...scheduledStep(step, sent.opening), durationMs: context.clock.now() - began }
+      case 'not-consented':
+        return end(
+          'not-allowed',
+          'not-consented',
+          `Not allowed without --allow ${sent.consent}: ${step.compute.id} was idle when the plan was made, and is in use now.`,
+        )
+      case 'answered':
+      case 'found':
+        return await seeThrough(step, sent, context, progress, end)
     }
-    return end(
-      'failed',
-      'not-effective',
-      `The control API accepted the request, but it is not in effect: ${missing.join('; ')}. The account's plan may not allow it.`,
-    )
   } catch (error) {
     if (context.abort?.aborted === true) {
       return end(
@@ -120,8 +79,61 @@ export const runStep = async (step: Step, context: StepContext): Promise<StepOut
   }
 }
 
+/** From the answer to the proof. */
+const seeThrough = async (
+  step: Step,
+  sent: Extract<Sent, { kind: 'answered' | 'found' }>,
+  context: RunContext,
+  progress: Progress,
+  end: (status: StepStatus, reason?: FailureReason, message?: string) => StepOutcome,
+): Promise<StepOutcome> => {
+  const { knowledge, api } = context
+  progress.accepted = true
+  const started = await startedBy(step, sent, context)
+  progress.computeId = started.computeId
+  progress.operations = started.operations.map(toProgress)
+  knowledge.started(started.operations)
+  if (step.kind === 'create' && started.computeId !== undefined) knowledge.made(started.computeId)
+  const waited = await waitForOperations(started.operations, {
+    api,
+    clock: context.clock,
+    project: step.project,
+    timeoutMs: context.operationTimeoutMs,
+    timings: context.timings,
+    signal: context.abort,
+    beside: () => read(started.computeId, step, context),
+    onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
+  })
+  progress.operations = waited.operations
+  if (!waited.ok) return end('failed', waited.reason, waited.message)
+  const { beside } = waited
+  const isProven = beside !== undefined && unmet(step, beside.value, context).length === 0
+  const missing = isProven ? [] : await effect(step, started.computeId, context)
+  if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing))
+  const twin =
+    progress.lost > 0 && step.kind === 'create' ? await findInPlace(step, context, { others: new Set() }) : undefined
+  if (twin !== undefined) return end('failed', 'apply-failed', madeTwice(step, twin, started.computeId))
+  knowledge.done(step)
+  const wasThere = sent.kind === 'found' && sent.lostAt === undefined
+  return wasThere ? end('done', undefined, wasThereWords(step, started.computeId)) : end('done')
+}
+
+const wasThereWords = ({ kind }: Step, id: string | undefined): string => {
+  if (kind === 'delete') return 'Nothing was sent: the compute was gone already.'
+  return kind === 'create'
+    ? `Nothing was sent: ${id} was there already, as asked for.`
+    : 'Nothing was sent: the compute was already as asked for.'
+}
+
 const madeTwice = (step: Step, twin: ObservedCompute, computeId: string | undefined): string =>
   `The request whose answer was lost took effect after all: ${twin.id} is there beside ${computeId}, and both are what was asked for. Neither was deleted: find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
+
+/** Limits of an account's plan are of sizes and of scaling to zero. */
+const notEffective = (missing: readonly Unmet[]): string => {
+  const isLimit = missing.some(({ path, got }) => got !== undefined && (path === 'size' || path === 'scaleToZero'))
+  const words = missing.map((one) => one.words).join('; ')
+  return `The control API accepted the request, but it is not in effect: ${words}.${isLimit ? " The account's plan may not allow it." : ''}`
+}
 
 const reasonOf = ({ status }: ApiError): FailureReason => {
   if (status === 401 || status === 403) return 'auth'
@@ -139,140 +151,28 @@ const fateOf = ({ code }: ApiError, { accepted, lost }: Progress): string | unde
   return 'Nothing was changed by this step.'
 }
 
-/** Carries what reading back found out of a call that is thereby not made. */
-class Recovered extends Error {
-  readonly mutation: Mutation
-
-  constructor(mutation: Mutation) {
-    super('recovered')
-    this.mutation = mutation
-  }
-}
-
-/**
- * Sends. Once an answer was lost, what became of the request is read back before every further one, those that follow a
- * wait for a lock included: a create is never repeated blindly.
- */
-const sendOnce = async (step: Step, context: StepContext, progress: Progress): Promise<Mutation> => {
-  let lostAnswer: ApiError | undefined
-  const search: Search = { others: new Set() }
-  let sentAt = 0
-  const beforeEach = async (attempt: number): Promise<void> => {
-    const found = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer, search)
-    if (found !== undefined) throw new Recovered(found)
-    const { method, path } = step.request
-    await context.emit({ type: 'call', step: step.id, method, path, attempt })
-    progress.sent = true
-    sentAt = context.clock.now()
-  }
-  for (let sends = 0; ; sends += 1) {
-    try {
-      const answer = await context.api.send(step.request, {
-        signal: context.abort,
-        onAttempt: (attempt) => beforeEach(sends + attempt),
-        onWait: (wait) => context.record({ type: 'wait', step: step.id, ...wait }),
-      })
-      context.timings.sawRoundTrip(context.clock.now() - sentAt)
-      return answer
-    } catch (error) {
-      if (error instanceof Recovered) return error.mutation
-      if (!(error instanceof ApiError)) throw error
-      if (step.kind === 'delete' && error.status === 404) return { operations: [] }
-      if (!error.ambiguous) {
-        // The lost request may be what this one was refused for: a branch has one primary.
-        const made = lostAnswer === undefined ? undefined : await readBack(step, context, lostAnswer, search)
-        if (made !== undefined) return made
-        throw error
-      }
-      lostAnswer = error
-      const message = `looking whether the request took effect, since its answer was lost: ${error.message}`
-      for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
-        await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
-        await context.clock.sleep(delayMs, context.abort)
-        const shown = await readBack(step, context, error, search)
-        if (shown !== undefined) return shown
-      }
-      progress.lost += 1
-      if (sends >= RESENDS) throw error
-    }
-  }
-}
-
-/**
- * What the lost request did, or `undefined` where it did nothing.
- *
- * @throws {ApiError} that tells of the lost request where it cannot be read.
- */
-const readBack = async (
-  step: Step,
-  context: StepContext,
-  lostAnswer: ApiError,
-  search: Search,
-): Promise<Mutation | undefined> => {
-  try {
-    return await lookFor(step, context, search)
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const { method, path } = lostAnswer
-    const message = `${lostAnswer.message} Whether it took effect could not be read: ${error.message}`
-    throw new ApiError('E_READ_BACK', message, {
-      method,
-      path,
-      ...(error.status === undefined ? {} : { status: error.status }),
-    })
-  }
-}
-
-const lookFor = async (step: Step, context: StepContext, search: Search): Promise<Mutation | undefined> => {
-  const compute =
-    step.kind === 'create' ? await lookForCreated(step, context, search) : await current(step.compute.id, step, context)
-  if (step.kind === 'delete') {
-    return compute === undefined ? { operations: await unfinished(step.compute.id, step, context) } : undefined
-  }
-  if (compute === undefined || (step.kind !== 'create' && notInEffect(step.request, compute).length > 0))
-    return undefined
-  return { compute, operations: await underWay(compute, step, context) }
-}
-
-/** What a change that nobody was told of started. The list may lag behind: then the compute alone tells of it. */
-const underWay = async (compute: ObservedCompute, step: Step, context: StepContext): Promise<readonly Operation[]> => {
-  let live: ObservedCompute | undefined = compute
-  for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
-    const operations = await unfinished(compute.id, step, context)
-    if (operations.length > 0 || live?.pendingState === undefined) return operations
-    await context.clock.sleep(delayMs, context.abort)
-    live = await current(compute.id, step, context)
-  }
-  return []
-}
-
-const current = (
+const read = async (
   id: string | undefined,
-  step: Step,
-  { api, abort }: StepContext,
+  { project }: Step,
+  { api, abort }: RunContext,
 ): Promise<ObservedCompute | undefined> =>
-  id === undefined ? Promise.resolve(undefined) : api.getCompute(step.project, id, { signal: abort })
-
-const unfinished = async (
-  id: string | undefined,
-  step: Step,
-  { api, abort }: StepContext,
-): Promise<readonly Operation[]> => {
-  const { operations } = await api.listOperations(step.project, { limit: 100 }, { signal: abort })
-  return operations.filter((operation) => operation.endpointId === id && isUnfinished(operation))
-}
+  id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
 /** What the request asked for and a fresh read does not show. */
-const effect = async (step: Step, computeId: string | undefined, context: StepContext): Promise<readonly string[]> => {
+const effect = async (step: Step, computeId: string | undefined, context: RunContext): Promise<readonly Unmet[]> => {
   for (let round = 0; ; round += 1) {
-    const missing = lacking(step, await current(computeId, step, context), context.known.get(computeId ?? ''))
+    const missing = unmet(step, await read(computeId, step, context), context)
     const delay = EFFECT_DELAYS_MS[round]
     if (missing.length === 0 || delay === undefined) return missing
     await context.clock.sleep(delay, context.abort)
   }
 }
 
-const lacking = (step: Step, live: ObservedCompute | undefined, before?: ObservedCompute): readonly string[] => {
-  if (step.kind === 'delete') return live === undefined ? [] : ['asked for it to be gone, and it is still there']
-  return live === undefined ? ['the compute is gone'] : notInEffect(step.request, live, before)
+const unmet = (step: Step, live: ObservedCompute | undefined, { knowledge }: RunContext): readonly Unmet[] => {
+  const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]
+  if (step.kind === 'delete') {
+    return live === undefined ? [] : because('asked for it to be gone, and it is still there')
+  }
+  if (live !== undefined) return unmetBy(live, step.request, knowledge.before(step.compute.id))
+  return because(step.kind === 'create' ? 'no such compute shows on the branch' : 'the compute is gone')
 }

@@ -1,43 +1,21 @@
 /** Steps that interrupt wait for their restart windows. */
-import type { ReadApi } from '../api/index.ts'
-import {
-  type Clock,
-  formatWindow,
-  isIdle,
-  type Plan,
-  type RestartWindow,
-  type Step,
-  type StepOutcome,
-} from '../model/index.ts'
+import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../model/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
 
-export const OPEN: Opening = { isOpen: true }
+const OPEN: Opening = { isOpen: true }
 
-/**
- * Asked when a step's turn comes: a window may open or close while others run. A step that would only interrupt an active
- * compute need not wait where that is idle.
- */
-export const openingsOf = (api: Pick<ReadApi, 'getCompute'>, clock: Clock) => {
+/** Whether a step's windows are open now: one may open or close while others run. */
+export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
   const closed = new Map<string, Opening>()
-  /** Of a closed window the calendar is asked once, until it opens. */
-  const lookUp = (windows: readonly RestartWindow[]): Opening => {
+  return ({ windows }) => {
+    if (windows === undefined) return OPEN
+    // Of a closed window the calendar is asked once, until it opens.
     const [key, now] = [windows.map(formatWindow).join(), clock.date?.() ?? clock.now()]
     const known = closed.get(key)
     if (known !== undefined && (known.opensAt === undefined || now < Date.parse(known.opensAt))) return known
     const opening = openingOf(windows, now)
     if (!opening.isOpen) closed.set(key, opening)
     return opening
-  }
-  return async (step: Step, goesOn: boolean): Promise<Opening> => {
-    if (goesOn || step.windows === undefined) return OPEN
-    const opening = lookUp(step.windows)
-    if (opening.isOpen || step.impact !== 'none' || step.compute.id === undefined) return opening
-    // A compute that cannot be read is one that the step itself will tell about.
-    const isFree = await api.getCompute(step.project, step.compute.id).then(
-      (compute) => compute === undefined || isIdle(compute),
-      () => true,
-    )
-    return isFree ? OPEN : opening
   }
 }
 

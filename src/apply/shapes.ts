@@ -13,6 +13,7 @@ import {
   STEP_STATUSES,
   WEEKDAYS,
 } from '../model/index.ts'
+import { FINGERPRINT, seenShape } from './seen.ts'
 
 const source = z.object({
   file: z.string(),
@@ -33,6 +34,8 @@ const total = z.object({
   ramGb: z.number(),
   maxConnections: z.number(),
 })
+
+const REQUEST_PATH = /^\/projects\/[a-z0-9-]{1,60}\/endpoints(\/[a-z0-9-]{1,60})?$/
 
 const window = z.object({
   days: z.array(z.enum(WEEKDAYS)).min(1),
@@ -89,10 +92,13 @@ const endpoint = z.object({
   pooler_mode: z.string().exactOptional(),
   passwordless_access: z.boolean().exactOptional(),
   settings: z
-    .object({
+    .looseObject({
       pg_settings: z.record(z.string(), z.string()).exactOptional(),
       preload_libraries: z
-        .object({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+        .looseObject({
+          use_defaults: z.boolean().exactOptional(),
+          enabled_libraries: z.array(z.string()).exactOptional(),
+        })
         .exactOptional(),
     })
     .exactOptional(),
@@ -107,7 +113,7 @@ const step = z.object({
   compute,
   request: z.object({
     method: z.enum(['POST', 'PATCH', 'DELETE']),
-    path: z.string().startsWith('/projects/'),
+    path: z.string().regex(REQUEST_PATH),
     body: z.object({ endpoint }).exactOptional(),
   }),
   impact,
@@ -133,13 +139,15 @@ const diagnostic = z.object({
 })
 
 const count = z.int().nonnegative()
+const unmanaged = z.object({ project: z.string(), branch, compute, size: size.exactOptional() })
 
 export const planShape = z.object({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   projects: z.array(z.string()),
+  leftOut: z.array(z.object({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
   changes: z.array(change),
   steps: z.array(step),
-  unmanaged: z.array(z.object({ project: z.string(), branch, compute, size: size.exactOptional() })),
+  unmanaged: z.array(unmanaged),
   estimates: z.array(z.object({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
   summary: z.object({
     add: count,
@@ -170,6 +178,8 @@ const stepOutcome = z.object({
   message: z.string().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
+  moved: z.array(z.object({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
+  movedBy: operation.exactOptional(),
   opensAt: time.exactOptional(),
   durationMs: z.number(),
 })
@@ -198,6 +208,7 @@ export const eventShape = z.discriminatedUnion('type', [
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),
       converged: z.boolean().exactOptional(),
+      left: z.array(z.string()).exactOptional(),
       notes: z.array(z.string()),
     }),
   }),
@@ -208,7 +219,8 @@ const shard = z
   .regex(/^[1-9]\d*\/[1-9]\d*$/)
   .refine((text) => parseShard(text) !== undefined, 'a shard is written like 2/5')
 
-const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
+/** SHA-256 over all the rest of the document, as JSON with sorted keys. */
+const digest = FINGERPRINT
 
 export const planFileShape = z.object({
   kind: z.literal('espalier-plan'),
@@ -221,9 +233,12 @@ export const planFileShape = z.object({
   manifests: z.array(z.string()).exactOptional(),
   /** Of which part of the fleet it is (`plan --shard`), so that `apply FILE` takes the same. */
   shard: shard.exactOptional(),
-  /** Of each compute of the planned projects, by id. */
-  fingerprints: z.record(z.string(), FINGERPRINT),
+  /** What tells it from other plans of one workflow (the Action's input `label`). */
+  label: z.string().exactOptional(),
+  /** The projects as they were, by id. */
+  seen: seenShape,
   plan: planShape,
+  digest,
 })
 
 /** A plan as `plan --out` keeps it. */
@@ -239,10 +254,20 @@ const changes = z.array(change)
 
 /** A plan as `plan --format json` prints it. */
 export const printedPlanShape = planShape.extend({
-  /** With `--base`: the changes, parted by who caused them. */
-  origin: z.object({ base: z.string(), introduced: changes, drift: changes, settled: changes }).exactOptional(),
+  /** With `--base`: the changes by who caused them, and the computes that are no longer managed. */
+  origin: z
+    .object({
+      base: z.string(),
+      introduced: changes,
+      drift: changes,
+      settled: changes,
+      released: z.array(unmanaged.extend({ source })),
+      gaps: z.array(z.string()).exactOptional(),
+    })
+    .exactOptional(),
   /** With `--shard`. */
   shard: shard.exactOptional(),
+  digest,
 })
 
 export type PrintedPlan = z.infer<typeof printedPlanShape>

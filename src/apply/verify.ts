@@ -1,48 +1,168 @@
-/** Whether a compute is what a request asked for. */
+/** A compute as a request asks for it, as it was before, and as it is: what differs. */
+import { isDeepStrictEqual } from 'node:util'
 import {
+  type AttributeKey,
   attributesFromWire,
+  attributesToWire,
   type ComputeAttributes,
   differingKeys,
+  type Moved,
   type ObservedCompute,
   rowOf,
   type StepRequest,
+  type WireAttributes,
 } from '../model/index.ts'
 
-/**
- * What the request asks for and the compute does not show: before (where it is known), asked and got, in words. Empty: it
- * is in effect.
- */
-export const notInEffect = (
-  request: StepRequest,
-  live: ObservedCompute,
-  before?: ObservedCompute,
-): readonly string[] => {
-  const endpoint = request.body?.endpoint
-  if (endpoint === undefined) return []
-  const asked: ComputeAttributes = {
-    ...attributesFromWire(endpoint),
-    ...askedSize(endpoint, live.attributes),
-  }
-  const branch = endpoint.branch_id
-  return [
-    ...(branch === undefined || branch === live.branchId ? [] : [`branch: asked ${branch}, got ${live.branchId}`]),
-    ...differingKeys(asked, live.attributes).map((key) => {
-      const row = rowOf(key)
-      const got = live.attributes[key]
-      const was = before?.attributes[key]
-      const had = was === undefined ? '' : `before ${row.format(was)}, `
-      return `${row.path}: ${had}asked ${row.format(asked[key])}, got ${got === undefined ? 'nothing' : row.format(got)}`
-    }),
-  ]
+type Endpoint = NonNullable<StepRequest['body']>['endpoint']
+
+/** One value by its manifest path; a map has a path for each entry. */
+interface Value {
+  readonly path: string
+  readonly text: string | undefined
 }
 
+const NOTHING = 'nothing'
+
+const wholeValue = (key: AttributeKey, attributes: ComputeAttributes): Value => ({
+  path: rowOf(key).path,
+  text: attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key]),
+})
+
+/** The values that `asked` names in those keys, as they are in `attributes`. */
+const valuesOf = (
+  keys: readonly AttributeKey[],
+  asked: ComputeAttributes,
+  attributes: ComputeAttributes,
+): readonly Value[] =>
+  keys.flatMap((key) =>
+    key === 'postgresSettings'
+      ? Object.keys(asked.postgresSettings ?? {}).map((name) => ({
+          path: `${rowOf(key).path}.${name}`,
+          text: attributes.postgresSettings?.[name],
+        }))
+      : [wholeValue(key, attributes)],
+  )
+
 /** A request may name one limit only: the other one stays as it is. */
-const askedSize = (
-  endpoint: NonNullable<StepRequest['body']>['endpoint'],
-  live: ComputeAttributes,
-): Pick<ComputeAttributes, 'size'> => {
+export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pick<ComputeAttributes, 'size'> => {
   const min = endpoint.autoscaling_limit_min_cu ?? live.size?.min
   const max = endpoint.autoscaling_limit_max_cu ?? live.size?.max
   const named = endpoint.autoscaling_limit_min_cu !== undefined || endpoint.autoscaling_limit_max_cu !== undefined
   return named && min !== undefined && max !== undefined ? { size: { min, max } } : {}
 }
+
+/** What a request makes different; what it sends along as it was is no concern of the step. */
+const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttributes => {
+  const asked = { ...attributesFromWire(endpoint), ...askedSize(endpoint, before) }
+  const keys = differingKeys(asked, before)
+  const changes = Object.fromEntries(keys.map((key) => [key, asked[key]])) as ComputeAttributes
+  if (changes.postgresSettings === undefined) return changes
+  const entries = Object.entries(changes.postgresSettings)
+  return {
+    ...changes,
+    postgresSettings: Object.fromEntries(entries.filter(([name, value]) => before.postgresSettings?.[name] !== value)),
+  }
+}
+
+/** One thing that a request asks for and a compute does not show. */
+export interface Unmet {
+  /** A manifest path, or `branch`. */
+  readonly path: string
+  /** `undefined`: it does not show at all. */
+  readonly got: string | undefined
+  /** `path: before …, asked …, got …` */
+  readonly words: string
+}
+
+/** What the request changes and the compute does not show. Empty: it is in effect. */
+export const unmetBy = (
+  live: ObservedCompute,
+  { body }: StepRequest,
+  before: ObservedCompute | undefined,
+): readonly Unmet[] => {
+  const endpoint: Endpoint = body?.endpoint ?? {}
+  const asked = changesOf(endpoint, before?.attributes ?? {})
+  const keys = differingKeys(asked, live.attributes)
+  const branch = endpoint.branch_id
+  const [wanted, got, had] = [asked, live.attributes, before?.attributes ?? {}].map((attributes) =>
+    valuesOf(keys, asked, attributes),
+  )
+  return [
+    ...(branch === undefined || branch === live.branchId
+      ? []
+      : [{ path: 'branch', got: live.branchId, words: `branch: asked ${branch}, got ${live.branchId}` }]),
+    ...(wanted ?? []).flatMap(({ path, text }, index) => {
+      const [was, is] = [had?.[index]?.text, got?.[index]?.text]
+      const words = `${path}: ${was === undefined ? '' : `before ${was}, `}asked ${text}, got ${is ?? NOTHING}`
+      return text === is ? [] : [{ path, got: is, words }]
+    }),
+  ]
+}
+
+export type Comparison =
+  /** What the request changes is as it was: this is what to send now, merged with what is live now. */
+  | { readonly kind: 'unchanged'; readonly body: StepRequest['body'] }
+  | { readonly kind: 'in-effect' }
+  | { readonly kind: 'moved'; readonly moved: readonly Moved[] }
+
+/** How an update or a move finds its compute. Attributes that it does not change may be whatever they are. */
+export const compare = ({ body }: StepRequest, before: ObservedCompute, live: ObservedCompute): Comparison => {
+  const endpoint: Endpoint = body?.endpoint ?? {}
+  const changes = changesOf(endpoint, before.attributes)
+  const moved = [...movedBranch(endpoint.branch_id, before, live), ...movedValues(changes, before, live)]
+  if (moved.length > 0) return { kind: 'moved', moved }
+  const keys = differingKeys(changes, live.attributes)
+  const branch = endpoint.branch_id === live.branchId ? undefined : endpoint.branch_id
+  if (branch === undefined && keys.length === 0) return { kind: 'in-effect' }
+  const asked = attributesToWire(changes, keys, live)
+  return {
+    kind: 'unchanged',
+    body: { endpoint: { ...(branch === undefined ? {} : { branch_id: branch }), ...asked } },
+  }
+}
+
+const movedBranch = (asked: string | undefined, before: ObservedCompute, live: ObservedCompute): readonly Moved[] =>
+  live.branchId === before.branchId || live.branchId === asked
+    ? []
+    : [{ what: 'branch', before: before.branchId, after: live.branchId }]
+
+/** Values that are neither as they were nor as they are asked for. */
+const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: ObservedCompute): readonly Moved[] =>
+  differingKeys(changes, live.attributes)
+    .filter((key) => key === 'postgresSettings' || !isSame(key, before.attributes, live.attributes))
+    .flatMap((key) => {
+      const [asked, had, has] = [changes, before.attributes, live.attributes].map((one) =>
+        valuesOf([key], changes, one),
+      )
+      return (had ?? []).flatMap(({ path, text }, index) => {
+        const now = has?.[index]?.text
+        const isMoved = now !== text && now !== asked?.[index]?.text
+        return isMoved ? [{ what: path, before: text ?? NOTHING, after: now ?? NOTHING }] : []
+      })
+    })
+
+const isSame = (key: AttributeKey, before: ComputeAttributes, live: ComputeAttributes): boolean => {
+  const [had, has] = [before[key], live[key]]
+  if (had === undefined) return has === undefined || rowOf(key).satisfied(has, had)
+  return rowOf(key).satisfied(had, has)
+}
+
+/** What a delete relies on: that it is still the compute, in the place, that nobody declared. */
+export const movedForDelete = (
+  before: ObservedCompute,
+  live: ObservedCompute,
+  isReplaced: boolean,
+): readonly Moved[] => [
+  ...movedBranch(undefined, before, live),
+  ...(before.attributes.name === live.attributes.name ? [] : [movedWhole('name', before, live)]),
+  // Its successor takes its settings along, as the plan saw them.
+  ...(!isReplaced || isDeepStrictEqual(before.settings, live.settings)
+    ? []
+    : [movedWhole('postgresSettings', before, live)]),
+]
+
+const movedWhole = (key: AttributeKey, before: ObservedCompute, live: ObservedCompute): Moved => ({
+  what: rowOf(key).path,
+  before: wholeValue(key, before.attributes).text ?? NOTHING,
+  after: wholeValue(key, live.attributes).text ?? NOTHING,
+})

@@ -2,34 +2,48 @@
 import { createInterface } from 'node:readline/promises'
 import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
 import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
+import { counted, stepTitle } from '../report/index.ts'
 import { print } from './terminal.ts'
 
-const QUESTIONS: Readonly<Record<Consent, string>> = {
-  restart: 'restart computes: existing connections drop',
-  disconnect: 'end connections',
-  move: 'move computes: same host, other data',
-  replace: 'replace computes: connection details change',
-  delete: 'delete computes: their hosts are lost',
+/** What the steps of a class of consent do, one of them and several. */
+const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
+  restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
+  disconnect: ['ends the connections of a compute', 'end the connections of computes'],
+  move: ['moves a compute: same host, other data', 'move computes: same hosts, other data'],
+  replace: ['replaces a compute: its host changes', 'replace computes: their hosts change'],
+  delete: ['deletes a compute: its host is lost', 'delete computes: their hosts are lost'],
 }
 
-/** A typed `yes`; anything else, the end of input and Ctrl-C are a no. */
+/** Longer lists push the question off the screen; the plan above has all of them. */
+const MOST_NAMED = 12
+
+/** A typed `yes`; `no`, the end of input and Ctrl-C are a no, and anything else is asked again. */
 export const askYes = async (question: string): Promise<boolean> => (await asking((ask) => ask(question))) ?? false
 
 /**
- * A typed `yes`, then one for each class of consent that the plan needs and `policy` lacks; a class that is refused is
- * left out, and its steps do not run.
+ * A typed `yes`, then one for each class of consent that the plan needs and `policy` lacks, with the steps it is about;
+ * a class that is refused is left out, and its steps do not run.
  *
  * @returns what may run, or `undefined` where the answer was no, or there was none (end of input, Ctrl-C).
  */
 export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<ConsentPolicy | undefined> =>
   asking(async (ask) => {
-    if (!(await ask('\nApply this plan? Only `yes` is taken for a yes: '))) return undefined
+    if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
     const allow = new Set(policy.allow)
-    const judgements = judgeConsent(plan, policy)
+    const judgements = new Map(judgeConsent(plan, policy).map((judgement) => [judgement.step, judgement]))
+    const changes = new Map(plan.changes.map((change) => [change.id, change]))
+    const isFleet = new Set(plan.steps.map(({ project }) => project)).size > 1
     for (const consent of CONSENTS) {
-      const steps = judgements.filter(({ missing }) => missing?.includes(consent) === true).length
-      if (steps === 0) continue
-      if (await ask(`${steps} of its steps ${QUESTIONS[consent]}. Allow it? (yes/no) `)) allow.add(consent)
+      const steps = plan.steps.filter(({ id }) => judgements.get(id)?.missing?.includes(consent) === true)
+      if (steps.length === 0) continue
+      const more = steps.length - MOST_NAMED
+      const lines = [
+        `\n${counted(steps.length, 'step')} ${EFFECTS[consent][steps.length === 1 ? 0 : 1]}`,
+        ...steps.slice(0, MOST_NAMED).map((step) => `  ${stepTitle(step, changes, isFleet)}`),
+        ...(more > 0 ? [`  and ${more} more`] : []),
+        `Allow ${steps.length === 1 ? 'it' : 'them'}? (yes/no) `,
+      ]
+      if (await ask(lines.join('\n'))) allow.add(consent)
     }
     return { allow }
   })
@@ -38,9 +52,24 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<Con
 export const askLine = (question: string): Promise<string | undefined> =>
   conversing(async (answerTo) => (await answerTo(question)).trim())
 
+const ANSWERS: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+  ['n', false],
+])
+
 /** `undefined` where nobody answered any more. */
 const asking = <T>(conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>): Promise<T | undefined> =>
-  conversing((answerTo) => conversation(async (question) => (await answerTo(question)).trim().toLowerCase() === 'yes'))
+  conversing((answerTo) =>
+    conversation(async (question) => {
+      let next = question
+      for (;;) {
+        const answer = ANSWERS.get((await answerTo(next)).trim().toLowerCase())
+        if (answer !== undefined) return answer
+        next = 'Type yes or no: '
+      }
+    }),
+  )
 
 const conversing = async <T>(
   conversation: (answerTo: (question: string) => Promise<string>) => Promise<T>,

@@ -1,6 +1,7 @@
 /** Which control API a command speaks to: the real one, or a sandbox for the life of the command. */
 import type { ApiOptions } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
+import { apiWatch } from './api-watch.ts'
 import { checkNumber, usageError } from './flags.ts'
 import { findKey } from './key.ts'
 import { print } from './terminal.ts'
@@ -40,6 +41,7 @@ export const connect = async (flags: ApiFlags): Promise<Connection> => {
   return {
     options: {
       ...common,
+      watch: apiWatch((line) => print(line, process.stderr)),
       ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }),
       apiKey: await findKey(flags.apiKeyFile),
     },

@@ -11,7 +11,8 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const args = process.argv.slice(2)
-const help = args.length === 1 && (args[0] === '--help' || args[0] === '-h') ? keptHelp(process.stdout) : undefined
+const isHelp = args.length === 0 || (args.length === 1 && (args[0] === '--help' || args[0] === '-h'))
+const help = isHelp ? keptHelp(process.stdout) : undefined
 if (help !== undefined) {
   process.stdout.write(help)
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {

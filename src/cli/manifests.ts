@@ -1,7 +1,8 @@
 /** The manifests that a command line means: `-` alone is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
-import { type Manifests, readManifests as readFiles } from '../workflow/index.ts'
+import { type Manifests, readManifests as readFiles, seedNote } from '../workflow/index.ts'
 import { readStdin, STDIN } from './stdin.ts'
+import { print } from './terminal.ts'
 
 /**
  * Reads what was asked for: files, directories and globs, `-` alone for stdin, and where nothing was named the manifests
@@ -10,7 +11,11 @@ import { readStdin, STDIN } from './stdin.ts'
  * @throws {EspalierError} where nothing was named and nothing is there, or a size table cannot be used.
  */
 export const readManifests = async (given: readonly string[], sizeTablePath?: string): Promise<Manifests> => {
-  if (!given.includes(STDIN)) return readFiles(given, { sizeTablePath })
+  if (!given.includes(STDIN)) {
+    const manifests = await readFiles(given, { sizeTablePath })
+    for (const path of manifests.loaded.seeds) print(seedNote(path), process.stderr)
+    return manifests
+  }
   const text = await readStdin(given)
   const options = sizeTablePath === undefined ? {} : { sizeTable: await readSizeTable(sizeTablePath) }
   return {

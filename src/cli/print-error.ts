@@ -8,7 +8,8 @@ const REPORT_AT = 'the issue tracker of the project'
 export const printError = (error: unknown, options: { color: boolean; debug: boolean }): ExitCode => {
   const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
   if (error instanceof EspalierError) {
-    print(`${label}  ${plainLines(error.message)}`, process.stderr)
+    // The code is what `espalier explain` takes.
+    print(`${label}  ${error.code}: ${plainLines(error.message)}`, process.stderr)
     if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, process.stderr)
     return error.exitCode
   }

@@ -1,6 +1,6 @@
 /** The command line, from words to an exit code. */
 import yargs, { type Argv, type Options } from 'yargs'
-import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
+import { EspalierError, EXIT, EXIT_WORDS, type ExitCode } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
@@ -11,18 +11,15 @@ import { nearest } from './suggest.ts'
 import { styleOf } from './terminal.ts'
 
 const NOTES = `Exit codes:
-  0   done, or nothing to do
-  1   wrong input, wrong usage, or an error before anything changed
-  2   plan --detailed-exitcode: there are changes
-  3   applied in part
-  4   the saved plan is stale
-  130 interrupted
+${Object.entries(EXIT)
+  .map(([name, code]) => `  ${String(code).padEnd(4)}${EXIT_WORDS[name as keyof typeof EXIT]}`)
+  .join('\n')}
 
 Every command has its own --help with examples.`
 
 /** Runs one command line (without node and the program's name). Never throws. */
 export const runProgram = async (args: readonly string[]): Promise<ExitCode> => {
-  const words = withOptionalValues(args)
+  const words = withHelp(withOptionalValues(args))
   let exitCode: ExitCode = EXIT.ok
   const program = build((code) => {
     exitCode = code
@@ -46,6 +43,14 @@ const withOptionalValues = (args: readonly string[]): string[] => {
   return args.map((word, index) => (word === '--sandbox' && (end < 0 || index < end) ? '--sandbox=' : word))
 }
 
+/** Alone, the program or a group of commands has only its help to show. */
+const withHelp = (words: readonly string[]): readonly string[] => {
+  const names = words.filter((word) => !Object.keys(COMMON_FLAGS).includes(word.replace(/^--/, '')))
+  const { path, command } = commandOf(names)
+  const isGroup = names.length === 0 || command?.subcommands !== undefined
+  return isGroup && names.length === path.length ? [...words, '--help'] : words
+}
+
 const build = (done: (code: ExitCode) => void): Argv => {
   const program = yargs([])
     .scriptName('espalier')
@@ -63,7 +68,6 @@ const build = (done: (code: ExitCode) => void): Argv => {
       throw error ?? usageError(message)
     })
     .strict()
-    .demandCommand(1, 'Which command?')
     .example([
       ['$0 validate', 'Check the manifests: no network, no key'],
       ['$0 plan', 'Show what would change, and what that restarts'],
@@ -131,10 +135,12 @@ const explain = (message: string, words: readonly string[]): Error => {
   const unknown = /^Unknown (?:argument|command)s?: (.*)$/s.exec(message)?.[1]
   if (unknown === undefined) return usageError(inWords(message), hint)
   const name = [...new Set(unknown.split(', ').map(kebab))][0] ?? unknown
-  const isFlag = words.some((word) => word === `-${name}` || word.replace(/=.*$/s, '') === `--${name}`)
-  if (isFlag) {
-    const near = nearest(name, flagNames(command))
-    return usageError(`There is no flag --${name}${near === undefined ? '.' : `: did you mean --${near}?`}`, hint)
+  const flag = words
+    .map((word) => word.replace(/=.*$/s, ''))
+    .find((word) => word === `-${name}` || word === `--${name}`)
+  if (flag !== undefined) {
+    const near = name.toLowerCase() === 'v' ? 'version' : nearest(name, flagNames(command))
+    return usageError(`There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`, hint)
   }
   const known = (command === undefined ? COMMANDS : (command.subcommands ?? [])).flatMap(namesOf)
   if (known.length === 0) return usageError(`One argument too many: ${unknown}`, hint)
@@ -151,7 +157,8 @@ const inWords = (message: string): string => {
   return message.replace(/\s*\n\s*/g, ' ').trim()
 }
 
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const kebab = (name: string): string =>
+  name.length === 1 ? name : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 const namesOf = (command: Command): readonly string[] => [
   command.command.split(' ')[0] ?? '',

@@ -41,8 +41,8 @@ export const rehearse = async (plan: Plan, observed: Observed, manifests: Manife
       concurrency: CONCURRENCY,
       operationTimeoutMs: OPERATION_TIMEOUT_MS,
       onEvent: async () => undefined,
-      replan: async (pinAliases) =>
-        (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases })).result,
+      replan: async (pinAliases, read) =>
+        (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases, read })).result,
     })
     return { outcome, isGood: isAllDone(outcome) && outcome.converged === true }
   } finally {

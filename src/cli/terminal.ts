@@ -37,6 +37,10 @@ export const canAsk = (env: Environment = process.env): boolean =>
 
 export const isCi = (env: Environment): boolean => (env.CI ?? '') !== '' && env.CI !== 'false' && env.CI !== '0'
 
+/** Whether lines can be drawn over there: not in a log. */
+export const canRedraw = (stream: Stream, env: Environment = process.env): boolean =>
+  stream.isTTY === true && env.TERM !== 'dumb' && !isCi(env)
+
 /** Writes `text` and makes sure that it ends its line. */
 export const print = (text: string, stream: NodeJS.WritableStream = process.stdout): void => {
   if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)

@@ -28,7 +28,7 @@ export const DIAGNOSTIC_CODES = {
   E_TYPE: { rule: 'A value has the type that its key takes.', example: 'prune: true' },
   E_VALUE: { rule: 'A value is one of those that its key takes.', example: 'mode: transaction' },
   E_SIZE_STEP: {
-    rule: 'Sizes are 0.25, 0.5, whole numbers to 16, even numbers to 56 CU (spec 2.4).',
+    rule: 'A size is one of the table: `espalier sizes` lists it, --size-table gives another one.',
     example: 'size: 2',
   },
   E_AUTOSCALING_MAX: { rule: 'Autoscaling goes up to 16 CU (spec 8).', example: 'size: { min: 8, max: 16 }' },
@@ -59,7 +59,6 @@ export const DIAGNOSTIC_CODES = {
   E_TWO_CLAIMS: { rule: 'A branch is declared once.', example: 'Keep one of the two.' },
   E_TWO_PINS: { rule: 'A compute is pinned once.', example: 'Keep one of the two.' },
   E_TWO_RULES: { rule: 'A pattern stands in one rule of a document.', example: 'Keep one of the two.' },
-  E_SCHEMA: { rule: 'A manifest fits schemas/manifest.schema.json.', example: 'espalier schema manifest' },
 } as const
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES

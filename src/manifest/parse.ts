@@ -3,14 +3,20 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { isScalar, LineCounter } from 'yaml'
 import { type DesiredDocument, type Diagnostic, SIZE_TABLE, type SizeTable, type Source } from '../model/index.ts'
+import type { ManifestValue, SharedValue } from './definition/index.ts'
+import { type Validators, validatorsOf } from './definition/validator.ts'
 import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
+import { judge } from './judge.ts'
 import { checkClaims } from './read/claims.ts'
 import type { Base } from './read/compute.ts'
-import { list, ReadContext, short, sourceAt } from './read/context.ts'
-import { EMPTY_BASE, type FindShared, readDocument, readShared } from './read/document.ts'
-import { schemaProblem } from './schema/validate.ts'
+import { EMPTY_BASE, type FindShared, isShared, readBase, readDocument } from './read/document.ts'
+import { isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
-import { readDocuments, tokenBudget, type YamlDocument } from './yaml/documents.ts'
+import { list } from './words/list.ts'
+import type { Words } from './words/words.ts'
+import { readDocuments, tokenBudget } from './yaml/documents.ts'
+import { sourceAt } from './yaml/place.ts'
+import { type Plain, short, Tree } from './yaml/tree.ts'
 
 /** The file at a path (forward slashes, as people are shown it), or why it cannot be had. */
 export type FindFile = (path: string) => ManifestFile | string
@@ -33,12 +39,14 @@ export const parseWith = (
 ): LoadedManifests => {
   const run = new Reading(sizeTable, findFile)
   const documents = files.flatMap((file) => run.readFile(file))
-  if (files.length === 0 && found.length === 0) run.diagnostics.push(nothingFound)
-  const texts = new Map([...files, ...run.shared].map((file) => [file.path, file.text]))
+  const manifests = files.filter(({ path }) => !run.seeds.includes(path))
+  if (manifests.length === 0 && found.length === 0) run.diagnostics.push(nothingFound(run.seeds))
+  const texts = new Map([...manifests, ...run.shared].map((file) => [file.path, file.text]))
   return {
     desired: { documents },
     diagnostics: firstOf([...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew)),
     files: [...texts.keys()].sort(),
+    seeds: run.seeds,
     digest: digestOf(texts),
     lineOf: lineReader(texts),
   }
@@ -74,159 +82,120 @@ const tooMany: Diagnostic = {
   hint: 'Correct them, and look again.',
 }
 
-const nothingFound: Diagnostic = {
+const nothingFound = (seeds: readonly string[]): Diagnostic => ({
   severity: 'error',
   code: 'E_NO_MANIFESTS',
-  message: 'There is no manifest here: no file that ends in .yaml or .yml.',
+  message:
+    seeds.length === 0
+      ? 'There is no manifest here: no file that ends in .yaml or .yml.'
+      : `There is no manifest here, only a sandbox seed: ${list(seeds)}.`,
   hint: 'Name files, folders or globs. An empty set of manifests never means "delete everything".',
-}
+})
 
 class Reading {
   readonly diagnostics: Diagnostic[] = []
   /** Files that were reached by `extends` only. */
   readonly shared: ManifestFile[] = []
+  /** Paths of files that are sandbox seeds. */
+  readonly seeds: string[] = []
   readonly #sizeTable: SizeTable
+  readonly #validators: Validators
   readonly #findFile: FindFile
-  readonly #bases = new Map<string, Base | undefined>()
+  readonly #bases = new Map<string, Base>()
   readonly #tokens = tokenBudget()
 
   constructor(sizeTable: SizeTable, findFile: FindFile) {
     this.#sizeTable = sizeTable
+    this.#validators = validatorsOf(sizeTable)
     this.#findFile = findFile
   }
 
   readFile(file: ManifestFile): readonly DesiredDocument[] {
-    const lines = new LineCounter()
     const documents: DesiredDocument[] = []
-    let any = false
-    for (const parsed of this.#documentsOf(file, lines)) {
+    const trees = [...this.#trees(file)]
+    if (trees.length === 1 && isSeed(trees[0]?.value)) {
+      this.seeds.push(file.path)
+      return documents
+    }
+    for (const tree of trees) {
       if (this.diagnostics.length > MAX_PROBLEMS) return documents
-      const context = this.#contextOf(parsed, file, lines)
-      if (context === undefined) {
-        any = true
+      if (tree === undefined) continue
+      if (isMap(tree.value) && isShared(Object.keys(tree.value))) {
+        judge(tree, this.#validators.shared, 'A shared file', this.#sizeTable)
         continue
       }
-      if (isBlank(parsed)) continue
-      any = true
-      const before = this.diagnostics.length
-      const document = readDocument(context, (from, node, path) => this.#findShared(from, node, path))
-      // The schema is for documents of a project; of one that is known to be wrong it would say the same again.
-      if (document === undefined) continue
-      documents.push(document)
-      if (this.diagnostics.length === before) this.#checkSchema(parsed, context)
+      const value = judge(tree, this.#validators.document, 'A manifest', this.#sizeTable)
+      if (value === undefined) continue
+      const manifest = value as ManifestValue
+      documents.push(readDocument(tree, manifest, this.#sizeTable, this.#findShared))
     }
-    if (!any)
-      this.#add(file, lines, 'E_EMPTY', 'The file holds no document.', 'Add a manifest, or delete the file.', 0, 1)
+    if (trees.length === 0) {
+      this.#report(file, {
+        code: 'E_EMPTY',
+        message: 'The file holds no document.',
+        hint: 'Add a manifest, or delete the file.',
+      })
+    }
     return documents
   }
 
-  *#documentsOf(file: ManifestFile, lines: LineCounter): Iterable<YamlDocument> {
+  /** The documents that are not blank; `undefined` for one in which YAML itself has a problem, which is then reported. */
+  *#trees(file: ManifestFile): Iterable<Tree | undefined> {
     if (file.text.length > MAX_FILE_BYTES) {
       const mib = (file.text.length / 1024 / 1024).toFixed(0)
-      this.#add(
-        file,
-        lines,
-        'E_TOO_LARGE',
-        `The file has ${mib} MiB; at most 32 MiB are read.`,
-        'Give each project a file of its own.',
-        0,
-        1,
-      )
-      yield { problems: [] }
+      const message = `The file has ${mib} MiB; at most 32 MiB are read.`
+      this.#report(file, { code: 'E_TOO_LARGE', message, hint: 'Give each project a file of its own.' })
+      yield undefined
       return
     }
-    yield* readDocuments(file.text, lines, this.#tokens)
-  }
-
-  /** `undefined` where YAML itself has a problem, which is then reported. */
-  #contextOf(parsed: YamlDocument, file: ManifestFile, lines: LineCounter): ReadContext | undefined {
-    for (const { code, message, hint, start, end } of parsed.problems) {
-      this.#add(file, lines, code, message, hint, start, end)
+    const lines = new LineCounter()
+    for (const { document, problems } of readDocuments(file.text, lines, this.#tokens)) {
+      for (const { start, end, ...words } of problems) {
+        this.#report(file, words, sourceAt(file.path, file.text, lines, start, end))
+      }
+      if (document === undefined || problems.length > 0) yield undefined
+      else if (!isBlank(document)) {
+        yield new Tree({ file: file.path, text: file.text, lines, document, diagnostics: this.diagnostics })
+      }
     }
-    if (parsed.document === undefined || parsed.problems.length > 0) return undefined
-    return new ReadContext({
-      file: file.path,
-      text: file.text,
-      lines,
-      document: parsed.document,
-      sizeTable: this.#sizeTable,
-      diagnostics: this.diagnostics,
-    })
   }
 
-  readonly #findShared = ((context, node, path) => {
-    const target = posix.normalize(posix.join(posix.dirname(context.file), path))
+  readonly #findShared: FindShared = (tree, manifest, path) => {
+    const refuse = (message: string, hint: string): undefined =>
+      tree.report('E_EXTENDS', tree.source(manifest, 'extends'), message, hint)
+    const target = posix.normalize(posix.join(posix.dirname(tree.file), path))
     if (posix.isAbsolute(path) || target.startsWith('../')) {
-      return context.report(
-        'E_EXTENDS',
-        node,
-        '`extends` must stay inside the tree of the manifests.',
-        'Write a path relative to this file.',
-      )
+      return refuse('`extends` must stay inside the tree of the manifests.', 'Write a path relative to this file.')
     }
-    if (this.#bases.has(target)) return this.#bases.get(target)
+    const known = this.#bases.get(target)
+    if (known !== undefined) return known
     const file = this.#findFile(target)
     if (typeof file === 'string') {
-      return context.report(
-        'E_EXTENDS',
-        node,
-        `\`extends\` names ${list([target])}, but ${file}.`,
-        'The path is relative to this file.',
-      )
+      return refuse(`\`extends\` names ${list([target])}, but ${file}.`, 'The path is relative to this file.')
     }
     this.shared.push(file)
-    const lines = new LineCounter()
-    const [first, second] = this.#documentsOf(file, lines)
+    const [first, second] = this.#trees(file)
     if (second !== undefined) {
-      context.report(
-        'E_EXTENDS',
-        node,
-        'A shared file holds one document only.',
-        'Split it, and extend the one that is meant.',
-      )
+      refuse('A shared file holds one document only.', 'Split it, and extend the part that you need.')
     }
-    const shared = first && this.#contextOf(first, file, lines)
-    const base = shared === undefined ? EMPTY_BASE : (readShared(shared) ?? EMPTY_BASE)
+    const value = first && judge(first, this.#validators.shared, 'A shared file', this.#sizeTable)
+    const base =
+      first === undefined || value === undefined ? EMPTY_BASE : readBase(first, value as SharedValue, EMPTY_BASE)
     this.#bases.set(target, base)
     return base
-  }) satisfies FindShared
-
-  #checkSchema({ document }: YamlDocument, context: ReadContext): void {
-    const problem = schemaProblem(document?.toJS({ maxAliasCount: -1 }), this.#sizeTable)
-    if (problem === undefined) return
-    const path = problem.pointer
-      .split('/')
-      .slice(1)
-      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    const node = document?.getIn(path, true)
-    const at = typeof node === 'object' && node !== null && 'range' in node ? (node as never) : undefined
-    context.report('E_SCHEMA', at, `\`${path.join('.')}\` does not fit the schema: ${problem.message}.`)
   }
 
-  #add(
-    file: ManifestFile,
-    lines: LineCounter,
-    code: string,
-    message: string,
-    hint: string | undefined,
-    start: number,
-    end: number,
-  ): void {
-    this.diagnostics.push({
-      severity: 'error',
-      code,
-      message: short(message),
-      ...(hint === undefined ? {} : { hint }),
-      source: sourceAt(file.path, file.text, lines, start, end),
-    })
+  #report(file: ManifestFile, words: Words, source: Source = { file: file.path, line: 1, column: 1, length: 1 }): void {
+    this.diagnostics.push({ severity: 'error', ...words, message: short(words.message), source })
   }
 }
 
 /** Nothing but comments, as between two separators. */
-const isBlank = ({ document }: YamlDocument): boolean => {
-  const contents = document?.contents
-  return contents === null || contents === undefined || (isScalar(contents) && contents.value === null)
-}
+const isBlank = ({ contents }: { readonly contents: unknown }): boolean =>
+  contents === null || (isScalar(contents) && contents.value === null)
+
+const isMap = (value: Plain): value is { readonly [key: string]: Plain } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const digestOf = (texts: ReadonlyMap<string, string>): string => {
   const hash = createHash('sha256')

@@ -17,8 +17,10 @@ export interface LoadedManifests {
   readonly desired: Desired
   /** In the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Every file that was read, shared ones included. */
+  /** Every manifest that was read, shared files included. */
   readonly files: readonly string[]
+  /** Sandbox seeds that lie beside the manifests; nothing of them was read as a manifest. */
+  readonly seeds: readonly string[]
   /** SHA-256 over all of them, hexadecimal. */
   readonly digest: string
   /** The text of the line that a source points at. */

@@ -36,11 +36,24 @@ export interface WireAttributes {
   readonly settings?: WireSettings | undefined
 }
 
+/** A request replaces `settings` whole (Neon staff in neondatabase/neon#7628), so what nobody declares is sent as it is. */
 export interface WireSettings {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined
   readonly preload_libraries?:
-    | { readonly use_defaults?: boolean | undefined; readonly enabled_libraries?: readonly string[] | undefined }
+    | {
+        readonly use_defaults?: boolean | undefined
+        readonly enabled_libraries?: readonly string[] | undefined
+        readonly [other: string]: unknown
+      }
     | undefined
+  readonly [other: string]: unknown
+}
+
+/** What is live, as far as a request for a change depends on it. */
+export interface LiveValues {
+  readonly attributes: ComputeAttributes
+  /** As the API showed them, with the parts that no manifest can declare. */
+  readonly settings?: WireSettings | undefined
 }
 
 export interface AttributeRow<K extends AttributeKey = AttributeKey> {
@@ -56,7 +69,7 @@ export interface AttributeRow<K extends AttributeKey = AttributeKey> {
   /** Whether the observed value already is what the desired one asks for. */
   satisfied(desired: NonNullable<ComputeAttributes[K]>, observed: ComputeAttributes[K]): boolean
   fromWire(wire: WireAttributes): ComputeAttributes[K] | undefined
-  /** The part of a request body that asks for `desired`, given what is live (a map is sent merged). */
+  /** The part of a request body that asks for `desired`, given what is live; of `settings` what changes only. */
   toWire(desired: NonNullable<ComputeAttributes[K]>, live: ComputeAttributes): WireAttributes
   format(value: NonNullable<ComputeAttributes[K]>): string
 }
@@ -66,16 +79,24 @@ const row = <K extends AttributeKey>(definition: AttributeRow<K>): AttributeRow<
 const LIVE = (): Impact => 'none'
 const same = <T>(desired: T, observed: T | undefined): boolean => desired === observed
 
-/** `settings` replaces what is there, whole (Neon staff in neondatabase/neon#7628), so both halves are always sent. */
-const settingsOnWire = (
-  pgSettings: ComputeAttributes['postgresSettings'],
-  preload: ComputeAttributes['postgresPreload'],
-): WireAttributes => ({
-  settings: {
-    // Sorted, so that the same request has the same bytes however the API lists the map.
-    pg_settings: Object.fromEntries(Object.entries(pgSettings ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))),
-    ...(preload === undefined ? {} : { preload_libraries: { enabled_libraries: preload } }),
-  },
+/** Sorted, so that the same request has the same bytes however the API lists the map. */
+const sorted = <T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** Of a snapshot that was saved before it kept them whole. */
+const settingsOf = ({ postgresSettings, postgresPreload }: ComputeAttributes): WireSettings => ({
+  ...(postgresSettings === undefined ? {} : { pg_settings: postgresSettings }),
+  ...(postgresPreload === undefined ? {} : { preload_libraries: { enabled_libraries: postgresPreload } }),
+})
+
+const mergedSettings = (live: WireSettings, changes: WireSettings): WireSettings => ({
+  ...sorted(live),
+  ...(live.pg_settings === undefined && changes.pg_settings === undefined
+    ? {}
+    : { pg_settings: sorted({ ...live.pg_settings, ...changes.pg_settings }) }),
+  ...(changes.preload_libraries === undefined
+    ? {}
+    : { preload_libraries: { ...live.preload_libraries, ...changes.preload_libraries } }),
 })
 
 const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
@@ -179,7 +200,7 @@ export const ATTRIBUTES = {
     impact: () => 'may-restart',
     satisfied: (desired, observed) => Object.entries(desired).every(([name, value]) => observed?.[name] === value),
     fromWire: (wire) => (wire.settings === undefined ? undefined : (wire.settings.pg_settings ?? {})),
-    toWire: (settings, live) => settingsOnWire({ ...live.postgresSettings, ...settings }, live.postgresPreload),
+    toWire: (settings) => ({ settings: { pg_settings: settings } }),
     format: (settings) =>
       Object.entries(settings)
         .map(([name, value]) => `${name}=${value}`)
@@ -194,7 +215,7 @@ export const ATTRIBUTES = {
     impact: () => 'restart',
     satisfied: (desired, observed) => sameMembers(desired, observed ?? []),
     fromWire: (wire) => wire.settings?.preload_libraries?.enabled_libraries,
-    toWire: (libraries, live) => settingsOnWire(live.postgresSettings, libraries),
+    toWire: (libraries) => ({ settings: { preload_libraries: { enabled_libraries: libraries } } }),
     format: (libraries) => (libraries.length === 0 ? '(none)' : libraries.join(', ')),
   }),
 } as const satisfies { readonly [K in AttributeKey]-?: AttributeRow<K> }
@@ -215,24 +236,23 @@ export const differingKeys = (desired: ComputeAttributes, observed: ComputeAttri
     return value !== undefined && !rowOf(key).satisfied(value, observed[key])
   })
 
-/** The request attributes that bring `live` to `desired` in those keys, each map merged. */
+/** The request attributes that bring `live` to `desired` in those keys, `settings` merged. */
 export const attributesToWire = (
   desired: ComputeAttributes,
   keys: readonly AttributeKey[],
-  live: ComputeAttributes = {},
+  live: LiveValues = { attributes: {} },
 ): WireAttributes => {
-  let merged: ComputeAttributes = live
-  let wire: WireAttributes = {}
-  for (const key of keys) {
+  const parts = keys.flatMap((key) => {
     const value = desired[key]
-    if (value === undefined) continue
-    wire = { ...wire, ...rowOf(key).toWire(value, merged) }
-    // Both halves of `settings` are sent together, so the second one must see what the first one asked for.
-    if (key === 'postgresSettings') {
-      merged = { ...merged, postgresSettings: { ...live.postgresSettings, ...desired.postgresSettings } }
-    }
+    return value === undefined ? [] : [rowOf(key).toWire(value, live.attributes)]
+  })
+  const changed = parts.map(({ settings }) => settings).filter((part) => part !== undefined)
+  return {
+    ...Object.assign({}, ...parts),
+    ...(changed.length === 0
+      ? {}
+      : { settings: changed.reduce(mergedSettings, live.settings ?? settingsOf(live.attributes)) }),
   }
-  return wire
 }
 
 /** A row whose value types are erased: for code that goes over all of them. */

@@ -10,6 +10,17 @@ export const CONSENTS = ['restart', 'disconnect', 'move', 'replace', 'delete'] a
 
 export type Consent = (typeof CONSENTS)[number]
 
+/** What must be consented to; harmless steps need nothing. */
+export const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
+  none: undefined,
+  'may-restart': 'restart',
+  restart: 'restart',
+  disconnect: 'disconnect',
+  reconnect: 'move',
+  'new-host': 'replace',
+  gone: 'delete',
+}
+
 /** The words that every renderer uses. */
 export const IMPACT_WORDS: Readonly<Record<Impact, string>> = {
   none: 'no one is interrupted',

@@ -1,5 +1,5 @@
 /** What the API showed, at one moment: a snapshot. */
-import type { ComputeAttributes } from './attributes.ts'
+import type { ComputeAttributes, WireSettings } from './attributes.ts'
 
 export type ComputeType = 'read_write' | 'read_only'
 
@@ -13,6 +13,8 @@ export interface ObservedCompute {
   readonly pendingState?: string
   /** Every attribute the API showed. */
   readonly attributes: ComputeAttributes
+  /** `settings` as the API showed it: a request must carry along what no manifest declares. Absent where it is empty. */
+  readonly settings?: WireSettings
   /** ISO 8601. */
   readonly createdAt?: string
   readonly lastActive?: string
@@ -43,12 +45,22 @@ export interface ObservedProject {
   readonly pastOperations?: readonly PastOperation[]
 }
 
+/** A project that the service did not show: access denied, a server error, or an answer that makes no sense. */
+export interface UnreadableProject {
+  readonly id: string
+  /** In the words of the service, without a full stop. */
+  readonly message: string
+  readonly hint?: string
+}
+
 /** The project ids that the key cannot see, or that do not exist, are in `missing`. */
 export interface Observed {
   /** ISO 8601: when the first request of the snapshot was sent. */
   readonly takenAt: string
   readonly projects: readonly ObservedProject[]
   readonly missing: readonly string[]
+  /** Absent where every project could be read. */
+  readonly unreadable?: readonly UnreadableProject[]
 }
 
 /** Nobody can be connected to a compute that is idle and not about to be otherwise. */

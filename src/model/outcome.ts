@@ -2,8 +2,11 @@
 import type { Plan, Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 
-/** `scheduled`: it waits for its restart window, and runs when one applies again in it. */
-export const STEP_STATUSES = ['done', 'failed', 'skipped', 'not-allowed', 'scheduled'] as const
+/**
+ * `stale`: what the step changes or relies on was changed by somebody else after the plan was made, so nothing was sent.
+ * `scheduled`: it waits for its restart window, and runs when one applies again in it.
+ */
+export const STEP_STATUSES = ['done', 'failed', 'stale', 'skipped', 'not-allowed', 'scheduled'] as const
 
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
@@ -16,6 +19,7 @@ export const FAILURE_REASONS = [
   'project-busy',
   'rate-limited',
   'auth',
+  'changed-meanwhile',
   'depends-on-failed',
   'not-consented',
   'protected',
@@ -33,6 +37,15 @@ export interface OperationProgress {
   readonly failuresCount: number
 }
 
+/** Something a step changes or relies on that is no longer as the plan has it. */
+export interface Moved {
+  /** A manifest path such as `size`, or `branch`, `name`, `primary`, `replica`, `compute`. */
+  readonly what: string
+  /** In the snapshot that the plan was made from. */
+  readonly before: string
+  readonly after: string
+}
+
 export interface StepOutcome {
   readonly step: string
   readonly status: StepStatus
@@ -42,6 +55,10 @@ export interface StepOutcome {
   readonly operations: readonly OperationProgress[]
   /** The compute that the step made or changed. */
   readonly computeId?: string
+  /** Why it is stale. */
+  readonly moved?: readonly Moved[]
+  /** The latest operation of somebody else on the same compute, which probably is what moved it. */
+  readonly movedBy?: OperationProgress
   /** When a scheduled step may run, ISO 8601; absent where its windows never meet. */
   readonly opensAt?: string
   readonly durationMs: number
@@ -53,6 +70,8 @@ export interface Outcome {
   readonly interrupted: boolean
   /** Whether a plan made afterwards was empty; absent where none was made. */
   readonly converged?: boolean
+  /** Where it has not converged: what is left to do, or why no plan could be made; a line each. */
+  readonly left?: readonly string[]
   /** What a person must edit now, for example a pin whose compute was replaced. */
   readonly notes: readonly string[]
 }

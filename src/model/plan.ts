@@ -158,10 +158,19 @@ export interface CapacityTotal {
   readonly maxConnections: number
 }
 
+/** A project of the manifests that the plan does not cover, and why. */
+export interface LeftOutProject {
+  readonly project: string
+  /** At least one error. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
-  /** Project ids, sorted. */
+  /** Ids of the planned projects, sorted. */
   readonly projects: readonly string[]
+  /** Sorted by project; absent where every project was planned. */
+  readonly leftOut?: readonly LeftOutProject[]
   /** Sorted by project, then branch name, then primary before replicas. */
   readonly changes: readonly Change[]
   /** One topological order of the graph that `after` draws. */
@@ -169,12 +178,19 @@ export interface Plan {
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly estimates: readonly Estimate[]
   readonly summary: PlanSummary
-  /** Warnings only: with an error there is no plan. */
+  /** Warnings of the planned projects. */
   readonly warnings: readonly Diagnostic[]
 }
 
+/**
+ * `ok: false`: some projects cannot be planned. `plan` then covers the others and lists these in `leftOut`; `diagnostics`
+ * holds the errors and warnings of the projects left out, in the order of the files.
+ */
 export type PlanResult =
   | { readonly ok: true; readonly plan: Plan }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly ok: false; readonly plan: Plan; readonly diagnostics: readonly Diagnostic[] }
 
 export const isEmptyPlan = (plan: Plan): boolean => plan.steps.length === 0
+
+export const leftOutIds = ({ leftOut = [] }: Pick<Plan, 'leftOut'>): readonly string[] =>
+  leftOut.map(({ project }) => project)

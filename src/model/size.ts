@@ -74,6 +74,24 @@ export const nearestStep = (cu: number, table: SizeTable = SIZE_TABLE): SizeStep
     undefined,
   )
 
+/** `0.25, 0.5, whole numbers from 1 to 16 and even numbers from 18 to 56`. */
+export const sizesInWords = ({ steps }: SizeTable): string => {
+  const parts: string[] = []
+  let rest = steps.map(({ cu }) => cu)
+  while (rest.length > 0) {
+    const [first = 0, second = first] = rest
+    const by = second - first
+    const length = rest.findIndex((cu, index) => cu !== first + index * by)
+    const run = rest.slice(0, length < 0 ? rest.length : length)
+    const kind = Number.isInteger(first) ? (by === 1 ? 'whole' : by === 2 && first % 2 === 0 ? 'even' : '') : ''
+    const isRun = run.length > 3 && kind !== ''
+    parts.push(isRun ? `${kind} numbers from ${first} to ${run.at(-1)}` : String(first))
+    rest = rest.slice(isRun ? run.length : 1)
+  }
+  const last = parts.pop() ?? 'none'
+  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`
+}
+
 export const isFixed = (size: Size): boolean => size.min === size.max
 
 /** RAM in GB of `cu` compute units (spec 2.4: 4 GB a CU, which the two shared sizes follow as well). */

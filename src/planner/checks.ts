@@ -1,26 +1,64 @@
 /** Rules that a manifest cannot break alone: checked on desired merged with observed, before a step exists. */
-import {
-  type ComputeAttributes,
-  type Diagnostic,
-  differingKeys,
-  type ObservedCompute,
-  SCALE_TO_ZERO_NEVER,
-  type SizeTable,
-} from '../model/index.ts'
+import { groupBy } from '../base/index.ts'
+import type { ComputeAttributes, Diagnostic, ObservedCompute, ObservedProject, SizeTable } from '../model/index.ts'
 import { problem, warning } from './diagnostics.ts'
+import { canBecome } from './feasible.ts'
 import type { Claim, Matched } from './match.ts'
+import type { ResolvedBranch } from './resolve.ts'
+import { compare } from './sort.ts'
 
 export const checkMerged = (
-  { claims, unclaimed }: Matched,
+  project: ObservedProject,
+  branches: readonly ResolvedBranch[],
+  matched: Matched,
   leaving: ReadonlySet<string>,
   table: SizeTable,
-): readonly Diagnostic[] => [
-  ...claims.flatMap((claim) => checkScaleToZero(claim, table)),
-  ...checkPrimaries(claims, unclaimed, leaving),
-  ...checkNames(claims, unclaimed, leaving),
-]
+): readonly Diagnostic[] => {
+  // A pin to nothing is an error by itself, and says nothing of what else is there.
+  const claims = matched.claims.filter(({ desired, observed }) => desired.id === undefined || observed !== undefined)
+  const crowded = crowdedBranches(project, branches, matched)
+  return [
+    ...claims.flatMap((claim) => checkScaleToZero(claim, table)),
+    ...crowded.values(),
+    ...checkPrimaries(
+      claims.filter(({ branch }) => !crowded.has(branch.id)),
+      matched.unclaimed,
+      leaving,
+    ),
+    ...checkNames(claims, matched.unclaimed, leaving),
+  ]
+}
 
-/** Spec 8: scale to zero is for computes up to 16 CU. */
+/**
+ * Declared branches with several live primaries, which the service promises never to have. Nothing may be deleted or
+ * changed on the strength of that: which of them is in use is for people to find out.
+ */
+const crowdedBranches = (
+  { computes }: ObservedProject,
+  branches: readonly ResolvedBranch[],
+  { claims }: Matched,
+): ReadonlyMap<string, Diagnostic> => {
+  const targets = new Map(claims.map(({ observed, branch }) => [observed?.id, branch.id]))
+  const staying = groupBy(
+    computes.filter(({ id, type, branchId }) => type === 'read_write' && (targets.get(id) ?? branchId) === branchId),
+    ({ branchId }) => branchId,
+  )
+  return new Map(
+    branches.flatMap(({ branch, shape, prune, source }) => {
+      const primaries = (staying.get(branch.id) ?? []).map(({ id }) => id).sort(compare)
+      if (primaries.length < 2 || (shape.primary === undefined && !prune)) return []
+      const found = problem(
+        'E_TWO_PRIMARIES',
+        `Branch \`${branch.name}\` has ${primaries.length} primaries, and the service allows one: ${primaries.join(', ')}. Its state is corrupt.`,
+        'Nothing is planned for this project. Find out in the console which of them is in use, and ask the support of the service.',
+        source,
+      )
+      return [[branch.id, found]]
+    }),
+  )
+}
+
+/** Scale to zero is for computes up to 16 CU. */
 const checkScaleToZero = (
   { desired, observed: claimed, branch, type }: Claim,
   table: SizeTable,
@@ -28,11 +66,8 @@ const checkScaleToZero = (
   // A compute of the other type is replaced, and its successor inherits nothing.
   const observed = claimed?.type === type ? claimed : undefined
   const live: ComputeAttributes = observed?.attributes ?? {}
-  const changed = differingKeys(desired.attributes, live)
-  if (!changed.includes('size') && !changed.includes('scaleToZero')) return []
   const size = desired.attributes.size ?? live.size
-  const scaleToZero = desired.attributes.scaleToZero ?? live.scaleToZero
-  if (size === undefined || size.max <= table.scaleToZeroMaxCu || scaleToZero === SCALE_TO_ZERO_NEVER) return []
+  if (size === undefined || canBecome(desired.attributes, live, table)) return []
   const where = desired.attributes.size === undefined ? desired.sources.scaleToZero : desired.sources.size
   const kept = desired.attributes.scaleToZero === undefined && observed !== undefined
   return [

@@ -71,7 +71,7 @@ const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext
     ...capacity('after', claim.desired.attributes.size, context.sizeTable),
   }
   const remove = deleteStep(live, `${id}#1`, change, 'TYPE_DIFFERS', context)
-  const create = createStep(claim, `${id}#2`, change, 'TYPE_DIFFERS', context)
+  const create = createStep(claim, `${id}#2`, change, 'TYPE_DIFFERS', context, live.settings)
   return {
     change,
     steps: [

@@ -13,10 +13,13 @@ import {
   type ObservedCompute,
   type ObservedProject,
   rowOf,
+  SIZE_TABLE,
+  type SizeTable,
   worstImpact,
 } from '../model/index.ts'
 import { assign } from './assign.ts'
 import { problem, warning } from './diagnostics.ts'
+import { canBecome } from './feasible.ts'
 import type { ResolvedBranch } from './resolve.ts'
 import { compare } from './sort.ts'
 
@@ -47,12 +50,14 @@ export const match = (
   project: ObservedProject,
   branches: readonly ResolvedBranch[],
   pinAliases: Readonly<Record<string, string>>,
+  table: SizeTable = SIZE_TABLE,
 ): Matched => {
   const diagnostics: Diagnostic[] = []
   const ambiguous = new Map<string, string>()
   const byId = new Map(project.computes.map((compute) => [compute.id, compute]))
   const claimedBy = new Map<string, Slot>()
   const claimOf = new Map<Slot, ObservedCompute>()
+  const cost = (slot: Slot, compute: ObservedCompute): number => costOf(slot, compute, table)
   const slotsOn = new Map(branches.map((resolved) => [resolved.branch.id, slotsOf(resolved)]))
   const slots = [...slotsOn.values()].flat()
 
@@ -99,12 +104,12 @@ export const match = (
       const [compute] = slot.type === 'read_write' ? free('read_write') : []
       if (compute !== undefined) claim(slot, compute)
     }
-    claimByName(open, free('read_only'), claim, ambiguous)
+    claimByName(open, free('read_only'), { claim, ambiguous, cost })
     adopt(
       resolved,
       open.filter((slot) => slot.type === 'read_only' && !claimOf.has(slot)),
       free('read_only'),
-      { claim, ambiguous, diagnostics },
+      { claim, ambiguous, diagnostics, cost },
     )
   }
 
@@ -134,12 +139,19 @@ const slotsOf = (resolved: ResolvedBranch): readonly Slot[] => {
   return slots
 }
 
+/** What matching fills in as it goes. */
+interface Found {
+  readonly claim: (slot: Slot, compute: ObservedCompute) => void
+  readonly ambiguous: Map<string, string>
+  readonly diagnostics: Diagnostic[]
+  readonly cost: (slot: Slot, compute: ObservedCompute) => number
+}
+
 /** The API does not keep names unique: of several with the declared name the least disruptive is taken. */
 const claimByName = (
   open: readonly Slot[],
   free: readonly ObservedCompute[],
-  claim: (slot: Slot, compute: ObservedCompute) => void,
-  ambiguous: Map<string, string>,
+  { claim, ambiguous, cost }: Pick<Found, 'claim' | 'ambiguous' | 'cost'>,
 ): void => {
   const byName = new Map<string, ObservedCompute[]>()
   for (const compute of free) {
@@ -152,7 +164,7 @@ const claimByName = (
   for (const slot of open) {
     if (slot.type !== 'read_only') continue
     const namesakes = byName.get(slot.desired.key ?? '') ?? []
-    const [best, ...rest] = [...namesakes].sort((a, b) => costOf(slot, a) - costOf(slot, b) || compare(a.id, b.id))
+    const [best, ...rest] = [...namesakes].sort((a, b) => cost(slot, a) - cost(slot, b) || compare(a.id, b.id))
     if (best === undefined) continue
     claim(slot, best)
     for (const other of rest) {
@@ -172,27 +184,25 @@ const adopt = (
   resolved: ResolvedBranch,
   open: readonly Slot[],
   free: readonly ObservedCompute[],
-  found: {
-    readonly claim: (slot: Slot, compute: ObservedCompute) => void
-    readonly ambiguous: Map<string, string>
-    readonly diagnostics: Diagnostic[]
-  },
+  found: Found,
 ): void => {
   const candidates = free
     .filter(({ id, attributes }) => (attributes.name === undefined || resolved.prune) && !found.ambiguous.has(id))
     .sort((a, b) => compare(a.id, b.id))
   if (open.length === 0 || candidates.length === 0) return
   const chosen = assign(open, candidates, {
-    cost: costOf,
+    cost: found.cost,
     likeRow: ({ desired }) => likeness(desired.attributes),
     likeColumn: likenessOf,
   })
-  const taken = new Set(chosen.values())
+  // As many as can be are paired, even those that do not fit: such a slot gets a new compute.
+  const fitting = [...chosen].filter(([slot, compute]) => found.cost(slot, compute) < INFEASIBLE)
+  const taken = new Set(fitting.map(([, compute]) => compute))
   const left = groupBy(
     candidates.filter((compute) => !taken.has(compute)),
     likenessOf,
   )
-  for (const [slot, compute] of chosen) {
+  for (const [slot, compute] of fitting) {
     found.claim(slot, compute)
     found.diagnostics.push(
       warning(
@@ -206,7 +216,7 @@ const adopt = (
     )
     for (const others of left.values()) {
       const [other] = others
-      if (other === undefined || costOf(slot, other) !== costOf(slot, compute)) continue
+      if (other === undefined || found.cost(slot, other) !== found.cost(slot, compute)) continue
       for (const { id } of others) {
         found.ambiguous.set(id, `it fits the declared replica \`${slot.desired.key}\` as well as ${compute.id} does`)
       }
@@ -225,12 +235,20 @@ const COST: Readonly<Record<Impact, number>> = {
   gone: 1e9,
 }
 
-/** How much a live compute would have to change: restarts weigh most, then what may restart, then how much differs. */
-const costOf = (slot: Slot, compute: ObservedCompute): number => {
-  const keys = differingKeys(slot.desired.attributes, compute.attributes)
-  if (isIdle(compute)) return keys.length
-  const impacts = keys.map((key) => rowOf(key).impact(compute.attributes[key], slot.desired.attributes[key]))
-  return keys.length + COST[worstImpact(impacts)]
+/** Beyond all restarts of a branch; so many of them as are assigned exactly still add up without loss. */
+const INFEASIBLE = 1e13
+
+/**
+ * How much a live compute would have to change: what it cannot become weighs most, then restarts, then what may restart,
+ * then how much differs.
+ */
+const costOf = (slot: Slot, compute: ObservedCompute, table: SizeTable): number => {
+  const desired = slot.desired.attributes
+  const keys = differingKeys(desired, compute.attributes)
+  const base = keys.length + (canBecome(desired, compute.attributes, table) ? 0 : INFEASIBLE)
+  if (isIdle(compute)) return base
+  const impacts = keys.map((key) => rowOf(key).impact(compute.attributes[key], desired[key]))
+  return base + COST[worstImpact(impacts)]
 }
 
 /** Equal for computes that cost the same to become whatever is declared: all but the name, which no leftover fits. */

@@ -7,6 +7,7 @@ import { compare } from './sort.ts'
 export const mergePlans = (plans: readonly Plan[]): Plan => ({
   formatVersion: PLAN_FORMAT_VERSION,
   projects: plans.flatMap(({ projects }) => projects).sort(compare),
+  ...mergeLeftOut(plans),
   changes: byProject(plans.flatMap(({ changes }) => changes)),
   steps: byProject(plans.flatMap(({ steps }) => steps)),
   unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
@@ -15,11 +16,21 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
 })
 
-export const mergeOrigins = (origins: readonly Origin[]): Origin => ({
-  introduced: byProject(origins.flatMap(({ introduced }) => introduced)),
-  drift: byProject(origins.flatMap(({ drift }) => drift)),
-  settled: byProject(origins.flatMap(({ settled }) => settled)),
-})
+const mergeLeftOut = (plans: readonly Plan[]): Pick<Plan, 'leftOut'> => {
+  const leftOut = byProject(plans.flatMap((plan) => plan.leftOut ?? []))
+  return leftOut.length === 0 ? {} : { leftOut }
+}
+
+export const mergeOrigins = (origins: readonly Origin[]): Origin => {
+  const gaps = [...new Set(origins.flatMap((origin) => origin.gaps ?? []))]
+  return {
+    introduced: byProject(origins.flatMap(({ introduced }) => introduced)),
+    drift: byProject(origins.flatMap(({ drift }) => drift)),
+    settled: byProject(origins.flatMap(({ settled }) => settled)),
+    released: byProject(origins.flatMap(({ released }) => released)),
+    ...(gaps.length === 0 ? {} : { gaps }),
+  }
+}
 
 /** Within a project the order stays: it means something. */
 const byProject = <T extends { readonly project: string }>(items: readonly T[]): readonly T[] =>

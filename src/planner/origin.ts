@@ -1,17 +1,25 @@
 /** Who caused a change: the pull request, or nobody in it (the live project had drifted before). */
-import { type AttributeChange, type Change, type Origin, type Plan, worstImpact } from '../model/index.ts'
+import {
+  type AttributeChange,
+  type Change,
+  type Origin,
+  type Plan,
+  type ReleasedCompute,
+  worstImpact,
+} from '../model/index.ts'
 
 /**
  * Parts the changes of the head's plan by the plan of the base, made against the same snapshot. A compute whose drift
  * the pull request edits further is in both parts, each with its own attributes.
  *
  * @param base `undefined` where there is none: then all is introduced.
+ * @param released what the head no longer manages: its drift is not settled, nobody looks at it any more.
  */
-export const originOf = (base: Plan | undefined, head: Plan): Origin => {
+export const originOf = (base: Plan | undefined, head: Plan, released: readonly ReleasedCompute[] = []): Origin => {
   const before = new Map((base?.changes ?? []).map((change) => [keyOf(change), change]))
   const introduced: Change[] = []
   const drift: Change[] = []
-  const after = new Set<string>()
+  const after = new Set(released.map(({ project, compute }) => `${project} ${compute.id ?? ''}`))
   for (const change of head.changes) {
     const key = keyOf(change)
     after.add(key)
@@ -30,7 +38,8 @@ export const originOf = (base: Plan | undefined, head: Plan): Origin => {
       drift.push(withOnly(change, old))
     }
   }
-  return { introduced, drift, settled: [...before].filter(([key]) => !after.has(key)).map(([, change]) => change) }
+  const settled = [...before].filter(([key]) => !after.has(key)).map(([, change]) => change)
+  return { introduced, drift, settled, released }
 }
 
 /** The compute, or the place where one is to be. */

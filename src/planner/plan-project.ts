@@ -20,7 +20,7 @@ import { placesOf } from './places.ts'
 import { guardDraft, guardOf, guardPruned, type Protection, protectionOf, refuse, weakened } from './protection.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 import { compare } from './sort.ts'
-import { livePlanned } from './steps.ts'
+import { unmanagedCompute } from './steps.ts'
 import { bindTogether } from './together.ts'
 import { keepToWindows } from './windows.ts'
 
@@ -44,7 +44,7 @@ export const planProject = (
   const context = { project: project.id, sizeTable: table, branchName }
 
   const resolved = resolve(project, documents)
-  const matched = match(project, resolved.branches, options.pinAliases ?? {})
+  const matched = match(project, resolved.branches, options.pinAliases ?? {}, table)
   const guard = guardOf(project, options.guard)
   const protection = protectionOf(resolved.branches, guard)
   const departures = departuresOf(resolved.branches, matched)
@@ -81,18 +81,13 @@ export const planProject = (
     steps,
     unmanaged: matched.unclaimed
       .filter(({ id }) => !leaving.has(id))
-      .map((live) => ({
-        project: project.id,
-        branch: branchName(live.branchId),
-        compute: livePlanned(live),
-        ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
-      })),
+      .map((live) => unmanagedCompute(project.id, branchName(live.branchId), live)),
     managed: matched.claims.length,
     diagnostics: [
       ...resolved.diagnostics,
-      ...weakened(resolved.branches, guard),
+      ...weakened(project.id, resolved.branches, guard),
       ...matched.diagnostics,
-      ...checkMerged(matched, leaving, table),
+      ...checkMerged(project, resolved.branches, matched, leaving, table),
       ...parking.diagnostics,
       ...ordered.diagnostics,
       ...windowed.diagnostics,
@@ -107,8 +102,8 @@ interface Departure {
   readonly resolved: ResolvedBranch
 }
 
-/** Which unclaimed computes are to go. */
-const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matched): readonly Departure[] => {
+/** Which unclaimed computes are to be deleted. */
+export const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matched): readonly Departure[] => {
   const byBranch = new Map(branches.map((resolved) => [resolved.branch.id, resolved]))
   return unclaimed.flatMap(({ id, branchId, type }): readonly Departure[] => {
     const resolved = byBranch.get(branchId)
@@ -178,7 +173,7 @@ const remarks = ({ change }: Draft): readonly Diagnostic[] => [
     ? [
         warning(
           'W_CONNECTIONS_SHRINK',
-          `max_connections of ${change.compute.id} on branch \`${change.branch.name}\` shrinks from ${change.before.maxConnections} to ${change.after.maxConnections}.`,
+          `max_connections of ${change.compute.id} on branch \`${change.branch.name}\` of project \`${change.project}\` shrinks from ${change.before.maxConnections} to ${change.after.maxConnections}.`,
           'Check that its clients need no more than that.',
           change.source,
         ),
@@ -188,7 +183,7 @@ const remarks = ({ change }: Draft): readonly Diagnostic[] => [
     ? [
         warning(
           'W_PIN_REPLACED',
-          `${change.compute.id} is replaced by a compute with a new id, so its pin will name nothing.`,
+          `${change.compute.id} of project \`${change.project}\` is replaced by a compute with a new id, so its pin will name nothing.`,
           'Apply tells the new id: put it into the manifest then.',
           change.source,
         ),

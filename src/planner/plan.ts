@@ -3,15 +3,19 @@ import {
   type Desired,
   type DesiredDocument,
   type Diagnostic,
+  hasErrors,
+  type LeftOutProject,
   type Observed,
+  type ObservedProject,
   PLAN_FORMAT_VERSION,
   type Plan,
   type PlanResult,
   SIZE_TABLE,
+  type Source,
 } from '../model/index.ts'
 import { bySource, nearest, problem } from './diagnostics.ts'
 import type { PlanOptions } from './options.ts'
-import { planProject } from './plan-project.ts'
+import { type ProjectPlan, planProject } from './plan-project.ts'
 import { compare, compareSource } from './sort.ts'
 import { summarise, withEstimates } from './summary.ts'
 
@@ -21,35 +25,35 @@ export const projectIds = (desired: Desired): readonly string[] =>
 
 /**
  * What brings the live projects to what the manifests ask for. Pure: the same input gives the same bytes, in whatever
- * order declarations and observations are listed.
- *
- * @returns the plan with its warnings, or every error that stands against there being one.
+ * order declarations and observations are listed. An error of one project leaves that project out; the others are planned.
  */
 export const plan = (desired: Desired, observed: Observed, options: PlanOptions = {}): PlanResult => {
   const documents = groupByProject(desired)
   const live = new Map(observed.projects.map((project) => [project.id, project]))
-  const ids = projectIds(desired)
-  const diagnostics: Diagnostic[] = []
-  const parts = ids.flatMap((id) => {
+  const planned: { readonly project: ObservedProject; readonly part: ProjectPlan }[] = []
+  const leftOut: LeftOutProject[] = []
+  for (const id of projectIds(desired)) {
     const project = live.get(id)
     const declared = documents.get(id) ?? []
     if (project === undefined) {
-      diagnostics.push(unknownProject(id, declared, [...live.keys()]))
-      return []
+      leftOut.push({ project: id, diagnostics: [readingProblem(id, observed, declared[0]?.source)] })
+      continue
     }
-    return [planProject(project, declared, options)]
-  })
-  const sorted = [...diagnostics, ...parts.flatMap((part) => part.diagnostics)].sort(bySource)
-  if (sorted.some(({ severity }) => severity === 'error')) return { ok: false, diagnostics: sorted }
+    const part = planProject(project, declared, options)
+    if (hasErrors(part.diagnostics)) leftOut.push({ project: id, diagnostics: [...part.diagnostics].sort(bySource) })
+    else planned.push({ project, part })
+  }
 
+  const parts = planned.map(({ part }) => part)
   const changes = parts.flatMap((part) => part.changes)
   const steps = parts.flatMap((part) => part.steps)
   const unmanaged = parts.flatMap((part) => part.unmanaged)
   const managed = parts.reduce((sum, part) => sum + part.managed, 0)
-  const projects = ids.map((id) => live.get(id)).filter((project) => project !== undefined)
+  const projects = planned.map(({ project }) => project)
   const made: Plan = {
     formatVersion: PLAN_FORMAT_VERSION,
-    projects: ids,
+    projects: projects.map(({ id }) => id),
+    ...(leftOut.length === 0 ? {} : { leftOut }),
     changes,
     steps,
     unmanaged,
@@ -61,9 +65,11 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       { unmanaged: unmanaged.length, managed },
       options.sizeTable ?? SIZE_TABLE,
     ),
-    warnings: sorted,
+    warnings: parts.flatMap(({ diagnostics }) => diagnostics).sort(bySource),
   }
-  return { ok: true, plan: withEstimates(made, observed) }
+  const whole = withEstimates(made, observed)
+  if (leftOut.length === 0) return { ok: true, plan: whole }
+  return { ok: false, plan: whole, diagnostics: leftOut.flatMap(({ diagnostics }) => diagnostics).sort(bySource) }
 }
 
 const groupByProject = (desired: Desired): ReadonlyMap<string, readonly DesiredDocument[]> => {
@@ -73,10 +79,25 @@ const groupByProject = (desired: Desired): ReadonlyMap<string, readonly DesiredD
   return groups
 }
 
-const unknownProject = (id: string, [document]: readonly DesiredDocument[], known: readonly string[]): Diagnostic =>
-  problem(
+/** Why there is nothing to plan against: `id` is not among the observed projects. */
+const readingProblem = (id: string, { projects, unreadable = [] }: Observed, source?: Source): Diagnostic => {
+  const failed = unreadable.find((project) => project.id === id)
+  if (failed !== undefined) {
+    const message = `Project \`${id}\` could not be read. ${failed.message}.`
+    return problem('E_PROJECT_UNREADABLE', message, failed.hint, source)
+  }
+  const known = projects.map((project) => project.id)
+  return problem(
     'E_PROJECT_UNKNOWN',
     `There is no project \`${id}\`, or the key cannot see it.`,
     known.length === 0 ? 'Check the project id and the key.' : nearest(id, known),
-    document?.source,
+    source,
   )
+}
+
+/** The projects that were asked for and are not among the observed ones. */
+export const unreadProjects = (observed: Observed): readonly LeftOutProject[] => {
+  const { missing, unreadable = [] } = observed
+  const ids = [...missing, ...unreadable.map(({ id }) => id)]
+  return ids.map((project) => ({ project, diagnostics: [readingProblem(project, observed)] }))
+}

@@ -1,5 +1,5 @@
 /** What must not be deleted, moved or replaced, whatever the flags. */
-import type { Desired, Diagnostic, ObservedBranch, ObservedProject } from '../model/index.ts'
+import type { Desired, Diagnostic, Observed, ObservedBranch, ObservedProject } from '../model/index.ts'
 import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
 import { type ResolvedBranch, resolve } from './resolve.ts'
@@ -33,24 +33,32 @@ export const guardPruned = (draft: Draft, { branch }: ResolvedBranch, guard: Gua
     ? draft
     : refuse(draft, `the base manifest does not prune branch \`${branch.name}\``)
 
-/** A warning for each branch that `branches` guard less than the base does. */
-export const weakened = (branches: readonly ResolvedBranch[], guard: Guard): readonly Diagnostic[] => {
+/** A warning for each branch of which `branches` give up a policy that the base has. */
+export const weakened = (project: string, branches: readonly ResolvedBranch[], guard: Guard): readonly Diagnostic[] => {
   if (guard === undefined) return []
   const now = new Map(branches.map((resolved) => [resolved.branch.id, resolved]))
   const hint = 'The base counts here. After the merge it does not any more.'
+  const named = (branch: ObservedBranch): string => `Branch \`${branch.name}\` of project \`${project}\``
   return [
     ...[...guard.values()].flatMap(({ branch, shape }) => {
       const own = now.get(branch.id)
       if (!shape.protect || own?.shape.protect === true) return []
-      return [warning('W_GUARD_WEAKENED', `Branch \`${branch.name}\` is no longer protected.`, hint, own?.source)]
+      return [warning('W_GUARD_WEAKENED', `${named(branch)} is no longer protected.`, hint, own?.source)]
     }),
     ...branches.flatMap(({ branch, prune, source }) =>
       prune && guard.get(branch.id)?.prune !== true
-        ? [warning('W_GUARD_WEAKENED', `Branch \`${branch.name}\` is now pruned.`, hint, source)]
+        ? [warning('W_GUARD_WEAKENED', `${named(branch)} is now pruned.`, hint, source)]
         : [],
     ),
   ]
 }
+
+/** What {@link weakened} says of every observed project, those included that `head` no longer declares. */
+export const policyRemovals = (base: Desired, head: Desired, { projects }: Observed): readonly Diagnostic[] =>
+  projects.flatMap((project) => {
+    const documents = head.documents.filter((document) => document.project === project.id)
+    return weakened(project.id, resolve(project, documents).branches, guardOf(project, base))
+  })
 
 /** The draft, marked where a protection stands against it. */
 export const guardDraft = (
@@ -82,5 +90,8 @@ const refusal = (
   }
   // The service forbids deleting computes of its protected branches; it says nothing of moving or making them.
   const shielded = steps.find(({ step }) => step.kind === 'delete' && branches.get(step.branch.id)?.isProtected)
-  return shielded && `the service protects branch \`${shielded.step.branch.name}\`: its computes cannot be ${verb}`
+  return shielded && serviceProtects(shielded.step.branch.name, verb)
 }
+
+export const serviceProtects = (branch: string, verb: string): string =>
+  `the service protects branch \`${branch}\`: its computes cannot be ${verb}`

@@ -1,4 +1,5 @@
 /** Branch names to ids, rules to the live branches that they match. */
+import { groupBy } from '../base/index.ts'
 import {
   type BranchReference,
   type DesiredDocument,
@@ -33,12 +34,26 @@ const isBranchId = (ref: string): boolean => ref.startsWith('br-')
 
 export const resolve = (project: ObservedProject, documents: readonly DesiredDocument[]): ResolvedProject => {
   const byId = new Map(project.branches.map((branch) => [branch.id, branch]))
-  const byName = new Map(project.branches.map((branch) => [branch.name, branch]))
+  const byName = groupBy(project.branches, ({ name }) => name)
   const diagnostics: Diagnostic[] = []
   const resolved = new Map<string, ResolvedBranch>()
 
   const find = ({ ref, source }: BranchReference): ObservedBranch | undefined => {
-    const branch = isBranchId(ref) ? (byId.get(ref) ?? byName.get(ref)) : byName.get(ref)
+    const own = isBranchId(ref) ? byId.get(ref) : undefined
+    const named = own === undefined ? (byName.get(ref) ?? []) : [own]
+    const [branch] = named
+    if (named.length > 1) {
+      const ids = named.map(({ id }) => id).sort(compare)
+      diagnostics.push(
+        problem(
+          'E_BRANCH_AMBIGUOUS',
+          `Project \`${project.id}\` has ${ids.length} branches named \`${ref}\`: ${ids.join(', ')}.`,
+          'Write the id of the one that is meant, or rename the others.',
+          source,
+        ),
+      )
+      return undefined
+    }
     if (branch === undefined) {
       const known = isBranchId(ref) ? [...byId.keys()] : [...byName.keys()]
       diagnostics.push(

@@ -1,9 +1,11 @@
 /** The calls that carry changes out, each as it will be sent. */
 import {
   type AttributeKey,
+  apiPath,
   attributesToWire,
   type BranchName,
   type Change,
+  CONSENT_OF,
   type Consent,
   type Impact,
   isIdle,
@@ -13,6 +15,8 @@ import {
   type SizeTable,
   type Step,
   type StepRequest,
+  type UnmanagedCompute,
+  type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
@@ -32,16 +36,6 @@ export interface DraftContext {
   readonly branchName: (id: string) => BranchName
 }
 
-const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
-  none: undefined,
-  'may-restart': 'restart',
-  restart: 'restart',
-  disconnect: 'disconnect',
-  reconnect: 'move',
-  'new-host': 'replace',
-  gone: 'delete',
-}
-
 export const MOVE_RULE =
   'spec 4.5: a branch change keeps the compute and its host; the data behind it is the other branch’s'
 const DELETE_RULE = 'spec 3.2: delete removes the compute; rule 5: a later one has other connection details'
@@ -53,6 +47,8 @@ export const createStep = (
   change: Change,
   reason: Reason,
   context: DraftContext,
+  /** Of the compute that it replaces: what nobody declares goes along. */
+  settings?: WireSettings,
 ): StepDraft => ({
   step: {
     ...stepBase(
@@ -61,12 +57,13 @@ export const createStep = (
       'create',
       {
         method: 'POST',
-        path: `/projects/${context.project}/endpoints`,
+        path: apiPath(context.project, 'endpoints'),
         body: {
           endpoint: {
             branch_id: claim.branch.id,
             type: claim.type,
-            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired)),
+            ...(isEmptySettings(settings) ? {} : { settings }),
+            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired), { attributes: {}, settings }),
           },
         },
       },
@@ -80,6 +77,9 @@ export const createStep = (
   ...(claim.type === 'read_write' ? { fills: claim.branch.id } : {}),
 })
 
+const isEmptySettings = (settings: WireSettings = {}): boolean =>
+  Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
+
 export const deleteStep = (
   live: ObservedCompute,
   id: string,
@@ -92,7 +92,7 @@ export const deleteStep = (
       { ...change, branch: context.branchName(live.branchId), compute: livePlanned(live) },
       id,
       'delete',
-      { method: 'DELETE', path: endpointPath(context.project, live.id) },
+      { method: 'DELETE', path: apiPath(context.project, 'endpoints', live.id) },
       reason,
       DELETE_RULE,
     ),
@@ -119,11 +119,11 @@ export const patchStep = (
   const { keys, moved, impacts, rule } = differs
   const request: StepRequest = {
     method: 'PATCH',
-    path: endpointPath(context.project, live.id),
+    path: apiPath(context.project, 'endpoints', live.id),
     body: {
       endpoint: {
         ...(moved ? { branch_id: branch.id } : {}),
-        ...attributesToWire(desired.attributes, keys, live.attributes),
+        ...attributesToWire(desired.attributes, keys, live),
       },
     },
   }
@@ -177,8 +177,6 @@ const stepBase = (
   ...(change.source === undefined ? {} : { source: change.source }),
 })
 
-const endpointPath = (project: string, id: string): string => `/projects/${project}/endpoints/${id}`
-
 /** A declared compute as plans show it. */
 export const plannedCompute = (claim: Claim, live?: ObservedCompute): PlannedCompute => {
   const name = claim.desired.key ?? claim.desired.attributes.name ?? live?.attributes.name
@@ -196,6 +194,13 @@ export const livePlanned = (live: ObservedCompute): PlannedCompute => ({
   id: live.id,
   host: live.host,
   state: live.state,
+})
+
+export const unmanagedCompute = (project: string, branch: BranchName, live: ObservedCompute): UnmanagedCompute => ({
+  project,
+  branch,
+  compute: livePlanned(live),
+  ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
 })
 
 /** In the order of the impacts, each class once. */

@@ -3,6 +3,7 @@ import { groupBy } from '../base/index.ts'
 import {
   type CapacityTotal,
   type Change,
+  countChanges,
   type Estimate,
   maxConnections,
   type Observed,
@@ -21,29 +22,13 @@ export const summarise = (
   steps: readonly Step[],
   counts: { readonly unmanaged: number; readonly managed: number },
   table: SizeTable,
-): PlanSummary => {
-  const count = (test: (change: Change) => boolean): number => changes.filter(test).length
-  const restarts = ({ impact, attributes }: Change): boolean =>
-    impact === 'restart' || attributes.some((attribute) => attribute.impact === 'restart')
-  const replaces = count(({ kind }) => kind === 'replace')
-  return {
-    add: count(({ kind }) => kind === 'create') + replaces,
-    change: count(({ kind }) => kind === 'update' || kind === 'move'),
-    destroy: count(({ kind }) => kind === 'delete') + replaces,
-    restarts: count(restarts),
-    mayRestart: count(
-      (change) => !restarts(change) && change.attributes.some(({ impact }) => impact === 'may-restart'),
-    ),
-    disconnects: count(({ attributes }) => attributes.some(({ impact }) => impact === 'disconnect')),
-    moves: count(({ kind }) => kind === 'move'),
-    replaces,
-    refused: count(({ refused }) => refused !== undefined),
-    unmanaged: counts.unmanaged,
-    managed: counts.managed,
-    capacity: capacityTotals(projects, changes, table),
-    calls: steps.length,
-  }
-}
+): PlanSummary => ({
+  ...countChanges(changes),
+  unmanaged: counts.unmanaged,
+  managed: counts.managed,
+  capacity: capacityTotals(projects, changes, table),
+  calls: steps.length,
+})
 
 const NOTHING: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
 

@@ -35,7 +35,7 @@ export const keepToWindows = (
   guard: Desired | undefined,
 ): Windowed => {
   const declared = windowsOf(branches)
-  const held = heldWindows(project, guard)
+  const held = windowsDeclared(project, guard)
   const windows = new Map<string, Set<RestartWindow>>()
   const diagnostics: Diagnostic[] = []
   for (const { change, steps } of drafts) {
@@ -46,7 +46,7 @@ export const keepToWindows = (
       diagnostics.push(
         warning(
           'W_WINDOW_CHANGED',
-          `The restart window of ${change.compute.id} on branch \`${change.branch.name}\` is ${formatWindow(before)} in the base manifest and ${own === undefined ? 'gone' : formatWindow(own)} here.`,
+          `The restart window of ${change.compute.id} on branch \`${change.branch.name}\` of project \`${change.project}\` is ${formatWindow(before)} in the base manifest and ${own === undefined ? 'gone' : formatWindow(own)} here.`,
           'The plan keeps to the base manifest until the change is merged.',
           change.source,
         ),
@@ -108,9 +108,9 @@ const windowsOf = (branches: readonly ResolvedBranch[]): Windows => {
   return windows
 }
 
-/** What the base says of a live compute counts wherever it is to be, and whether it is to be. */
-const heldWindows = (project: ObservedProject, guard: Desired | undefined): Windows => {
-  const documents = guard?.documents.filter((document) => document.project === project.id) ?? []
+/** What manifests say of a live compute counts wherever it is to be, and whether it is to be. */
+export const windowsDeclared = (project: ObservedProject, desired: Desired | undefined): Windows => {
+  const documents = desired?.documents.filter((document) => document.project === project.id) ?? []
   if (documents.length === 0) return new Map()
   const { branches } = resolve(project, documents)
   const live = match(project, branches, {}).claims.flatMap(({ observed, desired }) =>
@@ -124,8 +124,11 @@ const computesOf = ({ primary, replicas }: DesiredShape): readonly (readonly [st
   ...replicas.map((replica) => [`replica/${replica.key}`, replica] as const),
 ]
 
-const windowOf = ({ id, project, branch, compute }: Draft['change'], windows: Windows): RestartWindow | undefined => {
-  const keys = [compute.id ?? '', id.slice(project.length + 1), branch.id]
+const windowOf = ({ id, project, branch, compute }: Draft['change'], windows: Windows): RestartWindow | undefined =>
+  windowFor([compute.id ?? '', id.slice(project.length + 1), branch.id], windows)
+
+/** The first that says anything. */
+export const windowFor = (keys: readonly string[], windows: Windows): RestartWindow | undefined => {
   const window = keys.map((key) => windows.get(key)).find((one) => one !== undefined)
   return window === 'always' ? undefined : window
 }

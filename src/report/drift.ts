@@ -1,5 +1,5 @@
 /** Differences with who moved, for people and for programs. */
-import { type Difference, MOVER_WORDS, MOVERS, plainJson } from '../model/index.ts'
+import { type Change, type Difference, MOVER_WORDS, MOVERS, type Mover, type Plan, plainJson } from '../model/index.ts'
 import { plainText, plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style, wrap } from './style.ts'
 import { computeTitle, place } from './words.ts'
@@ -8,9 +8,15 @@ export interface DriftContext {
   /** What the manifests were compared with. */
   readonly ref: string
   readonly takenAt: string
+  /** Of which the differences are. */
+  readonly plan: Pick<Plan, 'projects' | 'leftOut'>
 }
 
-export const terminalDrift = (raw: readonly Difference[], { ref, takenAt }: DriftContext, style: Style): string => {
+export const terminalDrift = (
+  raw: readonly Difference[],
+  { ref, takenAt, plan }: DriftContext,
+  style: Style,
+): string => {
   const differences = plainValue(raw)
   const paint = paintOf(style)
   const sections = MOVERS.flatMap((mover) => {
@@ -22,25 +28,37 @@ export const terminalDrift = (raw: readonly Difference[], { ref, takenAt }: Drif
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
   const verdict =
     drifted === 0
-      ? `No drift since ${plainText(ref)}.${differences.length === 0 ? '' : ' What differs, the manifests changed: apply brings it about.'}`
-      : `Drift since ${plainText(ref)}: ${counted(drifted, 'difference')}.`
+      ? `No drift since ${plainText(ref)}${of(plan)}.${differences.length === 0 ? '' : ' What differs, the manifests changed: apply brings it about.'}`
+      : `Drift since ${plainText(ref)}${of(plan)}: ${counted(drifted, 'difference')}.`
   return `${[...sections, `${verdict}  ${paint.dim(`seen at ${takenAt}`)}`].join('\n\n')}\n`
 }
 
-const lineOf = ({ change, attribute }: Difference): string => {
-  const { compute, branch, kind, source, project } = change
+/** Of the projects left out nothing is known. */
+const of = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
+  leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
+
+const lineOf = ({ change, attribute, mover }: Difference): string => {
+  const { compute, branch, source, project } = change
   const id = compute.id === undefined ? '' : ` (${compute.id})`
   const where = `${computeTitle(compute)} on ${branch.name} in ${project}${id}`
   const what =
     attribute === undefined
-      ? `to be ${DEEDS[kind]}`
+      ? deedWords(change, mover)
       : `${attribute.path}: live ${attribute.before ?? 'nothing'}, declared ${attribute.after}`
   return `${where}: ${what}${source === undefined ? '' : `  ${place(source)}`}`
 }
 
 const DEEDS = { create: 'created', update: 'updated', move: 'moved', replace: 'replaced', delete: 'deleted' } as const
 
-export const jsonDrift = (differences: readonly Difference[], { ref, takenAt }: DriftContext): string => {
+/** What became of the compute where the live project moved; else what the manifests ask for. */
+const deedWords = ({ kind, from }: Change, mover: Mover): string => {
+  if (mover === 'live' && kind === 'create') return 'not in the live project: deleted there, or never applied'
+  if (mover === 'live' && kind === 'delete') return 'in the live project, and the manifests want it gone'
+  if (mover === 'live' && kind === 'move' && from !== undefined) return `lives on ${from.name}`
+  return `to be ${DEEDS[kind]}`
+}
+
+export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, plan }: DriftContext): string => {
   const flat = differences.map(({ change, attribute, mover }) => ({
     project: change.project,
     branch: change.branch,
@@ -53,5 +71,7 @@ export const jsonDrift = (differences: readonly Difference[], { ref, takenAt }: 
     source: change.source ?? null,
   }))
   const drifted = flat.filter(({ mover }) => mover !== 'manifest').length
-  return `${plainJson({ since: ref, takenAt, drifted, differences: flat }, 2)}\n`
+  const { leftOut } = plan
+  const rest = leftOut === undefined ? {} : { leftOut }
+  return `${plainJson({ since: ref, takenAt, drifted, differences: flat, ...rest }, 2)}\n`
 }

@@ -2,7 +2,7 @@
 import { type ApplyEvent, formatWindow, plainJson, type Step } from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, paintOf, type Style } from './style.ts'
-import { statusMark } from './terminal-outcome.ts'
+import { isNotStarted, statusMark, whyOf } from './terminal-outcome.ts'
 import { impactWords, isDisruptive, isOfFleet, stepTitle, time } from './words.ts'
 
 /**
@@ -40,15 +40,21 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
       return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}${owner(event.step)}`
     }
     case 'step-end': {
-      const { step, status, message, durationMs } = event.outcome
-      const why = message === undefined ? '' : `: ${message}`
+      const { step, status, durationMs } = event.outcome
       const known = steps?.get(event.outcome.step)
       const title = known === undefined ? step : stepTitle(known, new Map(), isFleet)
-      return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${why}`
+      return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${whyOf(event.outcome)}`
     }
     case 'interrupt':
       return paint.yellow(event.message)
   }
 }
+
+/**
+ * Whether a person wants to see it when it happens. Steps that never started are listed at the end, and what an interruption says is on
+ * stderr already.
+ */
+export const isNews = (event: ApplyEvent): boolean =>
+  event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))
 
 export const jsonEvent = (event: ApplyEvent): string => plainJson(event)

@@ -15,6 +15,12 @@ const PLANNING: Readonly<Record<string, Explanation>> = {
     example: 'project: quiet-river-12345678',
     wayOut: 'Correct the id, or use a key of that project.',
   },
+  E_PROJECT_UNREADABLE: {
+    rule: 'A project is planned from what the control API shows of it.',
+    example: 'status 403, status 500, or an answer that is not as documented',
+    wayOut:
+      'The words of the service say why. The other projects are planned; apply --keep-going applies them meanwhile.',
+  },
   E_BRANCH_UNKNOWN: {
     rule: 'A declared branch is there: Espalier makes no branches.',
     example: 'branches: { main: … }',
@@ -24,6 +30,16 @@ const PLANNING: Readonly<Record<string, Explanation>> = {
     rule: 'A pin names a compute that is there.',
     example: 'id: ep-cool-dawn-a1b2c3',
     wayOut: 'Take the pin out, so that a compute is found or made; after a replacement, put the new id in.',
+  },
+  E_BRANCH_AMBIGUOUS: {
+    rule: 'A name that stands in a manifest is that of one branch.',
+    example: 'branches: { br-still-lake-a1b2c3d: … }',
+    wayOut: 'Write the id of the branch, or rename the others.',
+  },
+  E_TWO_PRIMARIES: {
+    rule: 'A branch has one primary. Where the service shows two, its state is corrupt.',
+    example: 'ep-… and ep-… are both read_write computes of main',
+    wayOut: 'Find out in the console which one is in use, and ask the support of the service.',
   },
   E_PRIMARY_TAKEN: {
     rule: 'A branch has one primary (spec 1), so what moves there needs the place to be free.',
@@ -86,8 +102,8 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_ANSWER: {
     rule: "The service's answers have the documented shape.",
-    example: 'an HTML page in the place of JSON',
-    wayOut: 'Check --base-url, and what stands in between; run the same command again.',
+    example: 'a size as text, an id with a slash, an HTML page in the place of JSON',
+    wayOut: 'Look at what the message names. For a page in the place of JSON check --base-url and any proxy.',
   },
   E_API: {
     rule: 'The service accepts the call.',
@@ -95,7 +111,7 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Its own words say why.',
   },
   E_BASE_URL: {
-    rule: 'The API root is https, or http on this machine.',
+    rule: 'The API root is https, or http on this machine, and ends in the version of the API.',
     example: 'https://console.neon.tech/api/v2',
     wayOut: 'Correct --base-url or ESPALIER_BASE_URL.',
   },
@@ -154,9 +170,9 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'on: pull_request_target, with ref: of the head',
     wayOut: 'Take `ref` out of actions/checkout.',
   },
-  E_FORK_APPLY: {
+  E_NOT_MERGED: {
     rule: 'Nothing is applied for a pull request before it is merged.',
-    example: 'on: pull_request_target, with command: apply',
+    example: 'on: pull_request, with command: apply',
     wayOut: 'Apply in a workflow that runs on push.',
   },
   W_GUARD_WEAKENED: {
@@ -169,8 +185,23 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'disabled: false',
     wayOut: 'Enable it in its manifest and apply.',
   },
+  E_PROTECTED: {
+    rule: 'compute delete deletes nothing that a manifest or the service protects.',
+    example: 'protect: true',
+    wayOut: 'Take the protection away first, in the manifest or at the service.',
+  },
+  E_OUTSIDE_WINDOW: {
+    rule: 'compute interrupts a compute in its restart window only.',
+    example: 'espalier compute restart main --now',
+    wayOut: 'Run it again in the window, or with --now.',
+  },
+  E_POLICY: {
+    rule: 'compute obeys the manifests of the current folder, so it must be able to read them.',
+    example: 'espalier validate',
+    wayOut: 'Correct the manifests, or run the command in another folder.',
+  },
   E_IDLE: {
-    rule: 'Only an active compute can be restarted (spec 4.7).',
+    rule: 'Only an active compute can be restarted.',
     example: 'espalier compute start staging',
     wayOut: 'Wake it: it starts anew as well.',
   },
@@ -204,6 +235,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'ESPALIER_API_KEY',
     wayOut: 'Set it, or name a file with --api-key-file.',
   },
+  E_OTHER_PLAN: {
+    rule: 'A saved plan is applied by a step that names the same manifests, label and shard as the one that saved it.',
+    example: 'paths: staging.yaml, with the plan of production.yaml',
+    wayOut: 'Give apply the paths, label and shard of the plan that is meant.',
+  },
   E_MERGE: {
     rule: 'Plans that are joined are all parts of one fleet, each once.',
     example: 'espalier report merge plans/*.json',
@@ -221,6 +257,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_NO_SANDBOX: { rule: 'A sandbox of yours runs.', example: 'espalier sandbox serve', wayOut: 'Start one.' },
   E_OUT: { rule: 'The file can be written.', example: '--out plan.json', wayOut: 'Name another one.' },
+  E_PLAN_EDITED: {
+    rule: 'A saved plan is applied and shown as it was saved.',
+    example: 'summary.restarts was set to 0 in plan.json',
+    wayOut: 'Change the manifests and plan again.',
+  },
   E_PLAN_FILE: {
     rule: 'A saved plan was written by plan --out, in this format.',
     example: 'espalier plan --out plan.json',
@@ -355,6 +396,11 @@ const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     rule: 'The key may do what a step does (401, 403).',
     example: 'a key that was revoked, or one that reads only',
     wayOut: 'Take another key and apply again.',
+  },
+  'changed-meanwhile': {
+    rule: 'A step is sent only while what it changes and relies on is as the plan has it.',
+    example: 'somebody resized the compute while the step waited for a lock',
+    wayOut: 'Run espalier plan to review the project as it is now, then apply again.',
   },
   'depends-on-failed': {
     rule: 'A step runs once those before it are done.',

@@ -1,21 +1,5 @@
-/** Values as JSON. */
-import { type Diagnostic, type Origin, type Plan, plainJson } from '../model/index.ts'
-
-/** The plan itself, as `schemas/plan.schema.json` describes it, with what else is known of it. */
-export const jsonPlan = (plan: Plan, extra: PlanExtra = {}): string => `${plainJson({ ...plan, ...extra }, 2)}\n`
-
-export interface PlanExtra {
-  /** Where it was compared with a base. */
-  readonly origin?: PlanOrigin
-  /** Where it is of a part of the fleet: `2/5`. */
-  readonly shard?: string
-}
-
-/** The changes, parted by whether the base's manifests ask for them as well. */
-export interface PlanOrigin extends Origin {
-  /** The commit of the base. */
-  readonly base: string
-}
+/** Diagnostics as JSON. */
+import { type Diagnostic, plainJson } from '../model/index.ts'
 
 /** One object with `diagnostics`, each flat; `extra` stands beside them. */
 export const jsonDiagnostics = (

@@ -1,15 +1,28 @@
 /** A plan as Markdown: the verdict first, then what interrupts, then the rest. */
-import { type Change, isEmptyPlan, type Origin, type Plan, REASONS } from '../model/index.ts'
+import {
+  type Change,
+  type Diagnostic,
+  isEmptyPlan,
+  type Origin,
+  type Plan,
+  REASONS,
+  type ReleasedCompute,
+} from '../model/index.ts'
 import { folded, literal } from './markdown.ts'
+import { isUnchanged } from './origin.ts'
 import { counted, group } from './style.ts'
 import {
   computeTitle,
+  emptyVerdict,
+  hasSeveralProjects,
   impactWords,
   interruptions,
   isDisruptive,
   isOfFleet,
-  NO_CHANGES,
+  place,
   planLine,
+  projectsLeftOut,
+  RELEASED_HINT,
   SYMBOLS,
   stepTitle,
   windowWords,
@@ -23,32 +36,66 @@ export interface MarkdownContext {
 }
 
 export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string => {
-  const { summary } = plan
   const seen = extra.takenAt === undefined ? '' : ` Seen at ${literal(extra.takenAt)}.`
-  if (isEmptyPlan(plan)) return `**${NO_CHANGES}**${seen}\n`
-  const { introduced, drift } = extra.since?.origin ?? { introduced: plan.changes, drift: [] }
+  const isFleet = hasSeveralProjects(plan)
+  const { ref = '', origin } = extra.since ?? {}
+  const { introduced, drift, released = [], gaps = [] } = origin ?? { introduced: plan.changes, drift: [] }
   const loud = introduced.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)
   const quiet = introduced.filter(({ impact, refused }) => !isDisruptive(impact) && refused === undefined)
   return `${[
-    `**${planLine(summary)}** ${sentence(interruptions(summary))}${seen}`,
-    ...parts(loud, quiet),
-    ...(drift.length > 0 ? [folded(`Drift that was already there: ${drift.length}`, table(drift))] : []),
-    folded(`Order of ${counted(plan.steps.length, 'step')}`, stepList(plan)),
-    ...(plan.unmanaged.length > 0 ? [folded(`Not managed: ${group(plan.unmanaged.length)}`, unmanagedList(plan))] : []),
-    ...(plan.warnings.length > 0
-      ? [plan.warnings.map(({ code, message }) => `- **${code}** ${literal(message)}`).join('\n')]
+    `${headline(plan)}${seen}`,
+    ...(plan.leftOut === undefined ? [] : [leftOutPart(plan)]),
+    ...gaps.map((gap) => `> ${literal(gap)}`),
+    ...(origin !== undefined && isUnchanged(plan, origin)
+      ? [`The manifests introduce no changes since ${literal(ref)}.`]
       : []),
+    ...(loud.length > 0 ? ['### Interrupts', table(loud, isFleet)] : []),
+    ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet, isFleet)] : []),
+    ...(released.length > 0 ? releasedPart(released, ref, hasSeveralProjects(plan, released)) : []),
+    ...(drift.length > 0 ? [folded(`Drift that was already there: ${drift.length}`, table(drift, isFleet))] : []),
+    ...(plan.steps.length > 0 ? [folded(`Order of ${counted(plan.steps.length, 'step')}`, stepList(plan))] : []),
+    ...(plan.unmanaged.length > 0 && !isEmptyPlan(plan)
+      ? [folded(`Not managed: ${group(plan.unmanaged.length)}`, unmanagedList(plan))]
+      : []),
+    ...(plan.warnings.length > 0 ? [plan.warnings.map((warning) => diagnosticLine(warning)).join('\n')] : []),
   ].join('\n\n')}\n`
 }
 
-const parts = (loud: readonly Change[], quiet: readonly Change[]): readonly string[] => [
-  ...(loud.length > 0 ? ['### Interrupts', table(loud)] : []),
-  ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet)] : []),
-]
+const headline = (plan: Plan): string =>
+  isEmptyPlan(plan)
+    ? `**${emptyVerdict(plan)}**`
+    : `**${planLine(plan.summary)}** ${sentence(interruptions(plan.summary))}`
 
-const table = (changes: readonly Change[]): string => {
-  const isFleet = isOfFleet(changes)
+const leftOutPart = (plan: Plan): string =>
+  [
+    `### Left out: ${projectsLeftOut(plan)} could not be planned`,
+    ...(plan.leftOut ?? []).map(({ project, diagnostics }) =>
+      [`Project ${literal(project)}:`, '', ...diagnostics.map((one) => diagnosticLine(one))].join('\n'),
+    ),
+  ].join('\n\n')
+
+const diagnosticLine = ({ code, message, hint, source }: Diagnostic): string => {
+  const where = source === undefined ? '' : ` (${literal(place(source))})`
+  return `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}${where}`
+}
+
+const releasedPart = (released: readonly ReleasedCompute[], ref: string, isFleet: boolean): readonly string[] => {
+  const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
+  const rows = released.map(({ project, branch, compute, source }) => [
+    ...(isFleet ? [literal(project)] : []),
+    literal(branch.name),
+    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : ` ${literal(compute.id)}`}`,
+    literal(place(source)),
+  ])
   return [
+    `### No longer managed since ${literal(ref)}: ${counted(released.length, 'compute')}`,
+    [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
+    RELEASED_HINT,
+  ]
+}
+
+const table = (changes: readonly Change[], isFleet: boolean): string =>
+  [
     `| |${isFleet ? ' project |' : ''} branch | compute | change | impact |`,
     `|---|${isFleet ? '---|' : ''}---|---|---|---|`,
     ...changes.map((change) => {
@@ -65,7 +112,6 @@ const table = (changes: readonly Change[]): string => {
       return `| ${cells.join(' | ')} |`
     }),
   ].join('\n')
-}
 
 const whatChanges = (change: Change): string => {
   const attributes = change.attributes.map(
@@ -89,12 +135,14 @@ const stepList = (plan: Plan): string => {
     .join('\n')
 }
 
-const unmanagedList = ({ unmanaged }: Plan): string =>
-  unmanaged
-    .map(
-      ({ branch, compute }) =>
-        `- ${literal(computeTitle(compute))} on ${literal(branch.name)}${compute.id === undefined ? '' : ` ${literal(compute.id)}`}`,
-    )
+const unmanagedList = (plan: Plan): string => {
+  const isFleet = hasSeveralProjects(plan)
+  return plan.unmanaged
+    .map(({ project, branch, compute }) => {
+      const where = `${literal(branch.name)}${isFleet ? ` in ${literal(project)}` : ''}`
+      return `- ${literal(computeTitle(compute))} on ${where}${compute.id === undefined ? '' : ` ${literal(compute.id)}`}`
+    })
     .join('\n')
+}
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -17,6 +17,10 @@ export const literal = (text: string): string => {
   return `${fence}${room}${plain}${room}${fence}`
 }
 
+/** The first line of every comment and summary. @param words Markdown of our own. */
+export const heading = ({ name }: { readonly name?: string }, words: string): string =>
+  `### Espalier${name === undefined ? '' : ` ${literal(name)}`}: ${words}`
+
 /** @param shown Markdown of our own. */
 export const linked = (shown: string, address: string | undefined): string =>
   address === undefined ? shown : `[${shown}](${address})`

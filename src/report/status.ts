@@ -1,17 +1,29 @@
 /** Computes as the console lists them, and a little more. */
-import type { ObservedCompute, ObservedProject } from '../model/index.ts'
-import { formatSize } from '../model/index.ts'
+import { formatSize, leftOutIds, type ObservedCompute, type ObservedProject, type Plan } from '../model/index.ts'
 import { plainText } from './plain-text.ts'
 import { counted, pad, paintOf, type Style } from './style.ts'
 
-/** The ids of computes that no declaration claims; absent where no manifests were read. */
 export interface StatusContext {
   readonly takenAt: string
-  readonly unmanaged?: ReadonlySet<string>
+  /** What the manifests claim; absent where no manifests were read. */
+  readonly claims?: Claims
 }
 
+export interface Claims {
+  /** The ids of computes that no declaration claims. */
+  readonly unmanaged: ReadonlySet<string>
+  /** The ids of projects that could not be planned: what is managed there is not known. */
+  readonly leftOut: ReadonlySet<string>
+}
+
+export const claimsOf = (plan: Plan): Claims => ({
+  unmanaged: new Set(plan.unmanaged.map(({ compute }) => compute.id ?? '')),
+  leftOut: new Set(leftOutIds(plan)),
+})
+
 /** One compute, flat: what JSON and the table say of it. */
-export const statusOf = (compute: ObservedCompute, project: ObservedProject, { unmanaged }: StatusContext) => {
+export const statusOf = (compute: ObservedCompute, project: ObservedProject, { claims }: StatusContext) => {
+  const isKnown = claims !== undefined && !claims.leftOut.has(project.id)
   const branch = project.branches.find(({ id }) => id === compute.branchId)
   return {
     project: project.id,
@@ -26,7 +38,7 @@ export const statusOf = (compute: ObservedCompute, project: ObservedProject, { u
     disabled: compute.attributes.disabled ?? false,
     size: compute.attributes.size ?? null,
     lastActive: compute.lastActive ?? null,
-    managed: unmanaged === undefined ? null : !unmanaged.has(compute.id),
+    managed: isKnown ? !claims.unmanaged.has(compute.id) : null,
   } as const
 }
 
@@ -36,7 +48,7 @@ export const statusTable = (projects: readonly ObservedProject[], context: Statu
   const paint = paintOf(style)
   const sections = projects.map((project) => {
     const all = project.computes.map((compute) => statusOf(compute, project, context)).sort(byPlace)
-    const rows = all.map(cellsOf)
+    const rows = all.map((status) => cellsOf(status, context.claims === undefined ? '' : 'not known'))
     const head = ['BRANCH', 'COMPUTE', 'STATUS', 'SIZE', 'ID', 'LAST ACTIVE', 'MANAGED', 'HOST']
     const isShown = head.map((_, index) => rows.some((row) => row[index] !== ''))
     const widths = head.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)))
@@ -60,14 +72,15 @@ const byPlace = (a: Status, b: Status): number => {
   return key(a) < key(b) ? -1 : 1
 }
 
-const cellsOf = (status: Status): readonly string[] => [
+/** @param unclear where it is not known whether a compute is managed. */
+const cellsOf = (status: Status, unclear: string): readonly string[] => [
   plainText(status.branch),
   status.name === null ? status.type : `${status.type} ${plainText(status.name)}`,
   stateWords(status),
   status.size === null ? '' : formatSize(status.size),
   plainText(status.id),
   status.lastActive === null ? 'never' : plainText(status.lastActive),
-  status.managed === null ? '' : status.managed ? 'yes' : 'no',
+  status.managed === null ? unclear : status.managed ? 'yes' : 'no',
   plainText(status.host),
 ]
 

@@ -15,6 +15,19 @@ export const paintOf = ({ color }: Style): Paint => pico.createColors(color)
 /** Spaces up to `width` columns, as the eye counts them. */
 export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 
+export const textWidth = (text: string): number => stringWidth(text)
+
+/** At most `width` columns of a text without colours, with an ellipsis where some of it is left out. */
+export const clip = (text: string, width: number): string => {
+  if (stringWidth(text) <= width) return text
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (stringWidth(kept + segment) >= width) break
+    kept += segment
+  }
+  return width <= 0 ? '' : `${kept}…`
+}
+
 /** Wrapped at words; later lines are indented under the first. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
   // Colour codes only lengthen it, so what is short enough as it stands needs no measuring.

@@ -1,4 +1,5 @@
 /** What became of a run, for the terminal. */
+import { groupBy } from '../base/index.ts'
 import {
   isScheduled,
   type Outcome,
@@ -10,44 +11,67 @@ import {
 } from '../model/index.ts'
 import { plainValue } from './plain-text.ts'
 import { counted, type Paint, paintOf, type Style, wrap } from './style.ts'
-import { isOfFleet, stepTitle, time } from './words.ts'
+
+import { isOfFleet, projectsLeftOut, stepTitle } from './words.ts'
 
 export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
   done: 'done',
   failed: 'failed',
+  stale: 'stale',
   skipped: 'skipped',
   'not-allowed': 'not allowed',
   scheduled: 'scheduled',
 }
 
-/** Steps that are not done, each with its reason, then what to do; the last line says whether all is done. */
-export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style): string => {
+/** Longer lists are counted: what to do is below them, and all of it is in the journal and in the report. */
+const MOST_SHOWN = 20
+
+/** Whether a step never started: such steps come in great numbers, and are no news while others run. */
+export const isNotStarted = (status: StepStatus): boolean =>
+  status === 'skipped' || status === 'not-allowed' || status === 'scheduled'
+
+/**
+ * Steps that are not done, each with its reason, then what to do; the last line says whether all is done.
+ *
+ * @param isLogged whether the steps that started were printed as they ended: then only the others are listed.
+ */
+export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style, isLogged = false): string => {
   const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const isFleet = isOfFleet(plan.steps)
-  const open = outcome.steps.filter(({ status }) => status !== 'done')
-  const lines = open.map((one) => {
-    const step = steps.get(one.step)
-    const title = step === undefined ? one.step : stepTitle(step, changes, isFleet)
-    return wrap(`${statusMark(one.status, paint)} ${title}${whyOf(one)}`, style, '', '  ')
+  // One that is done says something only where it was done in another way than planned.
+  const open = outcome.steps.filter(({ status, message }) =>
+    isLogged ? isNotStarted(status) : status !== 'done' || message !== undefined,
+  )
+  const lines = [...groupBy(open, ({ status, reason }) => `${status} ${reason}`).values()].flatMap((alike) => {
+    const more = alike.slice(MOST_SHOWN)
+    return [
+      ...alike.slice(0, MOST_SHOWN).map((one) => {
+        const step = steps.get(one.step)
+        const title = step === undefined ? one.step : stepTitle(step, changes, isFleet)
+        return wrap(`${statusMark(one.status, paint)} ${title}${whyOf(one)}`, style, '', '  ')
+      }),
+      ...more.slice(0, 1).map(({ status }) => `${statusMark(status, paint)} ${counted(more.length, 'more step')}`),
+    ]
   })
   const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${note}`, style, '', '  '))
   const next = nextSteps(plan, outcome, steps).map((line) => wrap(line, style, '', '  '))
-  return `${[lines, notes, next, [closing(outcome, paint)]]
+  return `${[lines, notes, next, [closing(plan, outcome, paint)]]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`
 }
 
 /** The reason's own word leads, since scripts and people look for it. */
-const whyOf = ({ reason, message }: StepOutcome): string =>
+export const whyOf = ({ reason, message }: Pick<StepOutcome, 'reason' | 'message'>): string =>
   [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
 
 const markOf = (paint: Paint): Readonly<Record<StepStatus, (text: string) => string>> => ({
   done: paint.green,
   failed: paint.red,
+  stale: paint.yellow,
   skipped: paint.yellow,
   'not-allowed': paint.yellow,
   scheduled: paint.cyan,
@@ -70,12 +94,28 @@ export const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<strin
     ...(outcome.interrupted ? ['Next: run `espalier apply` again. What is done stays done.'] : []),
     ...scheduledNext(outcome),
     ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done' || status === 'scheduled')
-      ? ['The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.']
+      ? [
+          `The project is not as the manifests say yet (not-converged)${leftOf(outcome)}. Next: run \`espalier plan\` to see what is left.`,
+        ]
+      : []),
+    ...(outcome.steps.some(({ status }) => status === 'stale')
+      ? [
+          'Next: run `espalier plan` to review the project as it is now, then `espalier apply` again. The stale steps were not sent.',
+        ]
       : []),
     ...(plan.steps.length > 0 && !outcome.interrupted && outcome.steps.some(({ status }) => status === 'failed')
-      ? ['Next: see the reason above, then run `espalier apply` again: it plans anew and does what is left.']
+      ? ['Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.']
       : []),
   ]
+}
+
+/** The first few: `plan` shows all of them. */
+const LEFT = 3
+
+const leftOf = ({ left = [] }: Outcome): string => {
+  if (left.length === 0) return ''
+  const more = left.length > LEFT ? `; and ${left.length - LEFT} more` : ''
+  return `: ${left.slice(0, LEFT).join('; ')}${more}`
 }
 
 const scheduledNext = ({ steps }: Outcome): readonly string[] => {
@@ -85,22 +125,20 @@ const scheduledNext = ({ steps }: Outcome): readonly string[] => {
   return [`Next: run \`espalier apply\` again in the restart window${when}, or with --now to interrupt at once.`]
 }
 
-const closing = (outcome: Outcome, paint: Paint): string => {
+const closing = (plan: Plan, outcome: Outcome, paint: Paint): string => {
   const count = (status: StepStatus): number =>
     outcome.steps.filter((step: StepOutcome) => step.status === status).length
-  const total = outcome.steps.reduce((sum, { durationMs }) => sum + durationMs, 0)
-  const whole = count('done') === outcome.steps.length && outcome.converged !== false && !outcome.interrupted
+  const leftOut = projectsLeftOut(plan)
+  const isCovered = leftOut === undefined && outcome.converged !== false && !outcome.interrupted
+  const whole = count('done') === outcome.steps.length && isCovered
   const counts = STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0)
     .map((status) => `${count(status)} ${STATUS_WORDS[status]}`)
+    .concat(leftOut === undefined ? [] : `${leftOut} left out`)
     .join(', ')
-  const spent =
-    count('done') + count('failed') === 0
-      ? ''
-      : ` ${counted(count('done') + count('failed'), 'step')} took ${time(total)} in sum.`
-  if (isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
-    return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}.${spent}`
+  if (isScheduled(outcome) && isCovered) {
+    return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}.`
   }
   return whole
-    ? `${paint.bold(paint.green('Apply complete'))}: ${counts}.${spent}`
-    : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}.${spent}`
+    ? `${paint.bold(paint.green('Apply complete'))}: ${counts}.`
+    : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}.`
 }

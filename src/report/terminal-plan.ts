@@ -1,34 +1,37 @@
 /** A plan for the terminal: read once, and understood. */
+import { groupBy } from '../base/index.ts'
 import {
   type AttributeChange,
   type Change,
+  CONSENTS,
+  type Consent,
   IMPACT_WORDS,
   isEmptyPlan,
   type Origin,
   type Plan,
   REASONS,
   type Step,
-  type UnmanagedCompute,
 } from '../model/index.ts'
+import { isUnchanged } from './origin.ts'
 import { plainText, plainValue } from './plain-text.ts'
 import { counted, group, type Paint, pad, paintOf, type Style, wrap } from './style.ts'
+import { leftOutSection, releasedSection, unmanagedSection, warningsSection } from './terminal-lists.ts'
 import {
   computeTitle,
+  emptyVerdict,
+  hasSeveralProjects,
   impactWords,
   interruptions,
   isDisruptive,
   isOfFleet,
-  NO_CHANGES,
   place,
   planLine,
+  projectsLeftOut,
   SYMBOLS,
   stepTitle,
   time,
   windowWords,
 } from './words.ts'
-
-/** Longer lists of what is left alone say nothing more. */
-const UNMANAGED_SHOWN = 20
 
 export interface PlanContext {
   /** When the snapshot was taken, ISO 8601. */
@@ -41,43 +44,60 @@ export interface PlanContext {
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-/** Against which restart windows are read. */
-type Clock = Pick<PlanContext, 'now' | 'overridesWindows'>
+/** What a change's lines need beyond the change. */
+type Frame = Pick<PlanContext, 'now' | 'overridesWindows'> & {
+  /** By change, what must be allowed beyond a yes. */
+  readonly consents: ReadonlyMap<string, readonly Consent[]>
+}
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
   const paint = paintOf(style)
+  const frame = { ...extra, consents: consentsOf(plan) }
   const sections = [
     ...(extra.since === undefined
-      ? changeSections(plan.changes, style, paint, extra)
-      : originSections(plainValue(extra.since), style, paint, extra)),
+      ? changeSections(plan.changes, style, paint, frame)
+      : originSections(plan, plainValue(extra.since), style, paint, frame)),
     stepsSection(plan, style, paint),
-    unmanagedSection(plan.unmanaged, style, paint),
+    unmanagedSection(plan, style, paint),
     warningsSection(plan, style, paint),
     capacitySection(plan, style, paint),
+    leftOutSection(plan, style, paint),
     closing(plan, style, paint, extra.takenAt),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
+/** A restart is covered by a yes. */
+const consentsOf = ({ steps }: Plan): Frame['consents'] =>
+  new Map(
+    [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [
+      change,
+      CONSENTS.filter((consent) => consent !== 'restart' && own.some(({ consents }) => consents.includes(consent))),
+    ]),
+  )
+
 const originSections = (
+  plan: Plan,
   { ref, origin }: NonNullable<PlanContext['since']>,
   style: Style,
   paint: Paint,
-  clock: Clock,
+  frame: Frame,
 ): readonly string[] => {
   const part = (title: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, clock)]
-  const { introduced, drift, settled } = origin
+    changes.length === 0 ? [] : [paint.bold(paint.cyan(title)), ...changeSections(changes, style, paint, frame)]
+  const { introduced, drift, settled, released, gaps = [] } = origin
   return [
-    ...(introduced.length === 0 ? [`The manifests have changed nothing since ${ref}.`] : []),
+    ...gaps.map((gap) => wrap(`${paint.yellow('Note')} ${gap}`, style, '', '  ')),
+    ...(isUnchanged(plan, origin) ? [`The manifests introduce no changes since ${ref}.`] : []),
     ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
+    releasedSection(released, ref, hasSeveralProjects(plan, released), style, paint),
     ...part(`Drift that was already there: ${counted(drift.length, 'change')}`, drift),
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]
 }
 
-const changeSections = (changes: readonly Change[], style: Style, paint: Paint, clock: Clock): readonly string[] => {
+const changeSections = (changes: readonly Change[], style: Style, paint: Paint, frame: Frame): readonly string[] => {
   const sections: string[] = []
   let project = ''
   let branch = ''
@@ -100,13 +120,13 @@ const changeSections = (changes: readonly Change[], style: Style, paint: Paint, 
       }
       lines.push(paint.bold(`Branch ${change.branch.name}`) + paint.dim(`  ${branch}`))
     }
-    lines.push(...changeLines(change, style, paint, clock))
+    lines.push(...changeLines(change, style, paint, frame))
   }
   flush()
   return sections
 }
 
-const changeLines = (change: Change, style: Style, paint: Paint, clock: Clock): readonly string[] => {
+const changeLines = (change: Change, style: Style, paint: Paint, frame: Frame): readonly string[] => {
   const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
     change.kind
   ]
@@ -119,10 +139,10 @@ const changeLines = (change: Change, style: Style, paint: Paint, clock: Clock): 
   return [
     wrap(head.trimStart() + paint.dim(told.length === 0 ? '' : `  ${told.join('  ')}`), style, '  ', '      '),
     ...change.attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
-    wrap(impactText(change, paint), style, '      ', '        '),
+    wrap(`${impactText(change, paint)}${consentText(change, frame, paint)}`, style, '      ', '        '),
     ...(change.windows === undefined
       ? []
-      : [wrap(paint.cyan(windowWords(change, clock.now, clock.overridesWindows)), style, '      ', '        ')]),
+      : [wrap(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)), style, '      ', '        ')]),
     ...(first === undefined
       ? []
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
@@ -142,6 +162,12 @@ const impactText = (change: Pick<Change, 'impact' | 'unlessIdle'>, paint: Paint)
   const words = impactWords(change)
   if (!isDisruptive(change.impact)) return paint.green(words)
   return paint.bold(paint.red(`! ${words}`))
+}
+
+/** What is refused runs with no flag at all. */
+const consentText = ({ id, refused }: Change, { consents }: Frame, paint: Paint): string => {
+  const needed = consents.get(id) ?? []
+  return needed.length === 0 || refused !== undefined ? '' : paint.yellow(`  needs --allow ${needed.join(',')}`)
 }
 
 const stepsSection = (plan: Plan, style: Style, paint: Paint): string => {
@@ -183,38 +209,6 @@ const stepText = (
   ].join('')
 }
 
-const unmanagedSection = (unmanaged: readonly UnmanagedCompute[], style: Style, paint: Paint): string => {
-  if (unmanaged.length === 0) return ''
-  const lines = unmanaged
-    .slice(0, UNMANAGED_SHOWN)
-    .map(({ branch, compute }) =>
-      wrap(
-        `${computeTitle(compute)} on ${branch.name}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
-        style,
-        '    ',
-        '      ',
-      ),
-    )
-  const more = unmanaged.length - lines.length
-  return [
-    paint.bold(`Not managed (${group(unmanaged.length)})`) + paint.dim('  declared nowhere, left alone'),
-    ...lines,
-    ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
-  ].join('\n')
-}
-
-const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string =>
-  warnings
-    .map(({ code, message, hint, source }) =>
-      wrap(
-        `${paint.yellow('Warning')} ${code}: ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`,
-        style,
-        '',
-        '  ',
-      ),
-    )
-    .join('\n')
-
 const capacitySection = ({ summary, estimates, steps }: Plan, style: Style, paint: Paint): string => {
   if (steps.length === 0) return ''
   const { before, after } = summary.capacity
@@ -250,7 +244,12 @@ const closing = (plan: Plan, style: Style, paint: Paint, takenAt: string | undef
   const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed`
   const seen = takenAt === undefined ? '' : paint.dim(`  seen at ${plainText(takenAt)}`)
   const told = (text: string): string => wrap(`${text}${seen}`, style, '', '')
-  if (isEmptyPlan(plan)) return `${paint.green(NO_CHANGES)}\n${told(`${counts}.`)}`
-  const facts = `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}.`
+  const missing = projectsLeftOut(plan)
+  const rest = missing === undefined ? counts : `${counts}; ${missing} left out`
+  if (isEmptyPlan(plan)) {
+    const verdict = emptyVerdict(plan)
+    return `${missing === undefined ? paint.green(verdict) : paint.bold(verdict)}\n${told(`${rest}.`)}`
+  }
+  const facts = `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${rest}.`
   return `${paint.bold(planLine(summary))}\n${told(facts)}`
 }

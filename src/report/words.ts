@@ -5,15 +5,18 @@ import {
   formatWindow,
   IMPACT_WORDS,
   type Impact,
+  leftOutIds,
+  type Plan,
   type PlannedCompute,
   type PlanSummary,
+  type ReleasedCompute,
   type RestartWindow,
   type Source,
   type Step,
 } from '../model/index.ts'
 import { openingOf } from '../windows/index.ts'
 import { plainText } from './plain-text.ts'
-import { counted } from './style.ts'
+import { counted, group } from './style.ts'
 
 export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
   create: '+',
@@ -91,7 +94,28 @@ export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean 
   return false
 }
 
-/** What the counts of `Plan: …` do not say: interruptions, and what is refused. */
+/** Whether names of branches need that of their project beside them. */
+export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
+  new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
+
+/** `1 of 3 projects`; `undefined` where none is left out. */
+export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>
+  leftOut.length === 0
+    ? undefined
+    : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
+
+/** In the place of the counts, where there is nothing to do. */
+export const emptyVerdict = (plan: Plan): string => {
+  const total = plan.projects.length + (plan.leftOut?.length ?? 0)
+  return plan.leftOut === undefined
+    ? NO_CHANGES
+    : `No changes in ${group(plan.projects.length)} of ${counted(total, 'project')}.`
+}
+
+export const RELEASED_HINT =
+  'They keep running, and nothing deletes them. To delete one instead, keep its branch in the manifest and declare `primary: absent`, or set `prune: true`, which deletes whatever the branch does not declare.'
+
+/** What the counts of `Plan: …` do not say: interruptions, deletions, and what is refused. */
 export const interruptions = (summary: PlanSummary): string =>
   [
     summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
@@ -99,6 +123,7 @@ export const interruptions = (summary: PlanSummary): string =>
     ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
     ...(summary.moves > 0 ? [counted(summary.moves, 'move')] : []),
     ...(summary.replaces > 0 ? [`${summary.replaces} replaced (new host)`] : []),
+    ...(summary.destroy > summary.replaces ? [counted(summary.destroy - summary.replaces, 'deletion')] : []),
     ...(summary.refused > 0 ? [`${summary.refused} refused by protection`] : []),
   ].join(', ')
 

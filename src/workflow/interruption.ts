@@ -14,7 +14,7 @@ export const onInterrupt = (tell: (message: string) => void): Interruption => {
   const abort = new AbortController()
   const handle = (): void => {
     if (!stop.signal.aborted) {
-      tell('Stopping: no new step starts, those under way are seen through. Interrupt again to stop at once.')
+      tell('Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.')
       stop.abort()
     } else if (!abort.signal.aborted) {
       tell('Stopping at once. Run the same command again to converge.')

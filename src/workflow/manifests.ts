@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
-import { EspalierError, type Shard, type SizeTable } from '../model/index.ts'
+import { EspalierError, plainText, type Shard, type SizeTable } from '../model/index.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -53,3 +53,14 @@ const defaultPath = async (cwd: string): Promise<string> => {
     hint: 'Name files, directories or globs: `espalier plan path/to/manifest.yaml`.',
   })
 }
+
+/** The same manifests without what they say of these projects. What is wrong with any of them is still reported. */
+export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests => {
+  if (projects.length === 0) return manifests
+  const documents = manifests.loaded.desired.documents.filter(({ project }) => !projects.includes(project))
+  return { ...manifests, loaded: { ...manifests.loaded, desired: { documents } } }
+}
+
+/** @param path of a file that was found beside manifests. */
+export const seedNote = (path: string): string =>
+  `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`

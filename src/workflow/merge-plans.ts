@@ -1,13 +1,15 @@
 /** Plans of the parts of a fleet, made by several runs, as the one plan that they are together. */
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
-import { EspalierError, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
+import { EspalierError, leftOutIds, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
 import { mergeOrigins, mergePlans } from '../planner/index.ts'
 
 export interface Merged {
   readonly plan: Plan
   /** Where the plans were made with a base, all with the same. */
   readonly origin?: Origin & { readonly base: string }
+  /** Shards that have no plan among the files. */
+  readonly missing: readonly string[]
   /** When the first of the saved plans was made; absent where none of them is a saved plan. */
   readonly createdAt?: string
 }
@@ -25,14 +27,27 @@ interface Part {
  * a project twice, a shard that is missing, other manifests or another base.
  */
 export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> => {
+  const merged = await mergePresentPlans(paths)
+  const { missing } = merged
+  if (missing.length === 0) return merged
+  const count = missing[0]?.split('/')[1]
+  throw wrong(
+    `Of the fleet's ${count} shards ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing.`,
+    'Name the plans of all shards: a fleet is shown whole or not at all.',
+  )
+}
+
+/** As {@link mergePlanFiles}, but what is missing is for the caller to show. */
+export const mergePresentPlans = async (paths: readonly string[]): Promise<Merged> => {
   const parts = await Promise.all(paths.map(readPart))
   checkProjects(parts)
-  checkShards(parts)
+  const missing = missingShards(parts)
   checkSame(parts, 'manifests', ({ file }) => file?.manifestDigest)
   const created = parts.flatMap(({ file }) => file?.createdAt ?? []).sort()[0]
   const origin = originOf(parts)
   return {
     plan: mergePlans(parts.map(({ plan }) => plan)),
+    missing,
     ...(origin === undefined ? {} : { origin }),
     ...(created === undefined ? {} : { createdAt: created }),
   }
@@ -56,7 +71,7 @@ const readPart = async (path: string): Promise<Part> => {
 const checkProjects = (parts: readonly Part[]): void => {
   const owners = new Map<string, string>()
   for (const { path, plan } of parts) {
-    for (const project of plan.projects) {
+    for (const project of [...plan.projects, ...leftOutIds(plan)]) {
       const first = owners.get(project)
       if (first !== undefined) throw wrong(`The project \`${project}\` is in ${first} and in ${path}.`, TWICE)
       owners.set(project, path)
@@ -64,24 +79,18 @@ const checkProjects = (parts: readonly Part[]): void => {
   }
 }
 
-/** Where one says which part it is, all must, and none may be missing: what is not shown would pass for unchanged. */
-const checkShards = (parts: readonly Part[]): void => {
-  if (parts.every(({ shard }) => shard === undefined)) return
+/** Where one says which part it is, all must. What is missing must not pass for unchanged. */
+const missingShards = (parts: readonly Part[]): readonly string[] => {
+  if (parts.every(({ shard }) => shard === undefined)) return []
   const plain = parts.find(({ shard }) => shard === undefined)
   if (plain !== undefined) throw wrong(`${plain.path} is no shard, and others are.`, AGAIN)
   checkSame(parts, 'numbers of shards', ({ shard }) => shard?.split('/')[1])
   const here = new Set(parts.map(({ shard }) => shard))
   const count = parseShard(parts[0]?.shard ?? '')?.count ?? 0
-  const missing = Array.from({ length: count }, (_, at) => `${at + 1}/${count}`).filter((one) => !here.has(one))
-  if (missing.length > 0) {
-    throw wrong(
-      `Of the fleet's ${count} shards ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing.`,
-      'Name the plans of all shards: a fleet is shown whole or not at all.',
-    )
-  }
   const twice = parts.find(({ shard }, at) => parts.findIndex((other) => other.shard === shard) < at)
   if (twice !== undefined)
     throw wrong(`The shard ${twice.shard} is there twice, the second time in ${twice.path}.`, TWICE)
+  return Array.from({ length: count }, (_, at) => `${at + 1}/${count}`).filter((one) => !here.has(one))
 }
 
 const checkSame = (parts: readonly Part[], what: string, fieldOf: (part: Part) => string | undefined): void => {

@@ -1,9 +1,10 @@
 /** Saved plans: applied exactly, or not at all. */
 import { dirname, resolve } from 'node:path'
-import { decodePlanFile, encodePlanFile, type PlanFile } from '../apply/index.ts'
+import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
 import { isInside, readBoundedFile } from '../base/index.ts'
 import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
+import { type Look, lookAt } from './look.ts'
 import type { Manifests } from './manifests.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
 
@@ -16,8 +17,8 @@ export const readPlanFile = async (path: string): Promise<PlanFile> => {
     })
   })
   if (isSnapshotText(text)) {
-    throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, and no saved plan.`, {
-      hint: 'apply looks at the live project itself; to plan from a snapshot: `espalier plan --live FILE`.',
+    throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, not a saved plan.`, {
+      hint: '`apply` reads the live project itself. To plan from a snapshot: `espalier plan --live FILE`.',
     })
   }
   return decodePlanFile(text, path)
@@ -47,25 +48,55 @@ export const manifestsOf = (
   })
 }
 
-/** @param moved what is not as it was, a sentence each. */
-export const staleError = (path: string, moved: readonly string[]): EspalierError =>
-  new EspalierError(
-    'E_STALE',
-    `The saved plan ${path} is stale; nothing was changed.\n${moved.map((line) => `       - ${plainText(line)}`).join('\n')}`,
-    {
-      hint: 'Plan again and review: `espalier plan --out FILE`.',
-      exitCode: EXIT.stale,
-    },
-  )
+/**
+ * @param look the projects as they are now, and what would be planned.
+ * @throws {EspalierError} `E_STALE` where the project or the manifests have moved since it was saved, `E_PLAN_EDITED` where
+ *   it is not what espalier plans.
+ */
+export const checkSavedPlan = (file: PlanFile, path: string, manifests: Manifests, look: Look): void => {
+  const { observed, result } = look
+  const verdict = judgeSavedPlan(file, {
+    observed,
+    manifestDigest: manifests.loaded.digest,
+    espalierVersion: VERSION,
+    fresh: result,
+    rewound: lookAt(withActivityOf(file.seen, observed), manifests).result,
+  })
+  if (verdict.kind === 'current') return
+  const [code, message, hint, lines] =
+    verdict.kind === 'stale'
+      ? (['E_STALE', 'is stale', 'Plan again and review', verdict.moved] as const)
+      : (['E_PLAN_EDITED', 'is not what espalier plans here', EDITED, verdict.where] as const)
+  throw new EspalierError(code, `The saved plan ${path} ${message}; nothing was changed.\n${listed(lines)}`, {
+    hint: `${hint}: \`espalier plan --out FILE\`.`,
+    exitCode: EXIT.stale,
+  })
+}
 
-/** The text of a saved plan, made now. */
-export const encodeSavedPlan = (plan: Plan, observed: Observed, { loaded, paths, shard }: Manifests): string =>
+const EDITED =
+  'Nothing has moved since, so it was edited, or planned with other flags (such as --size-table). Plan again and review'
+
+const LISTED = 30
+
+const listed = (lines: readonly string[]): string =>
+  [...lines.slice(0, LISTED), ...(lines.length > LISTED ? [`and ${lines.length - LISTED} more`] : [])]
+    .map((line) => `       - ${plainText(line)}`)
+    .join('\n')
+
+/** The text of a saved plan, made now. @param label what tells it from other plans of one workflow. */
+export const encodeSavedPlan = (
+  plan: Plan,
+  observed: Observed,
+  { loaded, paths, shard }: Manifests,
+  label = '',
+): string =>
   encodePlanFile({
     plan,
     observed,
     manifestDigest: loaded.digest,
     manifests: paths,
     ...(shard === undefined ? {} : { shard }),
+    ...(label === '' ? {} : { label }),
     espalierVersion: VERSION,
     createdAt: new Date().toISOString(),
   })

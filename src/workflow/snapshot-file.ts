@@ -1,7 +1,7 @@
 /** A look at the live projects, kept: to plan offline from. */
 import { z } from 'zod'
 import { readBoundedFile } from '../base/index.ts'
-import { EspalierError, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
+import { EspalierError, ID, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 
 const FORMAT = '1.0'
@@ -19,19 +19,27 @@ const attributes = z.strictObject({
   postgresSettings: z.record(z.string(), z.string()).exactOptional(),
   postgresPreload: z.array(z.string()).exactOptional(),
 })
+const settings = z.looseObject({
+  pg_settings: z.record(z.string(), z.string()).exactOptional(),
+  preload_libraries: z
+    .looseObject({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+    .exactOptional(),
+})
+const id = z.string().regex(ID)
 const compute = z.strictObject({
-  id: z.string(),
-  branchId: z.string(),
+  id,
+  branchId: id,
   type: z.enum(['read_write', 'read_only']),
   host: z.string(),
   state: z.string(),
   pendingState: z.string().exactOptional(),
   attributes,
+  settings: settings.exactOptional(),
   createdAt: z.string().exactOptional(),
   lastActive: z.string().exactOptional(),
 })
 const branch = z.strictObject({
-  id: z.string(),
+  id,
   name: z.string(),
   isDefault: z.boolean(),
   isProtected: z.boolean(),
@@ -42,7 +50,7 @@ const observed = z.strictObject({
   takenAt: z.iso.datetime(),
   projects: z.array(
     z.strictObject({
-      id: z.string(),
+      id,
       name: z.string().exactOptional(),
       branches: z.array(branch),
       computes: z.array(compute),
@@ -50,6 +58,9 @@ const observed = z.strictObject({
     }),
   ),
   missing: z.array(z.string()),
+  unreadable: z
+    .array(z.strictObject({ id: z.string(), message: z.string(), hint: z.string().exactOptional() }))
+    .exactOptional(),
 }) satisfies z.ZodType<Observed>
 const fileShape = z.object({
   kind: z.literal(KIND),

@@ -1,73 +1,9 @@
 /** The bundle, run as the runner runs it, against the sandbox and a GitHub on loopback. */
 import { readFileSync } from 'node:fs'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
-import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { type GitHubServer, openGitHubServer } from './github-server.ts'
-import { type ActionRun, makeRepository, type Repository, runAction } from './run-action.ts'
-
-const KEY = 'live-key-0123456789'
-const seedOf = (names: readonly string[]): Seed => ({
-  projects: [
-    {
-      id: 'shop',
-      branches: names.map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1, scaleToZero: 'never' }] })),
-    },
-  ],
-})
-const manifest = (sizes: Readonly<Record<string, number>>): string =>
-  [
-    'version: 1',
-    'project: shop',
-    'branches:',
-    ...Object.entries(sizes).map(([name, size]) => `  ${name}: { primary: { size: ${size} } }`),
-    '',
-  ].join('\n')
-
-interface World {
-  readonly repository: Repository
-  readonly github: GitHubServer
-  readonly sandbox: Sandbox
-  readonly run: (inputs: Readonly<Record<string, string>>, more?: Partial<ActionRun>) => ReturnType<typeof runAction>
-}
-
-/** Three computes have drifted from what the base asks for; the head changes one line. */
-const open = async (): Promise<World> => {
-  const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
-  onTestFinished(() => sandbox.close())
-  const github = await openGitHubServer()
-  const repository = makeRepository()
-  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2, c: 2 }))
-  repository.commit('base')
-  return {
-    repository,
-    github,
-    sandbox,
-    run: (inputs, more) =>
-      runAction({ repository, github, inputs: { 'base-url': sandbox.apiUrl, 'api-key': KEY, ...inputs }, ...more }),
-  }
-}
-
-const pullRequest = ({ repository }: World, fork = false) => {
-  const [headSha, baseSha] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
-  return {
-    name: 'pull_request',
-    payload: {
-      pull_request: {
-        number: 7,
-        base: { sha: baseSha, repo: { full_name: 'acme/shop' } },
-        head: { sha: headSha, repo: { full_name: fork ? 'stranger/shop' : 'acme/shop' } },
-      },
-    },
-  }
-}
-
-const withHead = async (sizes: Readonly<Record<string, number>> = { main: 4, a: 2, b: 2, c: 2 }) => {
-  const world = await open()
-  world.repository.write('espalier.yaml', manifest(sizes))
-  world.repository.commit('head')
-  return { ...world, event: pullRequest(world) }
-}
+import { KEY, manifest, merged, open, pullRequest, withHead } from './action-world.ts'
+import { makeRepository, runAction } from './run-action.ts'
 
 test('a pull request that changes one line over three drifted computes: one introduced, three folded', async () => {
   const { run, event, github } = await withHead()
@@ -77,12 +13,13 @@ test('a pull request that changes one line over three drifted computes: one intr
   const [comment] = github.comments
   const [first = '', second = ''] = (comment?.body ?? '').split('Drift that was already there')
   expect(comment?.issue).toBe(7)
-  expect(first).toContain('### Espalier: 1 compute restarts, none is deleted.')
+  expect(first).toContain('### Espalier: 4 computes restart, none is deleted.')
+  expect(first).toContain('introduces 1 change. The merge also settles existing drift of 3 computes.')
   expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
   expect(second).toMatch(/^: 3 computes/)
   expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)
   expect(first).toContain(`https://github.com/acme/shop/blob/${event.payload.pull_request.head.sha}/espalier.yaml#L4`)
-  expect(summary).toContain('### Espalier: 1 compute restarts')
+  expect(summary).toContain('### Espalier: 4 computes restart')
   expect(outputs).toMatchObject({
     'has-changes': 'true',
     'to-add': '0',
@@ -99,8 +36,7 @@ test('a pull request that changes one line over three drifted computes: one intr
   expect(log).toMatch(
     /^::warning file=espalier\.yaml,line=4,col=\d+,title=primary on main::restarts: existing connections drop$/m,
   )
-  // Drift is nobody's doing here, so it is not on anybody's lines.
-  expect(log.match(/^::warning/gm)).toHaveLength(1)
+  expect(log.match(/^::warning .*existing drift: restarts/gm)).toHaveLength(3)
 })
 
 test('the key is masked, and nowhere else', async () => {
@@ -209,8 +145,13 @@ test('comment: never asks GitHub for nothing; auto makes none where there is not
 test('mistakes: annotations on their lines, a comment in the place of the plan, and the reason', async () => {
   const { run, event, github, repository } = await withHead()
   repository.write('espalier.yaml', 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 3.5 } }\n')
-  for (const command of ['validate', 'plan', 'apply']) {
-    const { code, log, outputs } = await run({ command }, { event })
+  const push = { event: { name: 'push', payload: {} } }
+  for (const [command, more] of [
+    ['validate', { event }],
+    ['plan', { event }],
+    ['apply', push],
+  ] as const) {
+    const { code, log, outputs } = await run({ command }, more)
     expect(code).toBe(1)
     expect(outputs['failure-reason']).toBe('validation-failed')
     expect(log).toMatch(/^::error file=espalier\.yaml,line=4,col=\d+,title=E_\w+::/m)
@@ -340,7 +281,7 @@ test.each([
   ['a budget', { 'max-restarts': '1' }, 'over-budget', undefined],
 ])('apply stops at %s', async (_what, inputs, reason, words) => {
   const { run, event, github } = await withHead()
-  const { code, outputs } = await run({ command: 'apply', ...inputs }, { event })
+  const { code, outputs } = await run({ command: 'apply', ...inputs }, { event: merged(event) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason })
   if (words === undefined) expect(github.comments).toEqual([])
   else expect(github.comments[0]?.body).toContain(words)
@@ -353,7 +294,7 @@ test('a step that fails half way: partially applied, each step told', async () =
     endpoint_id: 'ep-b',
     effect: { kind: 'error', message: 'no host had room' },
   })
-  const { code, outputs } = await run({ command: 'apply' }, { event })
+  const { code, outputs } = await run({ command: 'apply' }, { event: merged(event) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: applied in part, 3 of 4 steps done')
@@ -367,14 +308,14 @@ test('steps wait for their restart window: the job succeeds and says so; with no
   const window = `restartWindow: { days: [${day}], from: "02:00", to: "04:00", timezone: UTC }\n`
   repository.write('espalier.yaml', `${manifest({ main: 4, a: 2, b: 2, c: 2 })}${window}`)
   repository.commit('window')
-  const waiting = await run({ command: 'apply' }, { event })
+  const waiting = await run({ command: 'apply' }, { event: merged(event) })
   expect(waiting.code, waiting.log).toBe(0)
   expect(waiting.outputs).toMatchObject({ scheduled: '4' })
   expect(waiting.log).toMatch(/^::notice::Not done yet: 4 of the steps wait for their restart window\. The first/m)
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: applied as far as restart windows let it, 0 of 4 steps done')
   expect(body).toContain('🕑 scheduled')
-  const now = await run({ command: 'apply', now: 'true' }, { event })
+  const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
   expect(github.comments.at(-1)?.body).toContain('ran outside of the restart window')
 })

@@ -129,6 +129,13 @@ export class GitHubServer {
       const own = this.comments.filter((comment) => comment.issue === issue)
       return answer(200, own.slice(from, from + size).map(this.#show))
     }
+    if (method === 'DELETE') {
+      const at = this.comments.findIndex(({ id }) => id === Number(parts[6]))
+      if (at < 0) return answer(404, { message: 'Not Found' })
+      this.comments.splice(at, 1)
+      response.writeHead(204).end()
+      return
+    }
     const sent = (body as { readonly body: string }).body
     if (sent.length > 65_536) return answer(422, { message: 'Body is too long (maximum is 65536 characters)' })
     if (method === 'POST') return answer(201, this.#show(this.add(Number(parts[5]), this.login ?? 'unknown', sent)))

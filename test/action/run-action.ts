@@ -55,9 +55,17 @@ export interface ActionRun {
   readonly event?: { readonly name: string; readonly payload: object }
   readonly github?: GitHubServer
   readonly sha?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
-export const runAction = async ({ repository, inputs, event, github, sha = '' }: ActionRun): Promise<ActionEnded> => {
+export const runAction = async ({
+  repository,
+  inputs,
+  event,
+  github,
+  sha = '',
+  env = {},
+}: ActionRun): Promise<ActionEnded> => {
   const scratch = mkdtempSync(join(tmpdir(), 'espalier-runner-'))
   const file = (name: string, content = ''): string => {
     writeFileSync(join(scratch, name), content)
@@ -82,6 +90,7 @@ export const runAction = async ({ repository, inputs, event, github, sha = '' }:
       ...(github === undefined ? {} : { GITHUB_API_URL: github.url, GITHUB_GRAPHQL_URL: `${github.url}/graphql` }),
       ...(github === undefined ? {} : { 'INPUT_GITHUB-TOKEN': 'gh-token-123' }),
       ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

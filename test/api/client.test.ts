@@ -3,7 +3,6 @@ import {
   type ApiError,
   createReadApi,
   createWriteApi,
-  type Operation,
   pastOperations,
   snapshot,
   streamOperations,
@@ -96,6 +95,16 @@ describe('requests and answers', () => {
     ])
   })
 
+  test('keep `settings` whole, for what no manifest declares to travel through', async () => {
+    const settings = {
+      pg_settings: { jit: 'off' },
+      preload_libraries: { use_defaults: true, later: 1 },
+      pgbouncer_settings: { pool_size: 5 },
+    }
+    const { api } = await setup([{ status: 200, json: { endpoint: { ...endpoint, settings } } }])
+    expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
+  })
+
   test('unknown fields, actions and statuses pass', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
@@ -106,7 +115,9 @@ describe('requests and answers', () => {
   test('a missing required field is named, with the request', async () => {
     const { host: _gone, ...incomplete } = endpoint
     const { api } = await setup([{ status: 200, json: { endpoints: [incomplete] } }])
-    expect((await failure(api.listComputes('p'))).message).toMatch(/endpoints\.0\.host.*GET \/projects\/p\/endpoints/)
+    expect((await failure(api.listComputes('p'))).message).toMatch(
+      /compute ep-1: `host` is missing.*GET \/projects\/p\/endpoints/,
+    )
   })
 
   test('an answer without a body is a compute that was gone already', async () => {
@@ -146,34 +157,6 @@ describe('paging', () => {
     expect(server.asked[1]?.path).toContain('cursor=a+b')
   })
 
-  test.each([
-    ['two that lead to each other', (page: number) => (page % 2 === 0 ? 'A' : 'B')],
-    ['many, the last of which leads to the second', (page: number) => String(page % 7)],
-  ])('pages that go round in a circle end: %s', async (_what, cursorOf) => {
-    let page = 0
-    const { server, api } = await setup(() => {
-      const json = { branches: [{ id: `br-${page}`, name: 'x' }], pagination: { next: cursorOf(page) } }
-      page += 1
-      return { status: 200, json }
-    })
-    await expect(api.listBranches('p')).rejects.toThrow('goes round in a circle')
-    expect(server.asked.length).toBeLessThan(10)
-    const one: Operation = {
-      id: 'op',
-      projectId: 'p',
-      action: 'x',
-      status: 'x',
-      failuresCount: 0,
-      createdAt: '',
-      updatedAt: '',
-    }
-    const listOperations = async () => ({ operations: [one], cursor: cursorOf(page++) })
-    const read = async (): Promise<void> => {
-      for await (const { id } of streamOperations({ ...api, listOperations }, 'p')) expect(id).toBe('op')
-    }
-    await expect(read()).rejects.toThrow('goes round in a circle')
-  })
-
   test('pages without end, each with something new, have ten minutes', async () => {
     let page = 0
     const { server, api, clock } = await setup(() => {
@@ -185,10 +168,66 @@ describe('paging', () => {
     expect(server.asked.length).toBeLessThan(30)
   })
 
-  test('a page of operations that is not full is the last, though it has a cursor', async () => {
-    const { api } = await setup([{ status: 200, json: { operations: [operation], pagination: { cursor: 'x' } } }])
-    expect((await api.listOperations('p', { limit: 2 })).cursor).toBeUndefined()
-    expect((await api.listOperations('p', { limit: 1 })).cursor).toBe('x')
+  test('a branch that comes on two pages is one branch', async () => {
+    const page = (ids: readonly string[], next?: string): Answer => ({
+      status: 200,
+      json: { branches: ids.map((id) => ({ id, name: id })), pagination: next === undefined ? {} : { next } },
+    })
+    const { api } = await setup([page(['br-1', 'br-2'], 'a'), page(['br-2', 'br-3'])])
+    expect((await api.listBranches('p')).map(({ id }) => id)).toEqual(['br-1', 'br-2', 'br-3'])
+  })
+
+  test('a compute that is listed twice is one compute', async () => {
+    const { api } = await setup([{ status: 200, json: { endpoints: [endpoint, endpoint] } }])
+    expect(await api.listComputes('p')).toHaveLength(1)
+  })
+
+  test.each([
+    ['branches', 'next', (api: WriteApi) => api.listBranches('p')],
+    ['projects', 'cursor', (api: WriteApi) => api.listProjects()],
+  ])('%s end where cursors lead in a circle, though each page is another one', async (list, cursor, read) => {
+    let count = 0
+    const { server, api } = await setup(({ path }) => {
+      count += 1
+      const id = `x-${count}`
+      const next = path.includes('cursor=a') ? 'b' : 'a'
+      return { status: 200, json: { [list]: [{ id, name: id }], pagination: { [cursor]: next } } }
+    })
+    expect(await read(api)).toHaveLength(3)
+    expect(server.asked).toHaveLength(3)
+  })
+
+  test('projects go on after a page that is shorter than was asked for', async () => {
+    const page = (ids: readonly string[]): Answer => ({
+      status: 200,
+      json: { projects: ids.map((id) => ({ id, name: id })), pagination: { cursor: ids.join() } },
+    })
+    const { api } = await setup([page(['a', 'b']), page(['c']), page([])])
+    expect((await api.listProjects()).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('all operations are listed where the service gives fewer a page than it was asked for', async () => {
+    const all = Array.from({ length: 250 }, (_, index) => ({ ...operation, id: `op-${index}` }))
+    const { server, api } = await setup(({ path }) => {
+      const from = Number(new URL(path, 'http://x').searchParams.get('cursor') ?? 0)
+      const operations = all.slice(from, from + 100)
+      return { status: 200, json: { operations, pagination: { cursor: String(from + operations.length) } } }
+    })
+    const listed: string[] = []
+    for await (const { id } of streamOperations(api, 'p')) listed.push(id)
+    expect(listed).toEqual(all.map(({ id }) => id))
+    expect(server.asked).toHaveLength(4)
+  })
+
+  test('operations end where the service gives the same page for ever', async () => {
+    let count = 0
+    const { api } = await setup(() => {
+      count += 1
+      return { status: 200, json: { operations: [operation], pagination: { cursor: String(count) } } }
+    })
+    const listed: string[] = []
+    for await (const { id } of streamOperations(api, 'p')) listed.push(id)
+    expect(listed).toEqual(['op-1'])
   })
 })
 
@@ -220,6 +259,53 @@ describe('waiting out', () => {
     const messages: string[] = []
     await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
     expect(messages).toEqual(['the project is locked by operation op-1 (apply_config on ep-9, running)'])
+  })
+
+  test.each([
+    ['runs now, not one that failed long ago', ['scheduling', 'running', 'failed'], 'op-1'],
+    ['is to run next, where none runs', ['scheduling', 'failed'], 'op-0'],
+    ['failed and may be retried, where there is no other', ['finished', 'failed'], 'op-1'],
+  ])('the operation that is named is the one that %s', async (_what, statuses, named) => {
+    const operations = statuses.map((status, index) => ({ ...operation, id: `op-${index}`, status }))
+    const answers = [{ status: 423, json: {} }, ok]
+    const { api } = await setup(({ method }) =>
+      method === 'GET' ? { status: 200, json: { operations } } : (answers.shift() ?? ok),
+    )
+    const messages: string[] = []
+    await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
+    expect(messages).toEqual([expect.stringContaining(`locked by operation ${named} `)])
+  })
+
+  test.each([
+    [423, 'Given up after 0s: the next attempt would be 1h later, past the 10m of --lock-timeout.'],
+    [429, 'Given up after 0s: the next attempt would be 1h later, past the 2m that a rate limit is waited for.'],
+    [503, 'Given up after 0s: the next attempt would be 1h later, past the 2m that an outage is waited for.'],
+  ])('%i with a Retry-After beyond all patience does not claim that it was waited for', async (status, words) => {
+    const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
+    expect((await failure(api.send(patch))).hint).toContain(words)
+    expect(clock.slept).toEqual([])
+  })
+
+  test.each([
+    ['the request to send', 3, { send: { endpoint: {} } }],
+    ['what comes instead of it', 2, { instead: 'somebody was quicker' }],
+  ])('before every attempt it is asked for %s', async (_what, attempts, third) => {
+    const busy: Answer = { status: 423, json: {} }
+    const { server, api } = await setup(({ method }) =>
+      method === 'GET'
+        ? { status: 200, json: { operations: [] } }
+        : server.asked.filter((one) => one.method === 'PATCH').length < 3
+          ? busy
+          : ok,
+    )
+    let asked = 0
+    const answer = await api.sendUnless(patch, async () => {
+      asked += 1
+      return asked === 3 ? third : { send: patch.body }
+    })
+    expect(asked).toBe(3)
+    expect(server.asked.filter(({ method }) => method === 'PATCH')).toHaveLength(attempts)
+    expect(answer === 'somebody was quicker').toBe(attempts === 2)
   })
 
   test.each([
@@ -335,10 +421,25 @@ test('requests stay within 40 a second and 700 a minute', async () => {
 test('what is done before an attempt does not make the limits count it too early', async () => {
   const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
   const begun = clock.now()
-  await api.send(patch, { onAttempt: () => clock.sleep(900) })
+  await api.sendUnless(patch, async () => {
+    await clock.sleep(900)
+    return { send: patch.body }
+  })
   for (let count = 1; count <= 40; count += 1) await api.listComputes('p')
   // Sent at 0.9 s, and the fortieth after it is the first one too many of that second.
   expect(clock.now() - begun).toBe(1_900)
+})
+
+test('what was read before a long wait for the rate limit is read again', async () => {
+  const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
+  for (let count = 0; count < 700; count += 1) await api.listComputes('p')
+  const asked: number[] = []
+  await api.sendUnless(patch, async () => {
+    asked.push(clock.now())
+    return { send: patch.body }
+  })
+  expect(asked).toHaveLength(2)
+  expect(clock.now() - (asked[1] ?? 0)).toBeLessThan(5_000)
 })
 
 test('of several clients that share the limits each keeps to its part', async () => {

@@ -1,84 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type ApplyOptions, applyPlan, exitCodeOf } from '../../src/apply/index.ts'
-import type {
-  ApplyEvent,
-  Change,
-  Consent,
-  Outcome,
-  Plan,
-  RestartWindow,
-  Step,
-  StepRequest,
-  Weekday,
-} from '../../src/model/index.ts'
-import { PLAN_FORMAT_VERSION } from '../../src/model/index.ts'
+import { exitCodeOf } from '../../src/apply/index.ts'
+import type { ApplyEvent, Change, Consent, RestartWindow, StepRequest, Weekday } from '../../src/model/index.ts'
 import { compute, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
-
-const step = (id: string, overrides: Partial<Step> = {}): Step => ({
-  id,
-  change: id,
-  kind: 'update',
-  project: 'p',
-  branch: { id: 'br-main', name: 'main' },
-  compute: { type: 'read_write', id: 'ep-1' },
-  request: {
-    method: 'PATCH',
-    path: '/projects/p/endpoints/ep-1',
-    body: { endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 } },
-  },
-  impact: 'restart',
-  consents: ['restart'],
-  reason: 'SIZE_DIFFERS',
-  rule: 'spec 3.2',
-  after: [],
-  actions: [],
-  ...overrides,
-})
-
-const creating: Partial<Step> = {
-  kind: 'create',
-  compute: { type: 'read_only', name: 'r' },
-  request: {
-    method: 'POST',
-    path: '/projects/p/endpoints',
-    body: { endpoint: { branch_id: 'br-main', type: 'read_only', name: 'r' } },
-  },
-  consents: [],
-}
-
-const deleting: Partial<Step> = {
-  kind: 'delete',
-  request: { method: 'DELETE', path: '/projects/p/endpoints/ep-1' },
-  consents: ['delete'],
-}
-
-const planWith = (...steps: readonly Step[]): Plan => {
-  const none = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
-  return {
-    formatVersion: PLAN_FORMAT_VERSION,
-    projects: ['p'],
-    changes: [],
-    steps,
-    unmanaged: [],
-    estimates: [],
-    warnings: [],
-    summary: {
-      add: 0,
-      change: 0,
-      destroy: 0,
-      restarts: 0,
-      mayRestart: 0,
-      disconnects: 0,
-      moves: 0,
-      replaces: 0,
-      refused: 0,
-      unmanaged: 0,
-      managed: 0,
-      capacity: { before: none, after: none },
-      calls: steps.length,
-    },
-  }
-}
+import { allow, apply, creating, deleting, observedOf, planWith, statuses, step } from './small-plans.ts'
 
 const REPLACEMENT: Change = {
   id: 'c',
@@ -91,14 +15,6 @@ const REPLACEMENT: Change = {
   reasons: ['TYPE_DIFFERS'],
   source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
 }
-
-const allow = (...classes: readonly Consent[]) => ({ allow: new Set<Consent>(['restart', ...classes]) })
-
-const apply = async (options: Partial<ApplyOptions> & Pick<ApplyOptions, 'plan'>): Promise<Outcome> =>
-  applyPlan({ api: fakeApi({ computes: [compute('ep-1')] }), clock: fakeClock(), consent: allow(), ...options })
-
-const statuses = ({ steps }: Outcome): readonly (readonly [string, string | undefined])[] =>
-  steps.map(({ status, reason }) => [status, reason])
 
 describe('waiting', () => {
   test('a step is done when its operations are, and the compute shows what was asked for', async () => {
@@ -119,7 +35,7 @@ describe('waiting', () => {
     })
     await apply({ plan: planWith(step('s')), api, clock })
     expect(clock.slept).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000, 5000, 5000])
-    expect(api.reads).toEqual([...new Array<string>(9).fill('listOperations'), 'getCompute'])
+    expect(api.reads).toEqual(['getCompute', ...new Array<string>(9).fill('listOperations'), 'getCompute'])
   })
 
   test.each([
@@ -166,22 +82,17 @@ describe('waiting', () => {
     const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
     const outcome = await apply({ plan: planWith(step('s')), api })
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
-    expect(outcome.steps[0]?.message).toContain('size: asked 2 CU, got 1 CU')
+    expect(outcome.steps[0]?.message).toContain('size: before 1 CU, asked 2 CU, got 1 CU')
   })
 
   describe('where past operations tell when it will be over', () => {
-    const observed = {
-      takenAt: '',
-      missing: [],
-      projects: [
-        { id: 'p', branches: [], computes: [], pastOperations: [{ action: 'apply_config', durationMs: 2_000 }] },
-      ],
-    }
+    const observed = observedOf([compute('ep-1')], [{ action: 'apply_config', durationMs: 2_000 }])
 
     test('it is proven by what was read beside that look', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       expect(statuses(await apply({ plan: planWith(step('s')), api, observed }))).toEqual([['done', undefined]])
-      expect([...api.reads].sort()).toEqual(['getCompute', 'listOperations'])
+      // Once before the call, once to prove it.
+      expect([...api.reads].sort()).toEqual(['getCompute', 'getCompute', 'listOperations'])
     })
 
     test('a read that came too early proves nothing: it is read again', async () => {
@@ -191,12 +102,12 @@ describe('waiting', () => {
         ...api,
         getCompute: async (project: string, id: string) => {
           reads += 1
-          return reads === 1 ? compute('ep-1') : api.getCompute(project, id)
+          return reads === 2 ? compute('ep-1') : api.getCompute(project, id)
         },
       }
       const outcome = await apply({ plan: planWith(step('s')), api: lagging, observed })
       expect(statuses(outcome)).toEqual([['done', undefined]])
-      expect(reads).toBe(2)
+      expect(reads).toBe(3)
     })
 
     test('what is not in effect is found out all the same', async () => {
@@ -263,6 +174,7 @@ describe('answers that never come', () => {
         throw lost(request.method)
       },
       onLock: () => late?.(),
+      lockAt: 1,
     })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['done', undefined]])
@@ -282,7 +194,7 @@ describe('answers that never come', () => {
       ...api,
       listComputes: async () => {
         looks += 1
-        if (looks === 3) perform?.()
+        if (looks === 4) perform?.()
         return api.listComputes('p')
       },
     }
@@ -299,7 +211,8 @@ describe('answers that never come', () => {
     const blind = {
       ...api,
       listComputes: async () => {
-        throw refused(500)
+        if (api.sent.length > 0) throw refused(500)
+        return []
       },
     }
     const outcome = await apply({ plan: planWith(step('s', creating)), api: blind })
@@ -318,7 +231,7 @@ describe('answers that never come', () => {
   test('a compute that was there before is not taken for the one that was asked for', async () => {
     const twin = compute('ep-twin', { type: 'read_only', attributes: { name: 'r' } })
     const api = fakeApi({ computes: [twin], onSend: vanish(false) })
-    const observed = { takenAt: '', missing: [], projects: [{ id: 'p', branches: [], computes: [twin] }] }
+    const observed = observedOf([twin])
     const outcome = await apply({ plan: planWith(step('s', creating)), api, observed })
     expect(outcome.steps[0]?.computeId).not.toBe('ep-twin')
     expect(api.sent).toHaveLength(2)
@@ -392,6 +305,7 @@ describe('what does not run', () => {
     [400, 'apply-failed'],
   ])('status %i is told as %s', async (status, reason) => {
     const api = fakeApi({
+      computes: [compute('ep-1')],
       onSend: () => {
         throw refused(status)
       },
@@ -401,7 +315,9 @@ describe('what does not run', () => {
 
   test('a delete of what is gone is done', async () => {
     const api = fakeApi({
-      onSend: () => {
+      computes: [compute('ep-1')],
+      onSend: (_attempt, _request, perform) => {
+        perform()
         throw refused(404)
       },
     })

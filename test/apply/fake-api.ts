@@ -1,5 +1,5 @@
 /** A control plane in memory that does as a script says, and a clock that moves whenever everyone sleeps. */
-import { ApiError, type CallOptions, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
+import { ApiError, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
 import { attributesFromWire, type Clock, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
 
 export interface FakeClock extends Clock {
@@ -21,6 +21,12 @@ export const fakeClock = (): FakeClock => {
     },
   }
 }
+
+const withBody = ({ method, path }: StepRequest, body: StepRequest['body']): StepRequest => ({
+  method,
+  path,
+  ...(body === undefined ? {} : { body }),
+})
 
 export const compute = (id: string, overrides: Partial<ObservedCompute> = {}): ObservedCompute => ({
   id,
@@ -55,8 +61,9 @@ export interface Script {
   readonly statuses?: readonly string[]
   /** What happens to the nth request sent, instead of success. */
   readonly onSend?: (attempt: number, request: StepRequest, perform: () => Mutation) => Mutation
-  /** The second request finds the project locked once; this happens meanwhile. */
-  readonly onLock?: () => void
+  /** A request finds the project locked once, the first one or the one after so many; this happens meanwhile. */
+  readonly onLock?: (computes: Map<string, ObservedCompute>) => void
+  readonly lockAt?: number
   /** Accepted, and without effect. */
   readonly ignores?: boolean
 }
@@ -98,6 +105,12 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     return { compute: before ?? after, operations: [started] }
   }
 
+  let isLockOver = false
+  const receive = (request: StepRequest): Mutation => {
+    sent.push(request)
+    return script.onSend === undefined ? perform(request) : script.onSend(sent.length, request, () => perform(request))
+  }
+
   const look = (id: string): Operation => {
     const entry = operations.get(id)
     if (entry === undefined) throw new Error(`no operation ${id}`)
@@ -110,16 +123,16 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     sent,
     reads,
     computes,
-    send: async (request: StepRequest, options: CallOptions = {}) => {
-      await options.onAttempt?.(1)
-      if (script.onLock !== undefined && sent.length === 1) {
-        script.onLock()
-        await options.onAttempt?.(2)
-      }
-      sent.push(request)
-      return script.onSend === undefined
-        ? perform(request)
-        : script.onSend(sent.length, request, () => perform(request))
+    send: async (request) => receive(request),
+    sendUnless: async (request, before) => {
+      const first = await before()
+      if ('instead' in first) return first.instead
+      if (script.onLock === undefined || isLockOver) return receive(withBody(request, first.send))
+      if (sent.length < (script.lockAt ?? 0)) return receive(withBody(request, first.send))
+      isLockOver = true
+      script.onLock(computes)
+      const second = await before()
+      return 'instead' in second ? second.instead : receive(withBody(request, second.send))
     },
     listComputes: async () => {
       reads.push('listComputes')

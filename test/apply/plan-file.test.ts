@@ -2,9 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { checkBudgets, decodePlanFile, encodePlanFile, openJournal, whatMoved } from '../../src/apply/index.ts'
-import { plan } from '../../src/planner/index.ts'
-import { type DeclaredDocument, desired, planOf, world } from '../planner/world.ts'
+import {
+  checkBudgets,
+  decodePlan,
+  decodePlanFile,
+  encodePlanFile,
+  jsonPlan,
+  openJournal,
+} from '../../src/apply/index.ts'
+import { type DeclaredDocument, planOf, world } from '../planner/world.ts'
 
 const manifest: DeclaredDocument = { branches: { main: { primary: { size: 2 } } } }
 const live = world({ main: { primary: { id: 'ep-1', size: 1 } }, other: { primary: { id: 'ep-2' } } })
@@ -18,68 +24,28 @@ const saved = (manifestDigest = 'a'.repeat(64)): string =>
     createdAt: '2026-01-01T00:00:00.000Z',
   })
 
-const moved = (observed: typeof live, declared = manifest, digest = 'a'.repeat(64)): readonly string[] =>
-  whatMoved(decodePlanFile(saved(), 'plan.json'), plan(desired(declared), observed), observed, digest)
-
 describe('a saved plan', () => {
   test('is read back as it was', () => {
     expect(decodePlanFile(saved(), 'plan.json').plan).toEqual(planOf(manifest, live))
   })
 
-  test('is fresh while nothing moved that it rests on', () => {
-    expect(moved(live)).toEqual([])
-    expect(
-      moved(world({ main: { primary: { id: 'ep-1', size: 1 } }, other: { primary: { id: 'ep-2', size: 8 } } })),
-    ).toEqual([])
-  })
-
-  test.each([
-    [
-      'another size',
-      world({ main: { primary: { id: 'ep-1', size: 4 } }, other: { primary: { id: 'ep-2' } } }),
-      ['Compute ep-1 has changed.'],
-    ],
-    [
-      'another compute',
-      world({ main: { primary: { id: 'ep-3', size: 1 } }, other: { primary: { id: 'ep-2' } } }),
-      ['Compute ep-1 is gone.', 'Compute ep-3 is new.'],
-    ],
-    [
-      'what it asks for already',
-      world({ main: { primary: { id: 'ep-1', size: 2 } }, other: { primary: { id: 'ep-2' } } }),
-      ['Compute ep-1 has changed.'],
-    ],
-  ])('is stale once the project shows %s', (_what, observed, sentences) => {
-    expect(moved(observed)).toEqual(sentences)
-  })
-
-  test('is stale once the manifests ask for something else', () => {
-    expect(moved(live, { branches: { main: { primary: { size: 4 } } } }, 'b'.repeat(64))).toEqual([
-      'The manifests have changed.',
-    ])
-  })
-
-  test('is stale when a restart that it called harmless is none any more', () => {
-    const idle = world({ main: { primary: { id: 'ep-1', size: 1, state: 'idle' } } })
-    const file = encodePlanFile({
-      plan: planOf(manifest, idle),
-      observed: idle,
-      manifestDigest: 'a'.repeat(64),
-      espalierVersion: '1.0.0',
-      createdAt: '2026-01-01T00:00:00.000Z',
-    })
-    const awake = world({ main: { primary: { id: 'ep-1', size: 1 } } })
-    expect(whatMoved(decodePlanFile(file, 'p'), plan(desired(manifest), awake), awake, 'a'.repeat(64))).toHaveLength(1)
-  })
-
   test.each([
     ['not JSON', '{', 'not JSON'],
     ['another version', saved().replaceAll('"1.0"', '"9.0"'), 'format 9.0'],
-    ['a path that leaves the API', saved().replace('"/projects/', '"/../evil/'), 'no saved plan'],
-    ['a missing part', saved().replace('"fingerprints"', '"other"'), 'fingerprints'],
+    ['a path that leaves the API', saved().replace('"/projects/', '"/../evil/'), 'not a saved plan'],
+    ['a path that leaves its project', saved().replace('/endpoints/ep-1', '/endpoints/..'), 'not a saved plan'],
+    ['a missing part', saved().replace('"seen"', '"other"'), 'seen'],
+    ['no digest', saved().replace('"digest"', '"other"'), 'digest'],
+    ['an edit', saved().replace('2 CU', '1 CU'), 'edited'],
   ])('%s is refused in words', (_what, text, words) => {
     expect(() => decodePlanFile(text, 'plan.json')).toThrow(words)
   })
+})
+
+test('a printed plan is one document too: merged only as it was printed', () => {
+  const text = jsonPlan(planOf(manifest, live), { shard: '1/2' })
+  expect(decodePlan(text, 'p.json')).toMatchObject({ ...planOf(manifest, live), shard: '1/2' })
+  expect(() => decodePlan(text.replace('"restarts": 1', '"restarts": 0'), 'p.json')).toThrow('edited')
 })
 
 describe('budgets', () => {

@@ -160,3 +160,31 @@ describe('what a run learns', () => {
     expect(timings.expectMs('p', ['apply_config'])).toBeUndefined()
   })
 })
+
+describe('an operation that ends badly', () => {
+  const ended = async (...operations: readonly Operation[]) => {
+    const waited = await waitForOperations(operations, {
+      ...{ api: fakeApi(), clock: fakeClock(), project: 'p', timeoutMs: 60_000, signal: undefined },
+      onProgress: async () => undefined,
+    })
+    return waited.ok ? 'ok' : waited.message
+  }
+  const config = operation('op-1', { status: 'failed', failuresCount: 3, error: 'no host had\nroom.' })
+  const suspend = operation('op-2', { action: 'suspend_compute', status: 'cancelled' })
+
+  test.each([
+    ['failed', [config, suspend]],
+    ['listed the other way round', [suspend, config]],
+    ['ended as error', [{ ...config, status: 'error' }, suspend]],
+  ])('the cause is told with its error, not what was cancelled after it: %s', async (_name, operations) => {
+    expect(await ended(...operations)).toMatch(
+      /^Operation op-1 \(apply_config\) (failed|ended as error): no host had room\. With it ended suspend_compute op-2 \(cancelled\)\. Run /,
+    )
+  })
+
+  test('cancelled alone, it is the cause', async () => {
+    expect(await ended(suspend)).toBe(
+      'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see where the compute stands.',
+    )
+  })
+})

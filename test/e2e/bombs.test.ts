@@ -74,7 +74,7 @@ describe.concurrent('a saved plan and a snapshot', () => {
     writeFileSync(join(cwd, 'bomb.json'), make())
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
     const ended = await run(isPlan ? ['show', 'bomb.json'] : ['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd)
-    expectCalm(ended, isPlan ? /is no saved plan/ : /cannot be used as a snapshot/)
+    expectCalm(ended, isPlan ? /is not a saved plan/ : /cannot be used as a snapshot/)
   })
 })
 

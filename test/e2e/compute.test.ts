@@ -1,5 +1,9 @@
 /** `compute start|suspend|restart|delete`: said, asked, waited for. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WEEKDAYS } from '../../src/model/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
@@ -32,15 +36,23 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 const run = (...args: readonly string[]) => espalier(['compute', ...args, '--project', 'shop'], environmentOf(sandbox))
+/** In a folder with this manifest, without `--project`. */
+const runBeside = async (branches: string, ...args: readonly string[]) => {
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-compute-'))
+  await writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: shop\nbranches: ${branches}\n`)
+  return espalier(['compute', ...args], environmentOf(sandbox), folder)
+}
 const stateOf = async (id: string) => (await sandbox.control.computes()).find((compute) => compute.id === id)?.state
 
 test('start wakes, and says that nobody is interrupted; again there is nothing to do', async () => {
   const { code, stdout } = await run('start', 'sleepy')
   expect(code).toBe(0)
-  expect(stdout.split('\n')[0]).toBe('start primary on sleepy (ep-sleepy)  no one is interrupted')
+  expect(stdout.split('\n')[0]).toBe('Will start primary on sleepy (ep-sleepy): no one is interrupted.')
   expect(stdout).toContain('start_compute  finished')
   expect(await stateOf('ep-sleepy')).toBe('active')
-  expect((await run('start', 'sleepy')).stdout).toBe('start primary on sleepy (ep-sleepy)  it is active already\n')
+  expect((await run('start', 'sleepy')).stdout).toBe(
+    'Nothing to do: primary on sleepy (ep-sleepy) is already active.\n',
+  )
 })
 
 test('nothing is interrupted without a yes', async () => {
@@ -60,7 +72,9 @@ test('restart and suspend wait for their operations, several computes one after 
   expect(sandbox.control.connections().find(({ id }) => id === connection.id)).toHaveProperty('closedAt')
   expect((await run('suspend', 'ep-r', '--yes')).code).toBe(0)
   expect(await stateOf('ep-r')).toBe('idle')
-  expect((await run('suspend', 'ep-r', '--yes')).stdout).toContain('it is idle already')
+  expect((await run('suspend', 'ep-r', '--yes')).stdout).toContain(
+    'Nothing to do: replica "reporting" on main (ep-r) is already idle.',
+  )
 })
 
 test('an idle compute is not restarted, and the command that wakes it is named', async () => {
@@ -76,7 +90,10 @@ test('delete deletes; a protected branch keeps its computes', async () => {
   expect((await run('delete', 'sleepy', '--yes')).code).toBe(0)
   expect(await stateOf('ep-sleepy')).toBeUndefined()
   const { code, stderr } = await run('delete', 'guarded', '--yes')
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('protected branch') })
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the service protects branch `guarded`'),
+  })
   expect(await stateOf('ep-guarded')).toBe('active')
 })
 
@@ -94,4 +111,38 @@ test('an operation that fails is told in the words of the service', async () => 
   sandbox.control.addFault({ on: 'operation', effect: { kind: 'error', message: 'no host had room' } })
   const { code, stderr } = await run('restart', 'guarded', '--yes')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
+})
+
+test('protect: true of the manifest here beats every flag', async () => {
+  const { code, stderr } = await runBeside('{ main: { protect: true } }', 'delete', 'main', 'off', '--yes', '--now')
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /primary on main \(ep-main\) cannot be deleted: .*`protect: true` at espalier.yaml:3/,
+    ),
+  })
+  // Nothing is done halfway: the other one stays too.
+  expect([await stateOf('ep-main'), await stateOf('ep-off')]).toEqual(['active', expect.any(String)])
+})
+
+test('a closed restart window is waited for, with exit code 5; --now overrides it, and says so', async () => {
+  const far = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
+  const window = `{ days: [${far}], from: "02:00", to: "04:00", timezone: UTC }`
+  const branches = `{ main: { primary: { restartWindow: ${window} } } }`
+  for (const command of ['restart', 'suspend', 'delete']) {
+    const { code, stdout, stderr } = await runBeside(branches, command, 'main', '--yes')
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
+    expect(stderr).toMatch(/may be interrupted only in its restart window: \w+ 02:00–04:00 UTC, which opens /)
+  }
+  const { code, stdout } = await runBeside(branches, 'restart', 'main', '--yes', '--now')
+  expect(code).toBe(0)
+  expect(stdout.split('\n')[0]).toBe(
+    'Will restart primary on main (ep-main): existing connections drop; outside of its restart window, which --now overrides.',
+  )
+})
+
+test('manifests with errors protect nobody knows what, so nothing is interrupted', async () => {
+  const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('The manifests here have errors') })
+  expect(await stateOf('ep-main')).toBe('active')
 })

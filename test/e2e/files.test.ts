@@ -57,7 +57,7 @@ test('apply refuses a snapshot, and show does too', async () => {
     const { code, stderr } = await online(...args)
     expect({ code, stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('is a snapshot, and no saved plan'),
+      stderr: expect.stringContaining('is a snapshot, not a saved plan'),
     })
   }
 })
@@ -87,11 +87,11 @@ test('show prints a saved plan as plan did, stale or not', async () => {
   expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
   expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)
   expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain('### Interrupts')
-  expect((await offline('show', 'espalier.yaml')).stderr).toContain('is no saved plan')
+  expect((await offline('show', 'espalier.yaml')).stderr).toContain('is not a saved plan')
 })
 
 test.each([
-  ['E_SIZE_STEP', 'Sizes are 0.25'],
+  ['E_SIZE_STEP', 'espalier sizes'],
   ['e_stale', 'applied exactly, or not at all'],
   ['SIZE_DIFFERS', 'the size differs'],
   ['restart', 'restarts: existing connections drop'],

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { EXIT } from '../../src/model/index.ts'
 import { espalier } from './espalier.ts'
 
 test.each([
@@ -36,6 +37,21 @@ test.each([
   expect(stdout).toMatchSnapshot()
 })
 
+test.each(['README.md', 'docs/cli.md', '--help'])('every exit code is listed in %s', async (where) => {
+  const text = where === '--help' ? (await espalier([where])).stdout : await readFile(where, 'utf8')
+  const list = text.slice(text.search(/exit codes/i))
+  const missing = Object.values(EXIT).filter((code) => !new RegExp(`(?:^\\| | {2}|[:,] )${code} `, 'm').test(list))
+  expect(missing).toEqual([])
+})
+
+test.each(['', 'sandbox', 'report', 'compute', 'operations', 'operations --no-color'])(
+  'espalier %s: its help, since there is nothing else to do',
+  async (line) => {
+    const words = line.split(' ').filter((word) => word !== '')
+    expect(await espalier(words)).toEqual(await espalier([...words, '--help']))
+  },
+)
+
 test.each(['--version', 'version'])('%s is the version of the package', async (word) => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   expect(await espalier([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
@@ -48,6 +64,10 @@ test.each([
   ['plan --api-key s3cret', 'did you mean --api-key-file?'],
   ['plan --out', '--out needs a value'],
   ['plan --format xml', 'it takes'],
+  ['-v', 'There is no flag -v: did you mean --version?'],
+  ['-V', 'There is no flag -V: did you mean --version?'],
+  ['operations --limit 3', 'Which command of operations?'],
+  ['plann', 'Error  E_USAGE: '],
 ])('espalier %s: %s', async (line, hint) => {
   const { code, stderr, stdout } = await espalier(line.split(' '))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

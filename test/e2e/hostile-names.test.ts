@@ -38,7 +38,7 @@ const serveHostile = (): Promise<number> =>
       last_active: name,
     }))
     const operations = NAMES.map((name, index) => ({
-      id: `op-${index}${name}`,
+      id: `op-${index}`,
       project_id: 'shop',
       action: name,
       status: name,

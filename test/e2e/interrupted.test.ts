@@ -1,6 +1,7 @@
 /** The program is ended at every moment that matters, and `apply` again makes the project as declared. */
 import type { ChildProcess } from 'node:child_process'
 import { expect, test } from 'vitest'
+import type { Sandbox } from '../../src/sandbox/index.ts'
 import type { Ended } from './espalier.ts'
 import { STEPS, tenSteps } from './ten-steps.ts'
 
@@ -26,7 +27,12 @@ const everyBoundary: readonly (readonly [number, Moment])[] = [
 ]
 
 /** Interrupts once the so-manieth change has come to that moment. */
-const interruptAt = async (step: number, moment: Moment, interrupt: (child: ChildProcess) => void) => {
+const interruptAt = async (
+  step: number,
+  moment: Moment,
+  interrupt: (child: ChildProcess) => void,
+  prepare: (sandbox: Sandbox) => unknown = () => undefined,
+) => {
   let child: ChildProcess | undefined
   let isDue = true
   const ten = await tenSteps({
@@ -36,6 +42,7 @@ const interruptAt = async (step: number, moment: Moment, interrupt: (child: Chil
       interrupt(child)
     },
   })
+  prepare(ten.sandbox)
   const running = ten.apply()
   child = running.child
   return { ten, running, ended: await running.ended }
@@ -54,6 +61,23 @@ test.concurrent.for(everyBoundary)(
   },
 )
 
+test.concurrent('kill -9 at the same boundary where a change was refused on the way there', async ({ expect }) => {
+  // The ninth step is the first that deletes.
+  const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
+  const { ten, ended } = await interruptAt(
+    9,
+    'it was read back, and the next one has not begun',
+    (child) => child.kill('SIGKILL'),
+    ({ control }) => control.addFault(lock),
+  )
+  try {
+    expect(ended.code, ended.stdout + ended.stderr).toBeNull()
+    expect(await ten.applyAgain()).toEqual([])
+  } finally {
+    await ten.close()
+  }
+})
+
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
 test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
@@ -65,7 +89,7 @@ test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
       expect(ended.stderr).toContain(
-        'Stopping: no new step starts, those under way are seen through. Interrupt again to stop at once.',
+        'Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.',
       )
       expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
       expect(ended.stdout).toContain('Next: run `espalier apply` again. What is done stays done.')

@@ -49,6 +49,23 @@ test('a saved plan is applied as it is, and refused once the project has moved',
   expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('is stale; nothing was changed') })
 })
 
+test('a saved plan that was edited is neither shown, merged nor applied', async () => {
+  const saved = join(folder, 'plan.json')
+  expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
+  await writeFile(saved, (await readFile(saved, 'utf8')).replace(/"restarts": [1-9]/, '"restarts": 0'))
+  for (const args of [
+    ['show', saved],
+    ['report', 'merge', saved],
+    ['apply', saved, '--auto-approve'],
+  ]) {
+    expect(await espalier(args, sandbox.env)).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: expect.stringContaining('was edited after espalier wrote it'),
+    })
+  }
+})
+
 test('--format json is one event a line and nothing else', async () => {
   const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--format', 'json'], sandbox.env)
   const events: { type: string }[] = stdout

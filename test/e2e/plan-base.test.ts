@@ -139,3 +139,41 @@ test('what the base guarded and the manifests do not any more is told, and plann
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
   expect(unguarded.warnings).toEqual([])
 })
+
+test('what git removes is listed with its place in the base, and nothing is said to be unchanged', async () => {
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 2, b: 2 }))
+  const { code, stdout } = await plan('--base', 'main')
+  expect(code).toBe(0)
+  expect(stdout).toContain('No longer managed since main: 1 compute')
+  expect(stdout).toMatch(/primary on c {2}ep-c {2}active {2}was at espalier\.yaml:7/)
+  expect(stdout).not.toContain('The manifests introduce no changes')
+  const { origin } = JSON.parse((await plan('--base', 'main', '--format', 'json')).stdout)
+  expect(origin).toMatchObject({ introduced: [], settled: [], released: [{ compute: { id: 'ep-c' } }] })
+  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('### No longer managed since main')
+  const page = join(folder, 'plan.html')
+  await plan('--base', 'main', '--format', 'html', '--out', page)
+  expect(await readFile(page, 'utf8')).toContain('No longer managed: 1 compute')
+})
+
+test('a deleted compute reads as deleted, and as released once the whole file is gone', async () => {
+  const more = 'version: 1\nproject: shop\nbranches: { c: { replicas: { gone: { size: 1 } } } }\n'
+  await writeFile(join(folder, 'more.yaml'), more)
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1 }))
+  git('add', '.')
+  git('commit', '-qm', 'two files')
+  const { code, stdout } = await drift('.')
+  expect(code).toBe(2)
+  expect(stdout).toContain('replica "gone" on c in shop: not in the live project: deleted there, or never applied')
+  git('rm', '-q', 'espalier.yaml')
+  expect((await plan('.', '--base', 'HEAD')).stdout).toContain('No longer managed since HEAD: 1 compute')
+})
+
+test('without any change that is said; outside of git there is nothing to compare with', async () => {
+  expect((await plan('--base', 'main')).stdout).toContain('The manifests introduce no changes since main.')
+  const outside = await mkdtemp(join(tmpdir(), 'espalier-no-git-'))
+  await writeFile(join(outside, 'espalier.yaml'), manifest({ main: 1 }))
+  for (const args of [['drift'], ['plan', '--base', 'HEAD']]) {
+    const { code, stderr } = await espalier(args, environmentOf(sandbox), outside)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('not in a git repository') })
+  }
+})

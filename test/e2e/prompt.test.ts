@@ -1,17 +1,11 @@
 /** The questions that a person at a terminal is asked. */
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { CTRL_C, CTRL_D, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-/** A program of util-linux that runs another one on a terminal. */
-const hasTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
 let sandbox: Sandbox
 let folder: string
@@ -38,28 +32,17 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-/** Each answer is typed once its question stands on the screen. */
 const onTerminal = async (
   args: readonly string[],
-  answers: readonly (readonly [question: string, answer: string])[],
+  answers: readonly (readonly [question: string, answer: string | (() => Promise<string>)])[],
 ) => {
-  const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+  const { code, text, missed } = await runOnTerminal({
+    args,
     cwd: folder,
-    env: { PATH: process.env.PATH, TERM: 'xterm', ...environmentOf(sandbox) },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    env: environmentOf(sandbox),
+    deeds: answers.map(([after, type]) => ({ after, type })),
   })
-  let screen = ''
-  const left = [...answers]
-  child.stdout.on('data', (chunk: Buffer) => {
-    screen += chunk.toString()
-    const [next] = left
-    if (next === undefined || !screen.includes(next[0])) return
-    left.shift()
-    child.stdin.write(next[1])
-  })
-  const [code] = await once(child, 'close')
-  return { code: code as number, screen, unasked: left.map(([question]) => question) }
+  return { code, screen: text, unasked: missed }
 }
 
 const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> => {
@@ -70,8 +53,75 @@ const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> =>
   return Object.fromEntries(endpoints.map((one) => [one.id, one.autoscaling_limit_max_cu]))
 }
 
-const APPLY = 'Only `yes` is taken for a yes'
-const DELETE = 'delete computes: their hosts are lost. Allow it?'
+const APPLY = "Only 'yes' will be accepted: "
+const DELETE = 'Allow it? (yes/no) '
+const AGAIN = 'Type yes or no: '
+/** Somebody else resizes the primary of main, as soon as the lock lets them. */
+const resize = async (cu: number): Promise<void> => {
+  const endpoint = { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu }
+  for (let status = 423; status === 423; ) {
+    ;({ status } = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoint }),
+    }))
+  }
+}
+
+describe.skipIf(!hasTerminal)('while somebody thinks about a plan', () => {
+  const deciding = (cu: number) => async () => {
+    await resize(cu)
+    return 'yes\n'
+  }
+
+  test('the project moves: the new plan is shown, and asked about again', async () => {
+    const { code, screen, unasked } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, deciding(3)],
+        ['The project has changed since this plan was made', ''],
+        ['3 CU → 2 CU', 'yes\n'],
+      ],
+    )
+    expect([code, unasked], screen).toEqual([0, []])
+    expect(await sizes()).toEqual({ 'ep-main': 2 })
+  })
+
+  test('a no to the new plan changes nothing more', async () => {
+    const { code, screen } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, deciding(3)],
+        ['The project has changed since this plan was made', 'no\n'],
+      ],
+    )
+    expect(code, screen).toBe(1)
+    expect(await sizes()).toEqual({ 'ep-main': 3, 'ep-old': 1 })
+  })
+
+  test('somebody does all of it: there is nothing left to ask', async () => {
+    await writeFile(
+      join(folder, 'espalier.yaml'),
+      'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n',
+    )
+    const { code, screen } = await onTerminal(['apply'], [[APPLY, deciding(2)]])
+    expect(code, screen).toBe(0)
+    expect(screen).toContain('No changes')
+  })
+
+  test('a project that never stands still is left alone', async () => {
+    const { code, screen } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, deciding(3)],
+        ['The project has changed', deciding(6)],
+        ['6 CU → 2 CU', deciding(9)],
+      ],
+    )
+    expect(code, screen).toBe(4)
+    expect(screen).toContain('The project changed each time that the plan was shown')
+  })
+})
 
 describe.skipIf(!hasTerminal)('apply asks', () => {
   test('a yes covers the restart; each class beyond it is asked for by itself', async () => {
@@ -83,6 +133,9 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
       ],
     )
     expect({ code, unasked }, screen).toEqual({ code: 3, unasked: [] })
+    expect(screen).toContain(
+      '1 step deletes a compute: its host is lost delete primary on old (ep-old) Allow it? (yes/no) no',
+    )
     expect(screen).toContain('not-consented')
     expect(await sizes()).toEqual({ 'ep-main': 2, 'ep-old': 1 })
   })
@@ -111,15 +164,27 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
   })
 
   test.each([
-    ['y', 'y\n'],
-    ['nothing', '\n'],
-    ['the end of input', '\u0004'],
-    ['Ctrl-C', '\u0003'],
+    ['no', 'no\n'],
+    ['n', 'n\n'],
+    ['the end of input', CTRL_D],
+    ['Ctrl-C', CTRL_C],
   ])('%s is a no: nothing is changed', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
+  })
+
+  test.each(['y', '', 'yess', 'ok'])('%j is neither yes nor no: it says what to type', async (answer) => {
+    const { code, screen, unasked } = await onTerminal(
+      ['apply', '--allow', 'delete'],
+      [
+        [APPLY, `${answer}\n`],
+        [AGAIN, 'yes\n'],
+      ],
+    )
+    expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [] })
+    expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
   test('where all of it waits for restart windows there is nothing to ask', async () => {

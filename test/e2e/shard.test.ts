@@ -94,7 +94,7 @@ test.each([
   [['saved-1.json', 'saved-3.json'], /3 shards 2\/3 is missing/],
   [['saved-1.json', 'saved-2.json', 'saved-2.json', 'saved-3.json'], /is in saved-2\.json and in saved-2\.json/],
   [['based-1.json', 'printed-2.json', 'printed-3.json'], /printed-2\.json was planned without --base/],
-  [['saved-1.json', 'saved-2.json', 'espalier.yaml'], /espalier\.yaml is no saved plan: it is not JSON/],
+  [['saved-1.json', 'saved-2.json', 'espalier.yaml'], /espalier\.yaml is not a saved plan: it is not JSON/],
   [['saved-1.json', 'nowhere.json'], /nowhere\.json cannot be read/],
 ])('what is not a fleet is not merged: %s', async (files, words) => {
   const { code, stdout, stderr } = await merge(...files)

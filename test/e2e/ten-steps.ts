@@ -10,6 +10,7 @@ import { type Ended, espalier, ROOT, type Running, start } from './espalier.ts'
 export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
 
+/** None scales to zero: on a busy machine they would be idle before their turn, and an idle compute has no operations. */
 const SEED: Seed = {
   projects: [
     {
@@ -17,20 +18,22 @@ const SEED: Seed = {
       branches: [
         {
           name: 'main',
-          computes: [{ id: 'ep-main-00000001', size: 1 }],
+          computes: [{ id: 'ep-main-00000001', size: 1, scaleToZero: 'never' }],
         },
         {
           name: 'staging',
-          computes: [{ id: 'ep-reporting-00000003', type: 'read_only', name: 'reporting', size: 1 }],
+          computes: [
+            { id: 'ep-reporting-00000003', type: 'read_only', name: 'reporting', size: 1, scaleToZero: 'never' },
+          ],
         },
         {
           name: 'archive',
           computes: [
-            { id: 'ep-archive-00000004', size: 1 },
-            { id: 'ep-unasked-00000002', type: 'read_only', name: 'unasked', size: 1 },
+            { id: 'ep-archive-00000004', size: 1, scaleToZero: 'never' },
+            { id: 'ep-unasked-00000002', type: 'read_only', name: 'unasked', size: 1, scaleToZero: 'never' },
           ],
         },
-        { name: 'damaged', computes: [{ id: 'ep-moving-00000005', size: 1 }] },
+        { name: 'damaged', computes: [{ id: 'ep-moving-00000005', size: 1, scaleToZero: 'never' }] },
         { name: 'restored' },
       ],
     },
@@ -85,7 +88,10 @@ export interface TenSteps {
 }
 
 export interface TenStepsOptions {
-  /** Told of each request of the program, before its answer leaves; `changes` counts those that are no GET. */
+  /**
+   * Called for each request of the program, before its answer leaves. `changes` counts the changes that were accepted:
+   * one that is refused (423) is sent again, and is no step further.
+   */
   readonly onRequest?: (method: string, path: string, changes: number) => void
   readonly env?: Readonly<Record<string, string>>
 }
@@ -99,8 +105,8 @@ export const tenSteps = async ({ onRequest, env = {} }: TenStepsOptions = {}): P
     seed: SEED,
     timeScale: 50,
     background: false,
-    onRequest: (method, path) => {
-      if (method !== 'GET') changes += 1
+    onRequest: (method, path, status) => {
+      if (method !== 'GET' && status < 400) changes += 1
       onRequest?.(method, path, changes)
     },
   })

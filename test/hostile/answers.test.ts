@@ -44,7 +44,13 @@ test('several answers that drip have that time together', async () => {
       now += ms
     },
   }
-  const requester = new Requester(dripping, { clock, random: () => 0, budget: undefined, lockTimeoutMs: 600_000 })
+  const requester = new Requester(dripping, {
+    baseUrl: new URL('http://127.0.0.1'),
+    clock,
+    random: () => 0,
+    budget: undefined,
+    lockTimeoutMs: 600_000,
+  })
   await expect(requester.call('GET', '/projects', z.unknown())).rejects.toMatchObject({ code: 'E_NETWORK' })
   expect(asked).toBe(2)
   expect(now).toBeLessThan(302_000)

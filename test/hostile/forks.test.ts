@@ -251,10 +251,10 @@ test('nothing is applied before the merge; after it, the base is', async () => {
   const { run, requests, checkout } = await changedTo(manifest('', '  dev: { primary: { size: 4 } }'))
   const refused = await run({ command: 'apply' })
   expect(refused.code).toBe(1)
-  expect(refused.log).toContain('title=E_FORK_APPLY::')
+  expect(refused.log).toContain('title=E_NOT_MERGED::')
   expect(requests()).toEqual([])
   // A job that a fork's pull request started, with a key but without the right event.
-  expect((await run({ command: 'apply' }, { name: 'pull_request' })).log).toContain('E_FORK_APPLY')
+  expect((await run({ command: 'apply' }, { name: 'pull_request' })).log).toContain('E_NOT_MERGED')
   checkout.write('espalier.yaml', manifest('', '  dev: { primary: { size: 4 } }'))
   const applied = await run({ command: 'apply' }, { merged: true })
   expect(applied.code, applied.log).toBe(0)

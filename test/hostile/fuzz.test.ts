@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { createReadApi, snapshot } from '../../src/api/index.ts'
-import { decodePlanFile, encodePlanFile, whatMoved } from '../../src/apply/index.ts'
+import { decodePlanFile, encodePlanFile, jsonPlan, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
 import { loadManifests, parseManifests, readSizeTable } from '../../src/manifest/index.ts'
 import {
   type Desired,
@@ -20,7 +20,6 @@ import { plan } from '../../src/planner/index.ts'
 import {
   diagnosticAnnotations,
   jsonDiagnostics,
-  jsonPlan,
   markdownPlan,
   planComment,
   problemComment,
@@ -30,6 +29,7 @@ import {
   terminalPlan,
 } from '../../src/report/index.ts'
 import { encodeSnapshot, readSnapshot } from '../../src/workflow/index.ts'
+import { signed } from '../apply/sign-plan.ts'
 import { desired, planOf, world } from '../planner/world.ts'
 import { UNSEEN } from '../report/names.ts'
 import { serveWith } from './servers.ts'
@@ -116,12 +116,19 @@ const readAndShow = (text: string, observed: Observed): void => {
 const showPlan = (wanted: Desired, observed: Observed): readonly string[] => {
   const result = plan(wanted, observed)
   if (!result.ok) return [terminalDiagnostics(result.diagnostics, STYLE, () => undefined)]
-  const origin = { introduced: result.plan.changes, drift: [], settled: [] }
+  const origin = { introduced: result.plan.changes, drift: [], settled: [], released: [] }
   return [
     terminalPlan(result.plan, STYLE),
     jsonPlan(result.plan),
     markdownPlan(result.plan),
-    planComment({ ...FRAME, plan: result.plan, origin, takenAt: observed.takenAt, isPullRequest: true, notes: [] }),
+    planComment({
+      ...FRAME,
+      plan: result.plan,
+      origin,
+      takenAt: observed.takenAt,
+      introducedBy: 'this pull request',
+      notes: [],
+    }),
     statusTable(observed.projects, { takenAt: observed.takenAt }, STYLE),
   ]
 }
@@ -241,14 +248,17 @@ describe('a saved plan', () => {
     let accepted = 0
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 2 }), (steps) => {
-        const text = JSON.stringify(mutate(file, steps))
+        const mutated = mutate(file, steps)
+        const text = typeof mutated === 'object' && mutated !== null ? signed(mutated) : JSON.stringify(mutated)
         const read = tryTo(() => decodePlanFile(text, 'plan.json'))
         if (read === undefined) return
         accepted += 1
         expect(terminalPlan(read.plan, STYLE)).not.toMatch(UNSEEN)
         expect(markdownPlan(read.plan)).not.toMatch(UNSEEN)
         expect(jsonPlan(read.plan)).not.toMatch(UNSEEN)
-        whatMoved(read, plan(desired(declared), live), live, 'b')
+        const present = { observed: live, manifestDigest: 'b', espalierVersion: '1.0.0' }
+        const rewound = plan(desired(declared), withActivityOf(read.seen, live))
+        judgeSavedPlan(read, { ...present, fresh: plan(desired(declared), live), rewound })
         expect(isPristine()).toBe(true)
       }),
       { numRuns: 600 },
@@ -318,16 +328,17 @@ describe('a snapshot', () => {
 describe('answers of the control API', () => {
   test('of any shape are refused, or can be planned against', async () => {
     const computes = LIVE.projects[0]?.computes ?? []
+    const plainId = (id: string): string => id.replaceAll(/[^a-z0-9-]/g, '-')
     const answers = {
       branches: (LIVE.projects[0]?.branches ?? []).map(({ id, name }) => ({
-        id,
+        id: plainId(id),
         name,
         default: false,
         protected: true,
       })),
       endpoints: computes.map(({ id, branchId, type }) => ({
         id,
-        branch_id: branchId,
+        branch_id: plainId(branchId),
         type,
         host: 'h',
         current_state: 'active',

@@ -91,6 +91,40 @@ test('200 branches and 400 computes: imported, planned empty, with the previews 
   expect(text).not.toContain('preview/7')
 })
 
+test('what no manifest can hold is listed, in the manifest too', () => {
+  const observed = world({
+    main: {
+      primary: { id: 'ep-1', size: 17, scaleToZero: -5, name: 'bi' },
+      replicas: [
+        { id: 'ep-2', name: 'bi', size: { min: 1, max: 12 }, scaleToZero: 700_000 },
+        { id: 'ep-3', name: 'fine', size: 18, scaleToZero: 0 },
+        { id: 'ep-4', name: 'libraries', size: 1, scaleToZero: 30 },
+      ],
+    },
+  })
+  const settings = {
+    pg_settings: { work_mem: '4MB' },
+    preload_libraries: { use_defaults: true, enabled_libraries: ['a'] },
+    pgbouncer_settings: { default_pool_size: '20' },
+    empty: {},
+  }
+  const withSettings: Observed = {
+    ...observed,
+    projects: observed.projects.map((project) => ({
+      ...project,
+      computes: project.computes.map((compute) => (compute.id === 'ep-4' ? { ...compute, settings } : compute)),
+    })),
+  }
+  const { text, leftOut } = exported(withSettings)
+  expect(leftOut).toEqual([
+    'primary ep-1 on main: its size of 17 CU, its suspend timeout of -5 s, its name bi, which a replica there has as well',
+    'replica ep-2 on main: its size of 1–12 CU, its suspend timeout of 700000 s',
+    'replica ep-4 on main: its suspend timeout of 30 s, the default libraries that it preloads, its settings.pgbouncer_settings',
+  ])
+  for (const line of leftOut) expect(text).toContain(`#   ${line}`)
+  expect(planOf(text, observed)).toEqual([])
+})
+
 test('a manifest that a person would have written', async () => {
   const observed = world({
     main: {

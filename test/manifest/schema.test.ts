@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { manifestSchema, parseManifests } from '../../src/manifest/index.ts'
 import { SIZE_TABLE } from '../../src/model/index.ts'
 
-const validate = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(manifestSchema())
+const validate = new Ajv2020({ strict: true }).compile(manifestSchema())
 
 const document = (rest: object): object => ({ version: 1, project: 'quiet-river-12345678', ...rest })
 const primary = (attributes: object): object => document({ branches: { main: { primary: attributes } } })
@@ -61,7 +61,7 @@ describe('the schema alone', () => {
   })
 })
 
-describe('schema and reader agree', () => {
+describe('the published schema and the program agree', () => {
   const accepted = (value: object): boolean =>
     parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }]).diagnostics.length === 0
 
@@ -128,7 +128,16 @@ describe('schema and reader agree', () => {
 
 describe('a table of one’s own', () => {
   const table = { ...SIZE_TABLE, steps: SIZE_TABLE.steps.filter(({ cu }) => cu <= 4), maxSpreadCu: 2 }
-  const own = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(manifestSchema(table))
+
+  test('is the one that a wrong size is measured by, in words too', () => {
+    const files = [{ path: 'a.yaml', text: JSON.stringify(primary({ size: 16 })) }]
+    const [problem] = parseManifests(files, { sizeTable: table }).diagnostics
+    expect(problem?.message).toBe(
+      '16 CU is not a valid compute size. Valid sizes: 0.25, 0.5 and whole numbers from 1 to 4.',
+    )
+  })
+
+  const own = new Ajv2020({ strict: true }).compile(manifestSchema(table))
 
   test.each([
     [{ size: 4 }, true],
@@ -139,7 +148,7 @@ describe('a table of one’s own', () => {
     const value = primary(attributes)
     expect(own(value)).toBe(fits)
     const { diagnostics } = parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }], { sizeTable: table })
-    expect(diagnostics.length === 0).toBe(fits)
+    expect(diagnostics.every(({ code }) => code === 'E_SCHEMA')).toBe(fits)
   })
 })
 
@@ -173,7 +182,7 @@ describe('what an editor shows', () => {
   })
 
   test('every example fits the property that it is for', () => {
-    const ajv = new Ajv2020({ strictTypes: false, strictRequired: false })
+    const ajv = new Ajv2020({ strict: true })
     const wrong = properties.flatMap(([path, property]) => {
       const fits = ajv.compile({ ...property, $defs: definitions })
       const examples = Array.isArray(property.examples) ? property.examples : []

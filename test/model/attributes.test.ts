@@ -45,7 +45,9 @@ describe('when two values are the same', () => {
 
 describe('what is sent', () => {
   test('one limit where one differs, two where there is none yet', () => {
-    expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'], live)).toEqual({ autoscaling_limit_max_cu: 8 })
+    expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'], { attributes: live })).toEqual({
+      autoscaling_limit_max_cu: 8,
+    })
     expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'])).toEqual({
       autoscaling_limit_min_cu: 1,
       autoscaling_limit_max_cu: 8,
@@ -54,23 +56,41 @@ describe('what is sent', () => {
 
   test('settings whole, since the API replaces what is there', () => {
     const desired = { postgresSettings: { work_mem: '64MB' }, postgresPreload: ['pg_stat_statements'] }
-    expect(attributesToWire(desired, ['postgresSettings'], live).settings).toEqual({
+    expect(attributesToWire(desired, ['postgresSettings'], { attributes: live }).settings).toEqual({
       pg_settings: { jit: 'off', work_mem: '64MB' },
       preload_libraries: { enabled_libraries: ['pg_cron'] },
     })
-    expect(attributesToWire(desired, ['postgresPreload'], live).settings).toEqual({
+    expect(attributesToWire(desired, ['postgresPreload'], { attributes: live }).settings).toEqual({
       pg_settings: { jit: 'off', work_mem: '4MB' },
       preload_libraries: { enabled_libraries: ['pg_stat_statements'] },
     })
-    expect(attributesToWire(desired, ['postgresSettings', 'postgresPreload'], live).settings).toEqual({
+    expect(attributesToWire(desired, ['postgresSettings', 'postgresPreload'], { attributes: live }).settings).toEqual({
       pg_settings: { jit: 'off', work_mem: '64MB' },
       preload_libraries: { enabled_libraries: ['pg_stat_statements'] },
     })
   })
 
+  test('what no manifest declares travels through untouched, unknown keys too', () => {
+    const settings = {
+      pg_settings: { jit: 'off' },
+      pgbouncer_settings: { pool_size: 5 },
+      preload_libraries: { use_defaults: true, later: [1] },
+      unheard_of: { deep: [{ a: 1 }] },
+    }
+    const shown = { attributes: attributesFromWire({ settings }), settings }
+    expect(attributesToWire({ postgresSettings: { work_mem: '8MB' } }, ['postgresSettings'], shown).settings).toEqual({
+      ...settings,
+      pg_settings: { jit: 'off', work_mem: '8MB' },
+    })
+    expect(attributesToWire({ postgresPreload: ['pg_cron'] }, ['postgresPreload'], shown).settings).toEqual({
+      ...settings,
+      preload_libraries: { use_defaults: true, later: [1], enabled_libraries: ['pg_cron'] },
+    })
+  })
+
   test('the same bytes, however the settings are listed', () => {
     const send = (postgresSettings: Record<string, string>) =>
-      JSON.stringify(attributesToWire({ postgresSettings }, ['postgresSettings'], live))
+      JSON.stringify(attributesToWire({ postgresSettings }, ['postgresSettings'], { attributes: live }))
     expect(send({ b: '1', a: '2' })).toBe(send({ a: '2', b: '1' }))
   })
 })

@@ -13,6 +13,7 @@ import {
   SIZE_TABLE,
   sameScaleToZero,
   sizeStep,
+  sizesInWords,
   worstImpact,
 } from '../../src/model/index.ts'
 
@@ -61,6 +62,17 @@ describe('sizes', () => {
   test('a range and a fixed size read differently', () => {
     expect([formatSize({ min: 1, max: 8 }), formatSize({ min: 2, max: 2 })]).toEqual(['1–8 CU', '2 CU'])
   })
+})
+
+test.each([
+  [SIZE_TABLE.steps.map(({ cu }) => cu), '0.25, 0.5, whole numbers from 1 to 16 and even numbers from 18 to 56'],
+  [[1, 64], '1 and 64'],
+  [[2], '2'],
+  [[1, 2, 3], '1, 2 and 3'],
+  [[0.25, 0.5, 1, 2, 4, 8], '0.25, 0.5, 1, 2, 4 and 8'],
+])('sizes %j are "%s" in words', (sizes, words) => {
+  const steps = sizes.map((cu) => ({ cu, ramGb: 4, cacheGb: 3, maxConnections: 1 }))
+  expect(sizesInWords({ ...SIZE_TABLE, steps })).toBe(words)
 })
 
 describe('durations', () => {

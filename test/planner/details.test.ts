@@ -43,6 +43,24 @@ describe('what is sent', () => {
     ])
   })
 
+  test.each([
+    ['nothing of it declared', {}, {}],
+    ['a setting declared', { settings: { work_mem: '8MB' } }, { pg_settings: { jit: 'off', work_mem: '8MB' } }],
+  ])('a replacement takes the settings of the old compute along: %s', (_name, declared, changed) => {
+    const settings = { pg_settings: { jit: 'off' }, pgbouncer_settings: { pool_size: 5 } }
+    const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
+    const observed: Observed = {
+      ...seen,
+      projects: seen.projects.map((project) => ({
+        ...project,
+        computes: project.computes.map((compute) => ({ ...compute, settings })),
+      })),
+    }
+    const { steps } = planOf({ branches: { main: { primary: { id: 'ep-old', ...declared } } } }, observed)
+    expect(steps.map(({ kind }) => kind)).toEqual(['delete', 'create'])
+    expect(steps[1]?.request.body?.endpoint.settings).toEqual({ ...settings, ...changed })
+  })
+
   test('a create holds every managed attribute, those included that are the default', () => {
     const plan = planOf(
       { branches: { main: { primary: { disabled: false, preload: [], settings: {}, size: { min: 1, max: 2 } } } } },

@@ -66,8 +66,8 @@ test('without a base all is introduced; compared with itself nothing is', () => 
         branches: Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, { primary: { size } }])),
       }
       const plan = planOf(head, live)
-      expect(originOf(undefined, plan)).toEqual({ introduced: plan.changes, drift: [], settled: [] })
-      expect(originOf(plan, plan)).toEqual({ introduced: [], drift: plan.changes, settled: [] })
+      expect(originOf(undefined, plan)).toEqual({ introduced: plan.changes, drift: [], settled: [], released: [] })
+      expect(originOf(plan, plan)).toEqual({ introduced: [], drift: plan.changes, settled: [], released: [] })
     }),
   )
 })

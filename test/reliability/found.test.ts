@@ -4,15 +4,22 @@ import { CONSENTS } from '../../src/model/index.ts'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
 import { type DeclaredDocument, type LiveBranch, world } from '../planner/world.ts'
 import { openStage } from './stage.ts'
-import { Trial } from './trial.ts'
+import { RIVALS_SUSPEND_TIMEOUT, Trial } from './trial.ts'
 
 interface Case {
   readonly live: Readonly<Record<string, LiveBranch>>
   readonly manifest: DeclaredDocument
   readonly faults: readonly FaultOrder[]
+  /** Of the one step. */
+  readonly status?: string
 }
 
 const lost = (method: string): FaultOrder => ({ on: 'request', method, effect: { kind: 'reset-after' } })
+const rival = (effect: Extract<FaultOrder, { on: 'request' }>['effect']): FaultOrder => ({
+  on: 'request',
+  method: effect.kind === 'rival-create' ? 'POST' : 'PATCH',
+  effect,
+})
 const lag = (list: string, ms: number): FaultOrder => ({
   on: 'request',
   method: 'GET',
@@ -38,11 +45,38 @@ test.each<readonly [string, Case]>([
       faults: [lost('PATCH'), lag('operations', 1_001)],
     },
   ],
-])('%s', async (_name, { live, manifest, faults }) => {
-  const stage = await openStage()
+  [
+    'somebody resizes the compute while its update waits for their lock: not overwritten',
+    {
+      live: { main: { primary: { size: 1 } } },
+      manifest: { branches: { main: { primary: { size: 4 } } } },
+      faults: [rival({ kind: 'rival-update', endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 } })],
+      status: 'stale',
+    },
+  ],
+  [
+    'somebody makes the same replica while its create waits for their lock: not made twice',
+    {
+      live: { main: { primary: {} } },
+      manifest: { branches: { main: { replicas: { a: {} } } } },
+      faults: [
+        rival({
+          kind: 'rival-create',
+          endpoint: {
+            branch_id: 'br-main',
+            type: 'read_only',
+            name: 'a',
+            suspend_timeout_seconds: RIVALS_SUSPEND_TIMEOUT,
+          },
+        }),
+      ],
+    },
+  ],
+])('%s', async (_name, { live, manifest, faults, status = 'done' }) => {
+  const stage = await openStage({ onHandled: (method, path) => trial.watch(method, path) })
   const trial = new Trial(stage, world(live), manifest)
   const { outcome } = await trial.apply({ faults, interruption: undefined, allow: CONSENTS })
-  expect(outcome?.steps.map(({ status }) => status)).toEqual(['done'])
+  expect(outcome?.steps.map(({ status }) => status)).toEqual([status])
   await trial.recover()
   expect(trial.wrong).toEqual([])
   await stage.sandbox.close()

@@ -28,6 +28,7 @@ const MANIFESTS: Manifests = {
     }),
     diagnostics: [],
     files: [],
+    seeds: [],
     digest: '',
     lineOf: () => undefined,
   },
@@ -199,7 +200,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [
         'waiting 6.3 s: the control API is not available',
         `${CREATE} (apply-failed): The control API failed: injected fault`,
-        'Nothing was changed by this step. The service has a problem of its own: run the same command again.',
+        'Nothing was changed by this step. Given up after 1m56s: the next attempt would be 6s later, past the 2m that an outage is waited for.',
       ],
     ],
     [
@@ -207,7 +208,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API refused: injected fault`,
-        'Nothing was changed by this step. The rate limit was not lifted in time: run the same command again later, or with a lower --concurrency.',
+        'past the 2m that a rate limit is waited for. Run the same command again later, or with a lower --concurrency.',
       ],
     ],
     [
@@ -215,7 +216,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [request({ kind: 'lock' })],
       [
         `${CREATE} (project-busy): The control API refused: project already has running conflicting operations`,
-        'Nothing was changed by this step. Another operation held the project for the whole --lock-timeout: run the same command again later.',
+        'Given up after 1m: the next attempt would be 6s later, past the 1m of --lock-timeout. Run the same command again later.',
       ],
     ],
     [
@@ -235,14 +236,6 @@ describe('what stays tells what happened, what was done, what was not, and what 
       ],
     ],
     [
-      'rival-delete',
-      [request({ kind: 'rival-delete' }, { method: 'PATCH' })],
-      [
-        `${UPDATE} (apply-failed): The control API refused: endpoint not found`,
-        'Nothing was changed by this step. It is gone, or the key cannot see it: check the project id and the key.',
-      ],
-    ],
-    [
       'ignore',
       [request({ kind: 'ignore' }, { method: 'PATCH' })],
       [
@@ -255,7 +248,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [operation({ kind: 'fail' })],
       [
         `${UPDATE} (operation-timeout): Still not done after 60 s: operation `,
-        '(apply_config, failed, 3 failures). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
+        '(apply_config, failed, 3 failures: injected fault). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
       ],
     ],
     [
@@ -286,7 +279,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
   })
 
   test('an answer is lost, and whether it took effect cannot be read', async () => {
-    const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints' })
+    const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints', after: 1 })
     const text = flat(await told(request({ kind: 'reset-after' }), reads))
     expect(text).toContain(`${CREATE} (apply-failed): The control API gave no answer: `)
     expect(text).toContain('Whether it took effect could not be read: The control API failed: injected fault (GET ')
@@ -302,11 +295,20 @@ describe('what stays tells what happened, what was done, what was not, and what 
     expect(text).toContain(NEXT)
   })
 
+  test('rival-delete', async () => {
+    const text = flat(await told(request({ kind: 'rival-delete' }, { method: 'PATCH' })))
+    expect(text).toContain(
+      'stale update primary on main (ep-br-main) (changed-meanwhile): ep-br-main has changed since the plan was made: it was deleted.',
+    )
+    expect(text).toContain('Nothing was changed by this step. Next: run `espalier plan` to review the project')
+    expect(text).toContain('Apply incomplete: 2 done, 1 stale.')
+  })
+
   test('rival-create: all steps are done, and what somebody else made is left over', async () => {
     const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'rival' } as const
     const text = flat(await told(request({ kind: 'rival-create', endpoint }, { times: 1 })))
     expect(text).toContain(
-      'The project is not as the manifests say yet (not-converged). Next: run `espalier plan` to see what is left.',
+      'The project is not as the manifests say yet (not-converged): delete replica rival on main (ep-',
     )
     expect(text).toContain('Apply incomplete: 3 done.')
   })

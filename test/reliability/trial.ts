@@ -36,8 +36,8 @@ const TIMEOUT_MS = 45_000
 
 const ENDED: ReadonlySet<string> = new Set(['finished', 'skipped', 'cancelled', 'error'])
 
-/** The name of every replica that somebody else makes. */
-export const RIVAL = 'rival'
+/** What somebody else makes is known by it; nobody declares it. */
+export const RIVALS_SUSPEND_TIMEOUT = 777
 
 /** What is found wrong is kept until the end: on the server's side nobody would hear an exception. */
 export class Trial {
@@ -54,6 +54,13 @@ export class Trial {
   #before: ReadonlySet<string>
   #seen: ReadonlySet<string>
   #hasRival = false
+  /** Of somebody else. */
+  readonly #rivals = new Set<string>()
+  /** Whether a read may show what was. */
+  #lags = false
+  /** The computes as the plan saw them, and as they were after the last request. */
+  #planned: ReadonlyMap<string, string> = new Map()
+  #last: ReadonlyMap<string, Live> = new Map()
 
   constructor(stage: Stage, live: Observed, manifest: DeclaredDocument) {
     this.#stage = stage
@@ -91,6 +98,12 @@ export class Trial {
       this.#wasPlanned = true
       for (const fault of faults) sandbox.control.addFault(fault)
       this.#hasRival = faults.some(isRival)
+      this.#lags = faults.some((fault) => fault.effect.kind === 'lag')
+      this.#planned = new Map(
+        observed.projects.flatMap(({ computes }) =>
+          computes.map(({ id, attributes: { size } }): [string, string] => [id, `${size?.min}-${size?.max}`]),
+        ),
+      )
       if (this.#hasRival) this.rivals += 1
       sandbox.control.clearRequests()
       const options: ApplyOptions = {
@@ -174,12 +187,12 @@ export class Trial {
 
   /** Everything that was sent is a step of the plan that was agreed to, and nothing was made twice. */
   #check(plan: Plan, allow: readonly Consent[]): void {
-    const agreed = new Set(plan.steps.filter((step) => isCovered(step, allow)).map(({ request }) => textOf(request)))
-    for (const { method, path, body } of this.#stage.sandbox.control.requests()) {
-      if (method === 'GET' || agreed.has(`${method} ${path} ${body ?? ''}`)) continue
-      this.wrong.push(`${method} ${path} is no step that was agreed to`)
+    const agreed = plan.steps.filter((step) => isCovered(step, allow))
+    for (const sent of this.#stage.sandbox.control.requests()) {
+      if (sent.method === 'GET' || agreed.some(({ request }) => isOf(request, sent))) continue
+      this.wrong.push(`${sent.method} ${sent.path} is no step that was agreed to`)
     }
-    const made = livesOf(this.#stage.sandbox).filter(({ id, name }) => !this.#before.has(id) && name !== RIVAL)
+    const made = livesOf(this.#stage.sandbox).filter(({ id }) => !this.#before.has(id) && !this.#rivals.has(id))
     const places = made.filter(({ type }) => type === 'read_only').map(({ branchId, name }) => `${branchId}/${name}`)
     if (new Set(places).size < places.length) this.wrong.push(`created twice: ${places.join(', ')}`)
   }
@@ -190,9 +203,9 @@ export class Trial {
     // What is gone is gone, whatever its operations still do; the answer that named them may have been lost.
     if (status !== 'done' || step === undefined || step.kind === 'delete') return
     const { control } = this.#stage.sandbox
-    const started = control.requests().flatMap(({ method, path, body, answer }) => {
-      if (`${method} ${path} ${body ?? ''}` !== textOf(step.request)) return []
-      return (answer as { readonly operations?: readonly { readonly id: string }[] } | undefined)?.operations ?? []
+    const started = control.requests().flatMap((sent) => {
+      if (!isOf(step.request, sent)) return []
+      return (sent.answer as { readonly operations?: readonly { readonly id: string }[] } | undefined)?.operations ?? []
     })
     const ids = new Set(started.map((operation) => operation.id))
     for (const change of control.dump().changes) {
@@ -202,9 +215,45 @@ export class Trial {
     }
   }
 
+  /** A size that is neither as the plan saw it nor as it is asked for is somebody else's, and stays. */
+  #watchOverwritten(method: string, path: string, live: readonly Live[]): void {
+    const id = /\/endpoints\/([^/]+)$/.exec(path)?.[1]
+    const [before, after] = [this.#last.get(id ?? ''), live.find((one) => one.id === id)]
+    const planned = this.#planned.get(id ?? '')
+    if (method !== 'PATCH' || before === undefined || after === undefined || planned === undefined) return
+    const [was, is] = [sizeOf(before), sizeOf(after)]
+    if (was !== planned && is !== was && is === this.#askedSize(path, before)) {
+      this.wrong.push(`${id} was ${planned} in the plan, somebody made it ${was}, and it was overwritten with ${is}`)
+    }
+  }
+
+  #askedSize(path: string, { min, max }: Live): string | undefined {
+    const sent = this.#stage.sandbox.control
+      .requests()
+      .findLast((one) => one.method === 'PATCH' && path.endsWith(one.path))
+    const { endpoint = {} } = JSON.parse(sent?.body ?? '{}')
+    return `${endpoint.autoscaling_limit_min_cu ?? min}-${endpoint.autoscaling_limit_max_cu ?? max}`
+  }
+
+  /** A replica of ours that comes after somebody else's of that name was there to be seen. */
+  #watchMadeTwice(live: readonly Live[]): void {
+    for (const one of live) {
+      if (this.#last.has(one.id) || this.#before.has(one.id)) continue
+      if (one.suspendTimeoutSeconds === RIVALS_SUSPEND_TIMEOUT) this.#rivals.add(one.id)
+      if (this.#rivals.has(one.id) || this.#lags || one.type !== 'read_only') continue
+      const twin = [...this.#last.values()].find(
+        ({ id, branchId, name }) => this.#rivals.has(id) && branchId === one.branchId && name === one.name,
+      )
+      if (twin !== undefined && !this.#planned.has(twin.id)) this.wrong.push(`${one.id} was made beside ${twin.id}`)
+    }
+  }
+
   /** To be called whenever the server handled a request: what it sees at that moment. */
   watch(method: string, path: string): void {
     const live = livesOf(this.#stage.sandbox)
+    this.#watchOverwritten(method, path, live)
+    this.#watchMadeTwice(live)
+    this.#last = new Map(live.map((one) => [one.id, one]))
     const primaries = live.filter(({ type }) => type === 'read_write').map(({ branchId }) => branchId)
     if (new Set(primaries).size < primaries.length) this.wrong.push('two primaries on one branch')
     const ids = new Set(live.map(({ id }) => id))
@@ -222,15 +271,27 @@ const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[])
   consents.every((consent) => allow.includes(consent)) &&
   (kind !== 'delete' || allow.includes('delete') || allow.includes('replace'))
 
-const textOf = ({ method, path, body }: StepRequest): string =>
-  `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)}`
+const sizeOf = ({ min, max }: Live): string => `${min}-${max}`
+
+/** What was sent is what was planned, less what somebody else had done already. */
+const isOf = (
+  { method, path, body }: StepRequest,
+  sent: { readonly method: string; readonly path: string; readonly body?: string },
+): boolean => {
+  if (method !== sent.method || path !== sent.path) return false
+  const planned = new Map(Object.entries(body?.endpoint ?? {}))
+  const fields = Object.entries(JSON.parse(sent.body ?? '{}').endpoint ?? {})
+  return fields.every(([name, value]) => JSON.stringify(value) === JSON.stringify(planned.get(name)))
+}
+
+type Live = ReturnType<typeof livesOf>[number]
 
 const livesOf = ({ control }: Sandbox) =>
   control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
 
 const manifestsOf = (declared: DeclaredDocument): Manifests => ({
   paths: [],
-  loaded: { desired: desired(declared), diagnostics: [], files: [], digest: '', lineOf: () => undefined },
+  loaded: { desired: desired(declared), diagnostics: [], files: [], seeds: [], digest: '', lineOf: () => undefined },
 })
 
 /** With another pin in the place of that one; `undefined`: with none. */

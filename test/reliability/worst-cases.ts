@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { CONSENTS } from '../../src/model/index.ts'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
-import { manifest as anyManifest, BRANCHES } from '../planner/arbitraries.ts'
+import { manifest as anyManifest, BRANCHES, NAMES } from '../planner/arbitraries.ts'
 import { branchId, type Declared, type DeclaredDocument, type DeclaredShape } from '../planner/world.ts'
-import { type Application, type Interruption, RIVAL } from './trial.ts'
+import { type Application, type Interruption, RIVALS_SUSPEND_TIMEOUT } from './trial.ts'
 
 type RequestFault = Extract<FaultOrder, { readonly on: 'request' }>
 type RequestEffect = RequestFault['effect']
@@ -26,12 +26,24 @@ const requestEffect: fc.Arbitrary<RequestEffect> = fc.constantFrom<RequestEffect
   { kind: 'lock' },
   { kind: 'ignore' },
   { kind: 'rival-delete' },
-  { kind: 'rival-update', endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 } },
 )
 
+const rivalUpdate: fc.Arbitrary<RequestEffect> = fc.constantFrom(2, 3).map((cu) => ({
+  kind: 'rival-update',
+  endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu },
+}))
+
 const rivalCreate: fc.Arbitrary<RequestEffect> = fc
-  .tuple(fc.constantFrom(...BRANCHES), fc.constantFrom('read_write', 'read_only'))
-  .map(([name, type]) => ({ kind: 'rival-create', endpoint: { branch_id: branchId(name), type, name: RIVAL } }))
+  .record({
+    branch_id: fc.constantFrom(...BRANCHES.map(branchId)),
+    type: fc.constantFrom('read_write', 'read_only'),
+    // Some of them are declared.
+    name: fc.constantFrom(...NAMES, 'rival'),
+  })
+  .map((endpoint) => ({
+    kind: 'rival-create',
+    endpoint: { ...endpoint, suspend_timeout_seconds: RIVALS_SUSPEND_TIMEOUT },
+  }))
 
 const operationEffect: fc.Arbitrary<OperationEffect> = fc.constantFrom<OperationEffect>(
   { kind: 'fail', message: 'no host had room' },
@@ -46,11 +58,22 @@ const when = { times: fc.integer({ min: 1, max: 4 }), after: fc.integer({ min: 0
 
 const onRequest: fc.Arbitrary<FaultOrder> = fc
   .record({
-    effect: fc.oneof({ weight: 15, arbitrary: requestEffect }, { weight: 1, arbitrary: rivalCreate }),
+    effect: requestEffect,
     method: fc.constantFrom('POST', 'PATCH', 'DELETE', 'GET', undefined),
     ...when,
   })
   .map(({ method, ...fault }) => ({ on: 'request', ...fault, ...(method === undefined ? {} : { method }) }))
+
+/** Somebody else is there at the very moment of a change, or anywhere. */
+const rival: fc.Arbitrary<FaultOrder> = fc
+  .record({ effect: fc.oneof(rivalUpdate, rivalCreate), isAnywhere: fc.boolean(), ...when })
+  .map(({ effect, isAnywhere, after, times }) => ({
+    on: 'request',
+    effect,
+    ...(isAnywhere
+      ? { times, after }
+      : { method: effect.kind === 'rival-update' ? 'PATCH' : 'POST', after: after % 2 }),
+  }))
 
 const onOperation: fc.Arbitrary<FaultOrder> = fc.record({
   on: fc.constant('operation' as const),
@@ -73,6 +96,7 @@ const fault = fc.oneof(
   { weight: 4, arbitrary: onRequest },
   { weight: 2, arbitrary: onOperation },
   { weight: 1, arbitrary: lag },
+  { weight: 1, arbitrary: rival },
 )
 
 const interruption: fc.Arbitrary<Interruption | undefined> = fc.option(

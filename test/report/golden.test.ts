@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { jsonPlan } from '../../src/apply/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import { SIZE_TABLE } from '../../src/model/index.ts'
 import {
   eventLine,
   jsonDiagnostics,
-  jsonPlan,
   markdownPlan,
   sarifDiagnostics,
   sizesTable,
@@ -49,7 +49,7 @@ describe('a plan', () => {
   })
 
   test('as JSON is the plan itself', () => {
-    expect(JSON.parse(jsonPlan(PLAN))).toEqual(PLAN)
+    expect(JSON.parse(jsonPlan(PLAN))).toMatchObject(PLAN)
   })
 })
 

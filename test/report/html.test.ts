@@ -1,7 +1,7 @@
 /** The pages: what they say, what they let through, how large they get. */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { Plan, RestartWindow } from '../../src/model/index.ts'
+import type { Plan, RestartWindow, StepOutcome } from '../../src/model/index.ts'
 import { applyPage, planPage } from '../../src/report/html/index.ts'
 import { eventsFor, OUTCOME, PLAN } from './fixtures.ts'
 import { HOSTILE_NAMES, UNSEEN } from './names.ts'
@@ -51,6 +51,50 @@ describe('what they say', () => {
     const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
     expect(text).toContain('The run broke off before its end was told. Next: run `espalier apply` again.')
     expect(text).toContain('not known')
+  })
+
+  describe('an apply says what happened, not what was planned', () => {
+    const [restarting, deleting] = ['update primary on main', 'delete replica on old']
+    const ended = (outcomes: Readonly<Record<string, Partial<StepOutcome>>>): string => {
+      const steps = PLAN.steps.map((step): StepOutcome => {
+        const own =
+          outcomes[`${step.kind} ${step.compute.type === 'read_write' ? 'primary' : 'replica'} on ${step.branch.name}`]
+        return { step: step.id, status: 'not-allowed', operations: [], durationMs: 0, ...own }
+      })
+      const text = textOf(
+        applyPage({ plan: PLAN, events: [], outcome: { steps, interrupted: false, notes: [] } }, FRAME),
+      )
+      return text.slice(0, text.indexOf('Branches and their computes'))
+    }
+    const operations = [{ id: 'op', action: 'apply_config', status: 'failed', failuresCount: 3 }]
+
+    test('nothing that was not allowed', () => {
+      const text = ended({})
+      expect(text).not.toMatch(/1 deleted|1 restart|1 move/)
+      expect(text).toContain('Who was interrupted\nNobody.')
+      expect(text).toContain('size\n4.25–5 CU unchanged')
+    })
+
+    test('what was done', () => {
+      const text = ended({ [deleting]: { status: 'done' }, [restarting]: { status: 'done' } })
+      expect(text).toContain('1 restart\n1 deleted')
+      expect(text).toMatch(/Who was interrupted\nreplica on old gone.*\nprimary on main restarts/)
+      expect(text).not.toMatch(/1 move|replica "etl" on main/)
+      expect(text).toContain('from 4.25–5 CU → to 3.25–7 CU')
+    })
+
+    test('what is not known, where a step was sent and failed', () => {
+      const text = ended({ [restarting]: { status: 'failed', operations } })
+      expect(text).not.toContain('1 restart')
+      expect(text).toContain('1 not known')
+      expect(text).toContain(
+        'Who was interrupted\nNobody.\nWho may have been: the step was sent, and did not end well\nprimary on main',
+      )
+    })
+
+    test('nothing of a step that failed before anything was sent', () => {
+      expect(ended({ [restarting]: { status: 'failed' } })).not.toContain('may have been')
+    })
   })
 
   test('restart windows, and steps that wait for one', () => {

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { encodePath, plainText } from '../../src/base/index.ts'
-import type { Diagnostic, Plan } from '../../src/model/index.ts'
+import type { Diagnostic, Origin, Plan } from '../../src/model/index.ts'
 import { originOf } from '../../src/planner/index.ts'
-import { markdownPlan, outcomeComment, planComment, problemComment } from '../../src/report/index.ts'
+import { failureComment, markdownPlan, outcomeComment, planComment, problemComment } from '../../src/report/index.ts'
 import { OUTCOME, planWith, WARNING } from './fixtures.ts'
 import { HOSTILE_NAMES, hostileName, UNSEEN } from './names.ts'
 
@@ -28,17 +28,32 @@ const plan = (name: string): Plan => {
       compute: { ...change.compute, id: name, host: name },
       ...(change.source === undefined ? {} : { source: { ...change.source, file: name } }),
     })),
+    leftOut: [{ project: name, diagnostics: [problem(name)] }],
   }
+}
+
+const problem = (name: string): Diagnostic => {
+  const source = { file: name, line: 1, column: 1, length: 1 }
+  return { ...WARNING, message: name, hint: name, source }
+}
+
+const origin = (name: string, base?: Plan): Origin => {
+  const source = { file: name, line: 1, column: 1, length: 1 }
+  const released = plan(name).unmanaged.map((one) => ({ ...one, project: name, source }))
+  return { ...originOf(base, plan(name), released), gaps: [name] }
 }
 
 const WRITERS: Readonly<Record<string, (name: string) => string>> = {
   'plan --format markdown': (name) => markdownPlan(plan(name), { takenAt: name }),
+  'plan --base --format markdown': (name) =>
+    markdownPlan(plan(name), { takenAt: name, since: { ref: name, origin: origin(name, plan(name)) } }),
   'the comment of a plan': (name) =>
     planComment({
       ...FRAME,
       plan: plan(name),
-      origin: originOf(plan(name), plan(name)),
-      isPullRequest: true,
+      name,
+      origin: origin(name, plan(name)),
+      introducedBy: 'this pull request',
       notes: [],
       takenAt: name,
     }),
@@ -46,14 +61,24 @@ const WRITERS: Readonly<Record<string, (name: string) => string>> = {
     planComment({
       ...FRAME,
       plan: plan(name),
-      origin: originOf(undefined, plan(name)),
-      isPullRequest: true,
+      origin: origin(name),
+      introducedBy: 'this pull request',
       notes: [],
     }),
-  'the comment of problems': (name) => {
-    const source = { file: name, line: 1, column: 1, length: 1 }
-    const diagnostic: Diagnostic = { ...WARNING, message: name, hint: name, source }
-    return problemComment({ ...FRAME, diagnostics: [diagnostic], notes: [] })
+  'the comment of problems': (name) => problemComment({ ...FRAME, name, diagnostics: [problem(name)], notes: [] }),
+  'the comment of a failure': (name) => {
+    // Lines of the message are lines of the comment.
+    const message = `About ${name.replace(/\n/g, ' ')}.`
+    return failureComment({
+      ...FRAME,
+      name,
+      what: 'plan',
+      reason: 'network',
+      code: 'E_X',
+      message,
+      hint: message,
+      isOutOfDate: true,
+    })
   },
   'the comment of an outcome': (name) =>
     outcomeComment({

@@ -23,7 +23,7 @@ const FRAME = {
 }
 const view = (plan: Plan, origin: Origin, notes: readonly string[] = []): PlanView => ({
   ...FRAME,
-  isPullRequest: true,
+  introducedBy: 'this pull request',
   plan,
   origin,
   takenAt: '2026-01-02T03:04:05.000Z',
@@ -67,7 +67,9 @@ test('nothing to do, and nothing of this pull request', async () => {
   expect(planComment(view(nothing, originOf(nothing, nothing)))).toContain('### Espalier: no changes')
   const plan = planOf(base, live)
   const text = planComment(view(plan, originOf(plan, plan), ['A note.']))
-  expect(text).toContain('### Espalier: this pull request changes no compute')
+  expect(text).toContain(
+    '### Espalier: 1 compute restarts, none is deleted.\n\nThis pull request changes no compute itself',
+  )
   expect(text).toContain('Drift that was already there: 1 compute')
   expect(text).toContain('> A note.')
 })
@@ -108,7 +110,7 @@ test('5,000 changes fit: all counted, the most disruptive listed, and it says wh
     expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
     // No line is cut: every row of the table has all its cells.
     for (const row of text.split('\n').filter((line) => line.startsWith('| `')))
-      expect(row.split(' | ')).toHaveLength(6)
+      expect(row.split(' | ')).toHaveLength(5)
   }
 })
 
@@ -129,7 +131,7 @@ test('detail goes in order of importance, a whole part at a time', () => {
   for (let limit = Number.POSITIVE_INFINITY; seen.at(-1)?.length !== 0; ) {
     const text = planComment(everything, characters(limit))
     expect(text.length).toBeLessThanOrEqual(limit)
-    expect(text).toContain('1 compute restarts, 1 moves')
+    expect(text).toContain('2 computes restart, 1 moves')
     if (parts(text).join() !== seen.at(-1)?.join()) seen.push(parts(text))
     limit = text.length - 1
   }
@@ -223,4 +225,57 @@ test('branches of one name in several projects are told apart everywhere', () =>
   expect(text).toMatch(/^\d+\. .*update primary on main in other-sea-87654321/m)
   const own = planComment(full())
   expect(own).not.toContain(' in quiet-river-12345678')
+})
+
+test('the headline counts every restart that the merge causes, drift included, and says whose it is', () => {
+  const { plan, origin } = full()
+  expect(
+    [origin.introduced, origin.drift].map((changes) => changes.filter(({ impact }) => impact === 'restart')),
+  ).toEqual([[expect.anything()], [expect.anything()]])
+  const text = planComment(full())
+  expect(text).toContain(`### Espalier: ${plan.summary.restarts} computes restart`)
+  expect(text).toContain('This pull request introduces 4 changes. The merge also settles existing drift of 1 compute.')
+  // Named in sight, not only in what is folded away.
+  expect(text.split('<details><summary>Drift')[0]).toContain('> - `primary` on `drifted`: restarts')
+  const drifted = changeAnnotations(plan.changes, origin.drift).filter(({ title }) => title === 'primary on drifted')
+  expect(drifted).toMatchObject([{ message: expect.stringMatching(/^existing drift: restarts/), line: 1 }])
+  expect(changeAnnotations(plan.changes, origin.drift)).toHaveLength(3)
+})
+
+test("a setting's name with dots is one key of the manifest", () => {
+  const plan = planOf({ branches: { main: { primary: { settings: { 'app.jwt_secret': 'x' } } } } }, live)
+  const text = planComment(view(plan, originOf(undefined, plan)))
+  expect(text).toContain('+         app.jwt_secret: x')
+})
+
+test('of several projects each row, step and node of the drawing names its own, and a table has five columns', () => {
+  const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, live)
+  const fleet: Plan = {
+    ...plan,
+    changes: plan.changes.flatMap((one) => [one, { ...one, id: `other/${one.id}`, project: 'other' }]),
+    steps: plan.steps.flatMap((one) => [one, { ...one, id: `other/${one.id}`, project: 'other' }]),
+  }
+  const text = planComment(view(fleet, originOf(undefined, fleet)))
+  expect(text).toContain('update primary on main in other #40;ep#45;main#41;')
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'))
+  expect(rows.map((row) => row.split(' | '))).toEqual([expect.any(Array), expect.any(Array)])
+  expect(rows[1]).toContain('`main`<br>`other`')
+  for (const row of rows) expect(row.split(' | ')).toHaveLength(5)
+})
+
+test('a fleet without the plans of some shards is not shown as well', () => {
+  const nothing = planOf({ branches: { staging: { primary: { size: 1 } } } }, live)
+  for (const plan of [nothing, full().plan]) {
+    const text = planComment({ ...view(plan, originOf(undefined, plan)), missing: ['2/4', '3/4'] })
+    expect(text).toContain('### Espalier: incomplete, without shards `2/4`, `3/4`')
+    expect(text).toContain('what the merge does there is not known')
+    expect(text).not.toContain('### Espalier: no changes')
+  }
+})
+
+test('several plans of one pull request are told apart by their names', () => {
+  const { plan, origin } = full()
+  expect(planComment({ ...view(plan, origin), name: 'production' })).toContain(
+    '### Espalier `production`: 2 computes restart',
+  )
 })

@@ -4,10 +4,10 @@
  */
 import { expect, onTestFinished, test } from 'vitest'
 import { createWriteApi, type WriteApi } from '../../src/api/index.ts'
-import { applyPlan } from '../../src/apply/index.ts'
+import { applyPlan, jsonPlan } from '../../src/apply/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
-import { jsonPlan, markdownPlan, planComment, terminalPlan } from '../../src/report/index.ts'
+import { markdownPlan, planComment, terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { look, type Manifests } from '../../src/workflow/index.ts'
 
@@ -83,29 +83,33 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   })
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
-      "json": 920,
+      "json": 1000,
       "markdown": 58,
       "terminal": 93,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 118591,
-      "markdown": 9702,
+      "json": 118671,
+      "markdown": 10066,
       "terminal": 13302,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1179018,
+      "json": 1179098,
       "markdown": 102210,
       "terminal": 132294,
     }
   `)
   const whole = await plan(20)
   const comment = planComment({
-    ...{ marker: '<!-- x -->', plan: whole, origin: { introduced: whole.changes, drift: [], settled: [] } },
-    ...{ isPullRequest: false, notes: [], whole: 'the file' },
+    ...{
+      marker: '<!-- x -->',
+      plan: whole,
+      origin: { introduced: whole.changes, drift: [], settled: [], released: [] },
+    },
+    ...{ notes: [], whole: 'the file' },
   })
   expect(comment.length).toBeLessThanOrEqual(65_536)
 })

@@ -33,6 +33,11 @@ export const applyCommand = defineCommand({
       group: 'Consent:',
       describe: 'Interrupt outside of restart windows too; it is recorded',
     },
+    'keep-going': {
+      type: 'boolean',
+      group: 'Consent:',
+      describe: 'Where projects have problems, apply the others; without it nothing is changed',
+    },
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
@@ -86,8 +91,8 @@ There is no state to repair: run it again and it converges.
 Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR}
-  3   applied in part: something failed, was not allowed, or has not converged
-  4   the saved plan is stale: nothing was changed
+  3   applied in part: something failed, was not allowed, or has not converged, or a project was left out
+  4   the saved plan is stale, or was edited: nothing was changed
   5   all is done but what waits for its restart window: run it again then
   130 interrupted
 

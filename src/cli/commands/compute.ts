@@ -9,6 +9,7 @@ const FLAGS = {
     requiresArg: true,
     describe: 'Project id (default: the only project of the manifests here)',
   },
+  now: { type: 'boolean', describe: 'Interrupt outside of restart windows too' },
   'auto-approve': { type: 'boolean', alias: 'yes', describe: 'Do not ask' },
   'operation-timeout': {
     type: 'string',
@@ -41,11 +42,13 @@ const subcommand = (name: ComputeCommand): Command =>
     },
     flags: FLAGS,
     examples: [[`$0 compute ${name} staging`, 'The primary of staging']],
-    notes: `Says what it does to whom, asks, and waits.
+    notes: `Says what it does to whom, asks, and waits. The manifests of the current folder count as they do for apply:
+what \`protect: true\` keeps is not deleted, whatever the flags, and restart windows hold unless --now is given.
 
 Exit codes:
   0   done, or nothing was to be done
-  1   wrong input, declined, or it failed
+  1   wrong input, declined, refused by protection, or it failed
+  5   outside of a restart window: nothing was changed
 
 ${API_ENVIRONMENT}`,
     run: async (argv) => (await import('../runs/compute.ts')).runCompute(name, argv),

@@ -17,6 +17,7 @@ export const showCommand = defineCommand({
   examples: [['$0 show plan.json', 'What espalier apply plan.json would do']],
   notes: `Exit codes:
   0   shown
-  1   no saved plan`,
+  1   not a saved plan
+  4   it was edited after it was saved`,
   run: async (argv) => (await import('../runs/show.ts')).runShow(argv),
 })

@@ -1,13 +1,14 @@
 import { createWriteApi, systemClock, type WriteApi } from '../../api/index.ts'
 import {
   applyPlan,
+  type Budgets,
   type ConsentPolicy,
   exitCodeOf,
   isAnyDue,
+  isSamePlan,
   type Journal,
   openJournal,
   type PlanFile,
-  whatMoved,
 } from '../../apply/index.ts'
 import {
   type ApplyEvent,
@@ -18,6 +19,7 @@ import {
   type ExitCode,
   hasErrors,
   isEmptyPlan,
+  leftOutIds,
   type Observed,
   type Outcome,
   PLAN_FORMAT_VERSION,
@@ -27,14 +29,18 @@ import { VERSION } from '../../model/version.ts'
 import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
+  applicablePlan,
+  checkSavedPlan,
+  coveredBy,
   keepShard,
   keepToBudgets,
   look,
   type Manifests,
   manifestsOf,
+  nothingChanged,
   onInterrupt,
   readPlanFile,
-  staleError,
+  withoutProjects,
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
@@ -42,7 +48,7 @@ import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
-import { reportProblems } from '../report-problems.ts'
+import { reportProblems, tellLeftOut } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
@@ -56,6 +62,7 @@ export interface ApplyFlags extends ApiFlags {
   readonly autoApprove?: boolean | undefined
   readonly allow?: readonly string[] | undefined
   readonly now?: boolean | undefined
+  readonly keepGoing?: boolean | undefined
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
@@ -71,7 +78,7 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report')
   const { file, name, paths } = await savedPlan(flags)
   const shard = shardOfFlag(file?.shard ?? flags.shard)
-  const manifests = keepShard(await readManifests(paths, flags.sizeTable), shard)
+  const manifests = coveredBy(file?.plan, keepShard(await readManifests(paths, flags.sizeTable), shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags)
@@ -81,16 +88,19 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
   const connection = await connect({ ...flags, runs: shard?.count })
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
   try {
-    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
-    if (file !== undefined) {
-      const moved = whatMoved(file, result, observed, loaded.digest)
-      if (moved.length > 0) throw staleError(name, moved)
+    const refresh = async (): Promise<Planned | undefined> => {
+      const seen = await look(api, manifests, { concurrency: flags.concurrency, estimate: true })
+      if (file !== undefined) checkSavedPlan(file, name, manifests, seen)
+      const { observed, result } = seen
+      const plan = applicablePlan(result, flags.keepGoing === true, file?.plan)
+      if (plan !== undefined) return { plan, observed, manifests: withoutProjects(manifests, leftOutIds(plan)) }
+      reportProblems([...loaded.diagnostics, ...(result.ok ? [] : result.diagnostics)], loaded, flags)
+      print(nothingChanged(result.plan, '--keep-going'), process.stderr)
+      return undefined
     }
-    if (!result.ok) {
-      reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags)
-      return EXIT.error
-    }
-    return await carryOut({ plan: result.plan, observed, manifests, api, flags, settings, report })
+    const planned = await refresh()
+    if (planned === undefined) return EXIT.error
+    return await carryOut({ ...planned, api, flags, settings, report }, refresh)
   } finally {
     await api.close()
     await connection.close()
@@ -135,10 +145,13 @@ const savedPlan = async (
   return { file, name, paths: manifestsOf(file, name, given) }
 }
 
-interface Work {
+interface Planned {
   readonly plan: Plan
   readonly observed: Observed
   readonly manifests: Manifests
+}
+
+interface Work extends Planned {
   readonly api: WriteApi
   readonly flags: ApplyFlags
   readonly settings: Settings
@@ -146,7 +159,11 @@ interface Work {
   readonly report: PageFile | undefined
 }
 
-const carryOut = async (work: Work): Promise<ExitCode> => {
+/** How often a plan is shown that the project has left behind while somebody thought about it. */
+const MOST_QUESTIONS = 3
+
+/** @param refresh reads the project and plans again; `undefined` where there is no plan, which it has said. */
+const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>, question = 1): Promise<ExitCode> => {
   const { plan, observed, flags } = work
   const isJson = flags.format === 'json'
   const at = systemClock.now()
@@ -159,25 +176,47 @@ const carryOut = async (work: Work): Promise<ExitCode> => {
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
-    return EXIT.ok
+    return tellLeftOut(plan) ? EXIT.ok : EXIT.partial
   }
-  keepToBudgets(plan, {
-    ...(flags.maxRestarts === undefined ? {} : { maxRestarts: flags.maxRestarts }),
-    ...(flags.maxDeletes === undefined ? {} : { maxDeletes: flags.maxDeletes }),
-    ...(flags.maxCuIncrease === undefined ? {} : { maxCuIncrease: flags.maxCuIncrease }),
-  })
+  keepToBudgets(plan, budgetsOf(flags))
   // Nobody is asked where all of it waits: the clock stands still then, so that no window opens without a yes.
   const waitsWhole = flags.autoApprove !== true && flags.now !== true && !isAnyDue(plan, at)
-  const clock = waitsWhole ? { ...systemClock, now: () => at } : systemClock
+  const clock = waitsWhole ? { ...systemClock, now: () => at, date: () => at } : systemClock
+  const isAsked = !waitsWhole && flags.autoApprove !== true && !isEmptyPlan(plan)
   const policy = waitsWhole ? { allow: new Set(CONSENTS) } : await policyFor(work)
   if (policy === undefined) {
     print('Not applied: nothing was changed.', process.stderr)
     return EXIT.error
   }
-  const outcome = await perform(work, policy, clock)
-  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags)))
-  return exitCodeOf(outcome)
+  // Thinking takes time, and the yes is for the plan that was shown.
+  const fresh = isAsked ? await refresh() : work
+  if (fresh === undefined) return EXIT.error
+  if (!isSamePlan(plan, fresh.plan)) {
+    if (question === MOST_QUESTIONS) throw keepsMoving()
+    print(
+      'The project has changed since this plan was made. Nothing was changed; this is the plan now:',
+      process.stderr,
+    )
+    return carryOut({ ...work, ...fresh }, refresh, question + 1)
+  }
+  // A compute that woke up is restarted now.
+  keepToBudgets(fresh.plan, budgetsOf(flags))
+  const outcome = await perform({ ...work, ...fresh }, policy, clock)
+  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags), true))
+  return exitCodeOf(outcome, plan)
 }
+
+const budgetsOf = ({ maxRestarts, maxDeletes, maxCuIncrease }: ApplyFlags): Budgets => ({
+  ...(maxRestarts === undefined ? {} : { maxRestarts }),
+  ...(maxDeletes === undefined ? {} : { maxDeletes }),
+  ...(maxCuIncrease === undefined ? {} : { maxCuIncrease }),
+})
+
+const keepsMoving = (): EspalierError =>
+  new EspalierError('E_STALE', 'The project changed each time that the plan was shown; nothing was changed.', {
+    hint: 'See who else is changing it with `espalier operations list`, then apply again.',
+    exitCode: EXIT.stale,
+  })
 
 const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy | undefined> =>
   flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : askConsent(plan, settings.policy)
@@ -185,7 +224,7 @@ const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy
 const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise<Outcome> => {
   const { plan, observed, manifests, api, flags, settings } = work
   const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
-  const progress = flags.format === 'json' ? undefined : progressOf(plan, flags)
+  const progress = flags.format === 'json' ? undefined : progressOf(plan, observed, flags)
   const events: ApplyEvent[] = []
   let outcome: Outcome | undefined
   const tell = async (event: ApplyEvent): Promise<void> => {
@@ -215,12 +254,12 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
       stop: interruption.stop,
       abort: interruption.abort,
       onEvent: tell,
-      replan: async (pinAliases) =>
-        (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases })).result,
+      replan: async (pinAliases, read) =>
+        (await look(api, manifests, { concurrency: flags.concurrency, estimate: false, pinAliases, read })).result,
     })
-    await progress?.end()
     return outcome
   } finally {
+    await progress?.end()
     interruption.release()
     await journal?.close()
     // However it ended.

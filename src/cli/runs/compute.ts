@@ -1,15 +1,18 @@
 import { createWriteApi, type Operation, snapshot, systemClock, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
 import {
+  apiPath,
   EspalierError,
   EXIT,
   type ExitCode,
   isIdle,
   type ObservedCompute,
+  type ObservedProject,
   type StepRequest,
 } from '../../model/index.ts'
 import { plainText } from '../../report/index.ts'
 import { askYes } from '../ask.ts'
+import { obeyPolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { durationMs } from '../flags.ts'
@@ -20,6 +23,7 @@ export interface ComputeFlags extends ApiFlags {
   readonly refs: readonly string[]
   readonly project?: string | undefined
   readonly autoApprove?: boolean | undefined
+  readonly now?: boolean | undefined
   readonly operationTimeout: string
   readonly lockTimeout: string
 }
@@ -36,9 +40,11 @@ export const runCompute = async (command: ComputeCommand, flags: ComputeFlags): 
   const connection = await connect(flags)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs })
   try {
-    const targets = await targetsOf(api, project, flags.refs)
+    const live = await readProject(api, project)
+    const targets = targetsOf(live, flags.refs)
     const work = targets.filter((target) => isNeeded(command, target))
-    for (const target of targets) print(`${command} ${titleOf(target)}  ${effectOf(command, target)}`)
+    const overridden = new Set(await outsideWindows(command, live, work, flags))
+    for (const target of targets) print(announcement(command, target, work.includes(target), overridden.has(target.id)))
     if (work.length === 0) return EXIT.ok
     if (!(await isAgreed(command, flags))) {
       print('Nothing was changed.', process.stderr)
@@ -52,18 +58,20 @@ export const runCompute = async (command: ComputeCommand, flags: ComputeFlags): 
   }
 }
 
-const targetsOf = async (api: WriteApi, project: string, refs: readonly string[]): Promise<readonly Target[]> => {
+const readProject = async (api: WriteApi, project: string): Promise<ObservedProject> => {
   const { projects } = await snapshot(api, [project])
   const [seen] = projects
-  if (seen === undefined) {
-    throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${project}, or the key cannot see it.`, {
-      hint: 'Check the id and the key.',
-    })
-  }
-  const branches = new Map(seen.branches.map(({ id, name }) => [id, name]))
-  const known = seen.computes.map((observed) => ({
+  if (seen !== undefined) return seen
+  throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${project}, or the key cannot see it.`, {
+    hint: 'Check the id and the key.',
+  })
+}
+
+const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Target[] => {
+  const branches = new Map(live.branches.map(({ id, name }) => [id, name]))
+  const known = live.computes.map((observed) => ({
     id: observed.id,
-    projectId: project,
+    projectId: live.id,
     branchId: observed.branchId,
     branchName: branches.get(observed.branchId) ?? observed.branchId,
     type: observed.type,
@@ -73,15 +81,29 @@ const targetsOf = async (api: WriteApi, project: string, refs: readonly string[]
   return refs.map((ref) => ({ ...chooseCompute(ref, known), ref }))
 }
 
+/** @returns the ids of computes whose closed restart window `--now` overrides. */
+const outsideWindows = async (
+  command: ComputeCommand,
+  live: ObservedProject,
+  work: readonly Target[],
+  { now }: ComputeFlags,
+): Promise<readonly string[]> => {
+  if (command === 'start' || work.length === 0) return []
+  const policyFor = await policyHere(live)
+  const interruptions = work.map((target) => ({
+    id: target.id,
+    title: titleOf(target),
+    isDelete: command === 'delete',
+    policy: policyFor(target.observed),
+  }))
+  return obeyPolicies(interruptions, now === true).map(({ id }) => id)
+}
+
 const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target): boolean => {
   if (command === 'restart' && isIdle(observed)) {
-    throw new EspalierError(
-      'E_IDLE',
-      `${plainText(ref)} is idle, and only an active compute can be restarted (spec 4.7).`,
-      {
-        hint: `Wake it instead: espalier compute start ${plainText(ref)} --project ${projectId}`,
-      },
-    )
+    throw new EspalierError('E_IDLE', `${plainText(ref)} is idle, and only an active compute can be restarted.`, {
+      hint: `Wake it instead: espalier compute start ${plainText(ref)} --project ${projectId}`,
+    })
   }
   if (command === 'start' && observed.attributes.disabled === true) {
     throw new EspalierError('E_DISABLED', `${plainText(ref)} is disabled, and does not start.`, {
@@ -92,23 +114,28 @@ const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target)
   return command === 'suspend' ? !isIdle(observed) : true
 }
 
+const announcement = (command: ComputeCommand, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
+  if (!isNeeded) return `Nothing to do: ${titleOf(target)} is already ${command === 'start' ? 'active' : 'idle'}.`
+  const window = isOverridden ? '; outside of its restart window, which --now overrides' : ''
+  return `Will ${command} ${titleOf(target)}: ${effectOf(command, target)}${window}.`
+}
+
 const effectOf = (command: ComputeCommand, { observed }: Target): string => {
-  const idle = isIdle(observed)
   switch (command) {
     case 'start':
-      return observed.state === 'active' ? 'it is active already' : 'no one is interrupted'
+      return 'no one is interrupted'
     case 'suspend':
-      return idle ? 'it is idle already' : 'existing connections end; the next one wakes it'
+      return 'existing connections end, and the next one wakes it'
     case 'restart':
       return 'existing connections drop'
     case 'delete':
-      return `${idle ? '' : 'existing connections end; '}its host is lost for good`
+      return `${isIdle(observed) ? '' : 'existing connections end, and '}its host is lost for good`
   }
 }
 
 const isAgreed = async (command: ComputeCommand, flags: ComputeFlags): Promise<boolean> => {
   if (command === 'start' || flags.autoApprove === true) return true
-  if (canAsk()) return askYes(`\n${command} as said? Only \`yes\` is taken for a yes: `)
+  if (canAsk()) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `)
   throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
     hint: 'Give --auto-approve.',
   })
@@ -136,10 +163,10 @@ const carryOut = async (
   print(`done  ${command} ${titleOf(target)}${tookOf(operations)}`)
 }
 
-const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest => {
-  const path = `/projects/${project}/endpoints/${id}`
-  return command === 'delete' ? { method: 'DELETE', path } : { method: 'POST', path: `${path}/${command}` }
-}
+const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest =>
+  command === 'delete'
+    ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
+    : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
 
 const tookOf = (operations: readonly Operation[]): string => (operations.length === 0 ? '  nothing was to be done' : '')
 

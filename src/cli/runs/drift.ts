@@ -6,7 +6,7 @@ import { look, manifestsAt, planOfBase } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
-import { reportProblems } from '../report-problems.ts'
+import { reportProblems, tellLeftOut } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -31,17 +31,23 @@ export const runDrift = async (flags: DriftFlags): Promise<ExitCode> => {
   const api = createReadApi(connection.options)
   try {
     const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
-    if (!result.ok) {
+    const { plan } = result
+    if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags)
       return EXIT.error
     }
-    const differences = whoMoved(planOfBase(base, observed), result.plan)
-    const context = { ref: flags.since, takenAt: observed.takenAt }
+    const differences = whoMoved(planOfBase(base, plan.projects, observed), plan)
+    const context = { ref: flags.since, takenAt: observed.takenAt, plan }
     print(
       flags.format === 'json'
         ? jsonDrift(differences, context)
         : terminalDrift(differences, context, styleOf(process.stdout, flags)),
     )
+    if (!result.ok) {
+      if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags)
+      tellLeftOut(plan)
+      return EXIT.error
+    }
     return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok
   } finally {
     await api.close()

@@ -1,10 +1,12 @@
 import { createReadApi, type Operation, type ReadApi, streamOperations, systemClock } from '../../api/index.ts'
-import { EspalierError, EXIT, type ExitCode, plainJson } from '../../model/index.ts'
-import { consoleStatus, operationLine, operationsHead } from '../../report/index.ts'
+import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
+import { consoleStatus, counted, operationLine, operationsHead, plainText, time } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import { oneProject } from '../project.ts'
 import { print, styleOf } from '../terminal.ts'
+import { waitForOperation } from '../wait-for-operation.ts'
+import { waitingLine } from '../waiting-line.ts'
 import { untilInterrupted } from '../watch.ts'
 
 interface CommonFlags extends ApiFlags {
@@ -38,7 +40,6 @@ export interface WaitFlags extends CommonFlags {
 
 /** Two operations are told apart by id; the newest hundred hold all that a few seconds can bring. */
 const WATCHED = 100
-const POLL_MS = 1_000
 
 export const runOperationsList = async (flags: ListFlags): Promise<ExitCode> => {
   checkNumber('limit', flags.limit, 1)
@@ -91,27 +92,37 @@ export const runOperationsWait = async (flags: WaitFlags): Promise<ExitCode> => 
   return withProject(flags, async (api, project) => {
     const printer = await printerOf(api, project, flags)
     const deadline = systemClock.now() + timeoutMs
+    const startedAt = systemClock.now()
     let isWell = true
     for (const id of flags.refs) {
-      const ended = await waitFor(api, project, id, deadline)
-      printer.print(ended)
-      isWell &&= ended.status === 'finished' || ended.status === 'skipped'
+      let latest: Operation | undefined
+      const done = waitingLine(() => waitText(latest, printer.branches, systemClock.now() - startedAt))
+      try {
+        const onLook = (operation: Operation): void => {
+          latest = operation
+        }
+        const { operation, end } = await waitForOperation({ api, clock: systemClock, project, id, deadline, onLook })
+        printer.print(operation)
+        isWell &&= end === 'good'
+      } finally {
+        done()
+      }
     }
     return isWell ? EXIT.ok : EXIT.error
   })
 }
 
-const waitFor = async (api: ReadApi, project: string, id: string, deadline: number): Promise<Operation> => {
-  for (;;) {
-    const operation = await api.getOperation(project, id)
-    if (['finished', 'skipped', 'cancelled', 'error'].includes(operation.status)) return operation
-    if (systemClock.now() >= deadline) {
-      throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {
-        hint: 'It goes on by itself: wait again, with a longer --timeout.',
-      })
-    }
-    await systemClock.sleep(Math.min(POLL_MS, Math.max(1, deadline - systemClock.now())))
-  }
+const waitText = (
+  operation: Operation | undefined,
+  branches: ReadonlyMap<string, string>,
+  elapsedMs: number,
+): string => {
+  if (operation === undefined) return ''
+  const { action, status, failuresCount, branchId = '' } = operation
+  const failures = failuresCount === 0 ? '' : `, ${counted(failuresCount, 'failure')}`
+  const retry = status === 'failed' ? ', may be retried' : ''
+  const where = branches.get(branchId) ?? branchId
+  return plainText(`Waiting ${time(elapsedMs)}: ${action} on ${where} ${status}${failures}${retry}`)
 }
 
 interface Printer {

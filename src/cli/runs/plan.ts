@@ -1,10 +1,20 @@
 import { createReadApi } from '../../api/index.ts'
+import { jsonPlan } from '../../apply/index.ts'
 import { PRIVATE, replaceFile } from '../../base/index.ts'
-import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
-import { originOf } from '../../planner/index.ts'
-import { jsonPlan, markdownPlan, NO_CHANGES, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import {
+  EXIT,
+  type ExitCode,
+  hasErrors,
+  isEmptyPlan,
+  leftOutIds,
+  type Origin,
+  type Plan,
+  shardText,
+} from '../../model/index.ts'
+import { emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   commitOf,
+  compareWithBase,
   encodeSavedPlan,
   keepShard,
   type Look,
@@ -12,15 +22,15 @@ import {
   lookAt,
   type Manifests,
   manifestsAt,
-  planOfBase,
   readSnapshot,
-  weakenedGuards,
+  removedProjects,
+  withoutProjects,
 } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
-import { reportProblems } from '../report-problems.ts'
+import { reportProblems, tellLeftOut } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -50,28 +60,29 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags)
   tellShard(manifests)
-  const seen = await observe(manifests, flags)
-  if (!seen.result.ok) {
+  const seen = await observe(manifests, flags, base?.manifests)
+  if (!seen.result.ok && seen.result.plan.projects.length === 0) {
     reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags)
     return EXIT.error
   }
-  const weakened = base === undefined ? [] : weakenedGuards(base.manifests, manifests, seen.observed)
-  const plan = { ...seen.result.plan, warnings: [...seen.result.plan.warnings, ...weakened] }
   // Warnings of the manifests alone are no part of the plan.
   if (manifests.loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
   }
-  const origin =
-    base === undefined ? undefined : { ...base, origin: originOf(planOfBase(base.manifests, seen.observed), plan) }
+  const compared = base && compareWithBase(base.manifests, manifests, seen.result.plan, seen.observed)
+  const plan = { ...seen.result.plan, warnings: [...seen.result.plan.warnings, ...(compared?.policyRemovals ?? [])] }
+  const since = base && compared && { ...base, origin: compared.origin }
   if (page === undefined) {
-    print(render(plan, seen, { ...flags, shard: shard && shardText(shard) }, origin))
+    print(render(plan, seen, { ...flags, shard: shard && shardText(shard) }, since))
     if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
   } else {
-    await page.write(await htmlPage(plan, seen, flags, origin))
-    print(isEmptyPlan(plan) ? NO_CHANGES : planLine(plan.summary))
+    await page.write(await htmlPage(plan, seen, flags, since))
+    print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary))
     print(`Written to ${flags.out}. It is one file, for any browser.`, process.stderr)
   }
+  const isGood = tellLeftOut(plan)
   if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags))) return EXIT.error
+  if (!isGood) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
 
@@ -103,7 +114,7 @@ const htmlPage = async (
   })
 }
 
-const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> => {
+const observe = async (manifests: Manifests, flags: PlanFlags, base: Manifests | undefined): Promise<Look> => {
   if (flags.live !== undefined) {
     const seen = lookAt(await readSnapshot(flags.live), manifests)
     print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(seen.observed.takenAt)} old.`, process.stderr)
@@ -112,7 +123,11 @@ const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> =>
   const connection = await connect({ ...flags, runs: manifests.shard?.count })
   const api = createReadApi(connection.options)
   try {
-    return await look(api, manifests, { concurrency: flags.concurrency, estimate: flags.noEstimate !== true })
+    return await look(api, manifests, {
+      concurrency: flags.concurrency,
+      estimate: flags.noEstimate !== true,
+      alsoRead: base === undefined ? [] : removedProjects(base, manifests),
+    })
   } finally {
     await api.close()
     await connection.close()
@@ -120,13 +135,9 @@ const observe = async (manifests: Manifests, flags: PlanFlags): Promise<Look> =>
 }
 
 /** Told on stderr: stdout holds the plan alone. */
-const isRehearsed = async (
-  plan: Plan,
-  { observed }: Look,
-  manifests: Manifests,
-  flags: PlanFlags,
-): Promise<boolean> => {
+const isRehearsed = async (plan: Plan, { observed }: Look, all: Manifests, flags: PlanFlags): Promise<boolean> => {
   if (isEmptyPlan(plan)) return true
+  const manifests = withoutProjects(all, leftOutIds(plan))
   // Loaded only where it is asked for: it brings the whole sandbox.
   const { rehearse } = await import('../rehearse.ts')
   const { outcome, isGood } = await rehearse(plan, observed, manifests)
@@ -168,9 +179,9 @@ type Since = Base & { readonly origin: Origin }
 
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags): Promise<Base> => {
   if (manifests.paths.includes(STDIN)) throw usageError('--base compares files with git, and - reads stdin.')
-  const base = await manifestsAt(ref, manifests)
+  const base = keepShard(await manifestsAt(ref, manifests), manifests.shard)
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
-    print(`Note  The manifests at ${ref} have errors, so every change is shown as introduced.`, process.stderr)
+    print(`Note  The manifests at ${ref} have errors:`, process.stderr)
     reportProblems(base.loaded.diagnostics, base.loaded, { ...flags, format: 'terminal' })
   }
   return { ref, commit: await commitOf(process.cwd(), ref), manifests: base }

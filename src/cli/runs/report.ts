@@ -1,5 +1,7 @@
+import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
-import { jsonPlan, planComment, terminalPlan } from '../../report/index.ts'
+import { originOf } from '../../planner/index.ts'
+import { planComment, terminalPlan } from '../../report/index.ts'
 import { type Merged, mergePlanFiles } from '../../workflow/index.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -23,8 +25,8 @@ const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string 
     return planComment({
       marker: MARKER,
       plan,
-      origin: origin ?? { introduced: plan.changes, drift: [], settled: [] },
-      isPullRequest: origin !== undefined,
+      origin: origin ?? originOf(undefined, plan),
+      ...(origin === undefined ? {} : { introducedBy: 'this pull request' }),
       ...(createdAt === undefined ? {} : { takenAt: createdAt }),
       notes: [],
       whole: 'the plans that this was made of',

@@ -1,5 +1,6 @@
+import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
-import { jsonPlan, markdownPlan, plainText, terminalPlan } from '../../report/index.ts'
+import { markdownPlan, plainText, terminalPlan } from '../../report/index.ts'
 import { readPlanFile } from '../../workflow/index.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -9,7 +10,7 @@ export interface ShowFlags {
   readonly noColor?: boolean | undefined
 }
 
-/** Stale or not: nothing is asked for but the file. */
+/** Needs nothing but the file: whether it is stale is for `apply` to check. */
 export const runShow = async (flags: ShowFlags): Promise<ExitCode> => {
   const { plan, createdAt, espalier, manifests, shard } = await readPlanFile(flags.ref)
   if (flags.format === 'json') {
@@ -24,7 +25,7 @@ export const runShow = async (flags: ShowFlags): Promise<ExitCode> => {
   const part = shard === undefined ? '' : `, shard ${shard}`
   const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`
   print(
-    plainText(`Saved at ${createdAt} by espalier ${espalier}${of}. Whether it is stale, apply will tell.`),
+    plainText(`Saved at ${createdAt} by espalier ${espalier}${of}. espalier apply checks whether it is stale.`),
     process.stderr,
   )
   return EXIT.ok

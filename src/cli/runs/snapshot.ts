@@ -1,11 +1,11 @@
 import { createReadApi, pastOperations, snapshot } from '../../api/index.ts'
-import { PRIVATE, replaceFile } from '../../base/index.ts'
+import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
-import { projectIds } from '../../planner/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { readManifests } from '../manifests.ts'
-import { reportProblems } from '../report-problems.ts'
+import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print } from '../terminal.ts'
 
 export interface SnapshotFlags extends ApiFlags {
@@ -23,15 +23,15 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
   const api = createReadApi(connection.options)
   try {
     const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
-    const withPast = await Promise.all(
-      seen.projects.map(async (project) => ({ ...project, pastOperations: await pastOperations(api, project.id) })),
-    )
+    const withPast = await mapConcurrently(seen.projects, flags.concurrency, async (project) => ({
+      ...project,
+      pastOperations: await pastOperations(api, project.id),
+    }))
     await replaceFile(flags.out, encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
     print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, process.stderr)
-    for (const id of seen.missing) {
-      print(`Error  There is no project ${id}, or the key cannot see it.`, process.stderr)
-    }
-    return seen.missing.length > 0 ? EXIT.error : EXIT.ok
+    const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
+    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' })
+    return unread.length > 0 ? EXIT.error : EXIT.ok
   } finally {
     await api.close()
     await connection.close()

@@ -1,11 +1,13 @@
 import { createReadApi, type ReadApi, snapshot } from '../../api/index.ts'
-import { EXIT, type ExitCode, hasErrors, type Observed, plainJson } from '../../model/index.ts'
-import { statusOf, statusTable } from '../../report/index.ts'
+import type { LoadedManifests } from '../../manifest/index.ts'
+import { EXIT, type ExitCode, hasErrors, type Observed, type Plan, plainJson, plainText } from '../../model/index.ts'
+import { unreadProjects } from '../../planner/index.ts'
+import { claimsOf, statusOf, statusTable } from '../../report/index.ts'
 import { look } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { durationMs, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
-import { reportProblems } from '../report-problems.ts'
+import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf } from '../terminal.ts'
 import { redraw, untilInterrupted } from '../watch.ts'
 
@@ -21,7 +23,9 @@ export interface StatusFlags extends ApiFlags {
 
 interface Seen {
   readonly observed: Observed
-  readonly unmanaged?: ReadonlySet<string>
+  /** Absent where no manifests were read. */
+  readonly plan?: Plan
+  readonly loaded?: LoadedManifests
 }
 
 export const runStatus = async (flags: StatusFlags): Promise<ExitCode> => {
@@ -62,21 +66,25 @@ const byManifests = async (flags: StatusFlags): Promise<((api: ReadApi) => Promi
   }
   return async (api) => {
     const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
-    if (!result.ok) return { observed }
-    return { observed, unmanaged: new Set(result.plan.unmanaged.map(({ compute }) => compute.id ?? '')) }
+    return { observed, plan: result.plan, loaded: manifests.loaded }
   }
 }
 
-const tell = ({ observed, unmanaged }: Seen, flags: StatusFlags): ExitCode => {
-  const context = { takenAt: observed.takenAt, ...(unmanaged === undefined ? {} : { unmanaged }) }
+const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags): ExitCode => {
+  const context = { takenAt: observed.takenAt, ...(plan === undefined ? {} : { claims: claimsOf(plan) }) }
+  const leftOut = plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? [])
   if (flags.format === 'json') {
     const computes = observed.projects.flatMap((project) =>
       project.computes.map((compute) => statusOf(compute, project, context)),
     )
-    print(plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing }, 2))
+    const problems = leftOut.length === 0 ? {} : { leftOut }
+    print(plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2))
   } else print(statusTable(observed.projects, context, styleOf(process.stdout, flags)))
-  for (const id of observed.missing) {
-    print(`Error  There is no project ${id}, or the key cannot see it.`, process.stderr)
+  for (const { project, diagnostics } of leftOut) {
+    if (observed.projects.some(({ id }) => id === project)) {
+      print(plainText(`Error  Which computes of ${project} are managed is not known:`), process.stderr)
+    }
+    reportProblems(diagnostics, loaded ?? NO_FILES, { ...flags, format: 'terminal' })
   }
-  return observed.missing.length > 0 ? EXIT.error : EXIT.ok
+  return leftOut.length > 0 ? EXIT.error : EXIT.ok
 }

@@ -1,5 +1,4 @@
-declare const validate: {
-  (value: unknown): boolean
-  errors?: null | readonly { readonly instancePath: string; readonly message?: string }[]
-}
-export default validate
+import type { Validator } from '../definition/validator.ts'
+
+export declare const document: Validator
+export declare const shared: Validator

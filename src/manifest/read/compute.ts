@@ -1,147 +1,101 @@
 /** Declared computes: `primary`, and each of `replicas`. */
 import { closest } from 'fastest-levenshtein'
-import { isScalar, type Node } from 'yaml'
 import {
-  type DesiredAbsence,
   type DesiredCompute,
   type DesiredShape,
+  isAbsence,
   SCALE_TO_ZERO_NEVER,
+  type SizeTable,
   type Source,
 } from '../../model/index.ts'
-import { ATTRIBUTE_NAMES, type AttributeSet, overlay, readAttributes } from './attributes.ts'
-import { type Entry, list, type ReadContext } from './context.ts'
-import { readBoolean, readName, readPin, readText } from './values.ts'
+import type { BranchValue, ComputeValue, RuleValue } from '../definition/index.ts'
+import { list } from '../words/list.ts'
+import { scaleToZeroProblem } from '../words/specific.ts'
+import type { Tree } from '../yaml/tree.ts'
+import { type AttributeSet, overlay, readAttributes } from './attributes.ts'
 
-/** What lies under every compute of a document. */
+/** What every compute of a document starts from. */
 export interface Base {
   readonly defaults: AttributeSet
   readonly profiles: ReadonlyMap<string, AttributeSet>
 }
 
-/** `protect`, `primary` and `replicas` of a branch or a rule. A rule cannot pin: it speaks of many branches. */
-export const readShape = (
-  context: ReadContext,
-  entries: ReadonlyMap<string, Entry>,
-  base: Base,
-  pinnable: boolean,
-): DesiredShape => {
-  const protect = entries.get('protect')
-  const primaryEntry = entries.get('primary')
-  const primary = primaryEntry && readPrimary(context, primaryEntry, base, pinnable)
-  const replicasEntry = entries.get('replicas')
-  const replicas = replicasEntry === undefined ? [] : readReplicas(context, replicasEntry.value, base, pinnable)
-  if (primary !== undefined && !('absent' in primary)) {
-    const namesake = replicas.find(({ key }) => key === primary.attributes.name)
-    if (namesake !== undefined) {
-      context.diagnostics.push({
-        severity: 'error',
-        code: 'E_NAME_TAKEN',
-        message: `The name \`${namesake.key}\` stands twice on this branch, for the primary and for a replica.`,
-        hint: 'Rename one of the two.',
-        source: primary.sources.name ?? primary.source,
-      })
+/** `protect`, `primary` and `replicas` of a branch or a rule. */
+export const readShape = (tree: Tree, value: BranchValue | RuleValue, base: Base, table: SizeTable): DesiredShape => {
+  const { protect = false, primary: declared, replicas: named = {} } = value
+  const read = (compute: ComputeValue, source: Source): DesiredCompute =>
+    readCompute(tree, compute, source, base, table)
+  const primary =
+    declared === undefined
+      ? undefined
+      : declared === 'absent'
+        ? ({ absent: true, source: tree.source(value, 'primary') } as const)
+        : read(declared, tree.keySource(value, 'primary'))
+  const replicas = Object.entries(named).map(([name, own]): DesiredCompute => {
+    const source = tree.keySource(named, name)
+    const compute = read(own, source)
+    return {
+      ...compute,
+      key: name,
+      attributes: { name, ...compute.attributes },
+      sources: { name: source, ...compute.sources },
     }
-  }
-  return {
-    protect: protect === undefined ? false : (readBoolean(context, protect.value, '`protect`') ?? false),
-    ...(primary === undefined ? {} : { primary }),
-    replicas,
-  }
-}
-
-const readPrimary = (
-  context: ReadContext,
-  { key, keyNode, value }: Entry,
-  base: Base,
-  pinnable: boolean,
-): DesiredCompute | DesiredAbsence | undefined => {
-  if (isScalar(value)) {
-    if (value.value === 'absent') return { absent: true, source: context.source(value) }
-    return context.wrongType(value, `\`${key}\``, 'a map of attributes, or `absent`')
-  }
-  return readCompute(context, { keyNode, value }, base, ['name', ...(pinnable ? ['id'] : [])])
-}
-
-const readReplicas = (
-  context: ReadContext,
-  node: Node | null,
-  base: Base,
-  pinnable: boolean,
-): readonly DesiredCompute[] =>
-  (context.entries(node, '`replicas`') ?? []).flatMap(({ key, keyNode, value }) => {
-    const name = readName(context, keyNode, key)
-    const compute = readCompute(context, { keyNode, value }, base, pinnable ? ['id'] : [])
-    if (compute === undefined || name === undefined) return []
-    return [
-      {
-        ...compute,
-        key: name,
-        attributes: { name, ...compute.attributes },
-        sources: { name: context.source(keyNode), ...compute.sources },
-      },
-    ]
   })
+  if (primary !== undefined && !isAbsence(primary)) checkName(tree, primary, replicas)
+  return { protect, ...(primary === undefined ? {} : { primary }), replicas }
+}
 
-const readCompute = (
-  context: ReadContext,
-  { keyNode, value }: Pick<Entry, 'keyNode' | 'value'>,
-  base: Base,
-  extraKeys: readonly string[],
-): DesiredCompute | undefined => {
-  const entries = context.known(value, 'A compute', [...extraKeys, 'profile', ...ATTRIBUTE_NAMES])
-  if (entries === undefined) return undefined
-  const own = readAttributes(context, entries)
-  const profile = readProfile(context, entries.get('profile'), base)
+const checkName = (tree: Tree, primary: DesiredCompute, replicas: readonly DesiredCompute[]): void => {
+  const namesake = replicas.find(({ key }) => key === primary.attributes.name)
+  if (namesake === undefined) return
+  const message = `The primary and a replica of this branch are both named \`${namesake.key}\`.`
+  tree.report('E_NAME_TAKEN', primary.sources.name ?? primary.source, message, 'Rename one of the two.')
+}
+
+const readCompute = (tree: Tree, value: ComputeValue, source: Source, base: Base, table: SizeTable): DesiredCompute => {
+  const { id, name } = value
+  const profile = value.profile === undefined ? undefined : findProfile(tree, value, value.profile, base)
   const below = profile === undefined ? base.defaults : overlay(base.defaults, profile)
-  const merged = overlay(below, own)
-
-  const nameEntry = entries.get('name')
-  const name = nameEntry && readName(context, nameEntry.value, readText(context, nameEntry.value, '`name`'))
-  const idEntry = entries.get('id')
-  const id = idEntry && readPin(context, idEntry.value)
-  const sources: Record<string, Source> = { ...merged.sources }
-  if (nameEntry !== undefined) sources.name = context.source(nameEntry.value)
-  if (idEntry !== undefined) sources.id = context.source(idEntry.value)
-
-  const source = context.source(keyNode)
+  const merged = overlay(below, readAttributes(tree, value))
   const compute: DesiredCompute = {
     ...(id === undefined ? {} : { id }),
     attributes: { ...(name === undefined ? {} : { name }), ...merged.values },
     ...(merged.restartWindow === undefined ? {} : { restartWindow: merged.restartWindow }),
     source,
-    sources,
+    sources: {
+      ...merged.sources,
+      ...(name === undefined ? {} : { name: tree.source(value, 'name') }),
+      ...(id === undefined ? {} : { id: tree.source(value, 'id') }),
+    },
   }
-  checkScaleToZero(context, compute)
+  checkScaleToZero(tree, compute, table)
   return compute
 }
 
-const readProfile = (context: ReadContext, entry: Entry | undefined, { profiles }: Base): AttributeSet | undefined => {
-  const name = entry && readText(context, entry.value, '`profile`')
-  if (entry === undefined || name === undefined) return undefined
+const findProfile = (tree: Tree, value: object, name: string, { profiles }: Base): AttributeSet | undefined => {
   const profile = profiles.get(name)
   if (profile !== undefined) return profile
   const known = [...profiles.keys()]
-  return context.report(
+  tree.report(
     'E_PROFILE_UNKNOWN',
-    entry.value,
+    tree.source(value, 'profile'),
     known.length === 0
       ? `There is no profile \`${name}\`: none is defined.`
       : `There is no profile \`${name}\`; there is ${list(known)}.`,
     known.length === 0 ? 'Define it under `profiles:`.' : `Did you mean \`${closest(name, known)}\`?`,
   )
+  return undefined
 }
 
-/** Size and scale to zero may come from different places, so they are looked at together. */
-const checkScaleToZero = (context: ReadContext, { attributes, sources, source }: DesiredCompute): void => {
-  const { size, scaleToZero } = attributes
-  const limit = context.sizeTable.scaleToZeroMaxCu
-  if (size === undefined || scaleToZero === undefined || size.max <= limit || scaleToZero === SCALE_TO_ZERO_NEVER)
-    return
-  context.diagnostics.push({
-    severity: 'error',
-    code: 'E_SCALE_TO_ZERO_SIZE',
-    message: `A compute above ${limit} CU never scales to zero, and this one has ${size.max} CU.`,
-    hint: `Write \`scaleToZero: never\`, or a size up to ${limit}.`,
-    source: sources.scaleToZero?.file === source.file ? sources.scaleToZero : (sources.size ?? source),
-  })
+/** Size and scale to zero may come from different places; what one map says of both, the schema checks. */
+const checkScaleToZero = (
+  tree: Tree,
+  { attributes: { size, scaleToZero }, sources, source }: DesiredCompute,
+  table: SizeTable,
+): void => {
+  if (size === undefined || scaleToZero === undefined || scaleToZero === SCALE_TO_ZERO_NEVER) return
+  if (size.max <= table.scaleToZeroMaxCu) return
+  const { code, message, hint } = scaleToZeroProblem(size.max, table)
+  const place = sources.scaleToZero?.file === source.file ? sources.scaleToZero : sources.size
+  tree.report(code, place ?? source, message, hint)
 }

@@ -63,12 +63,12 @@ const flow = ({ min, max }: Size): Written =>
     ['max', max],
   ])
 
-const canSaySize = ({ min, max }: Size): boolean => {
+export const canSaySize = ({ min, max }: Size): boolean => {
   if (sizeStep(min) === undefined || sizeStep(max) === undefined || min > max) return false
   return min === max || (max <= SIZE_TABLE.autoscalingMaxCu && max - min <= SIZE_TABLE.maxSpreadCu)
 }
 
-const canSayTime = (seconds: number, size: Size | undefined): boolean => {
+export const canSayTime = (seconds: number, size: Size | undefined): boolean => {
   if (seconds === SCALE_TO_ZERO_NEVER) return true
   if (size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu) return false
   return (

@@ -1,65 +1,53 @@
-/** The order in which a manifest's keys are read best: who it is, what holds for all of it, what is shared, then what is declared. */
+/** The order and spelling in which a manifest reads best, as its definition has them. */
+import type { JsonSchema } from '../../base/index.ts'
+import { manifestSchema } from '../definition/index.ts'
 
 /** Of a map: its keys in order, and what its values are. Keys that are not named come last, as they are. */
 export interface Shape {
   readonly order: readonly string[]
-  readonly values?: Readonly<Record<string, Shape>>
-  /** Of the value under any key: names are a person's own, and so is their order. */
+  readonly values: Readonly<Record<string, Shape>>
+  /** Of the value under any key, or of a list's items: names are a person's own, and so is their order. */
   readonly each?: Shape
-  /** Keys whose values have one spelling among several that mean the same. */
-  readonly spelling?: Readonly<Record<string, 'duration' | 'number' | 'size'>>
+  /** Of several spellings that mean the same, the one that is written. */
+  readonly spelling?: 'duration' | 'number' | 'size'
 }
 
-const SIZE: Shape = { order: ['min', 'max'], spelling: { min: 'number', max: 'number' } }
-const WINDOW: Shape = { order: ['days', 'from', 'to', 'timezone'] }
+const NOTHING: Shape = { order: [], values: {} }
 
-export const COMPUTE: Shape = {
-  order: [
-    'id',
-    'name',
-    'profile',
-    'size',
-    'scaleToZero',
-    'disabled',
-    'pooler',
-    'passwordlessAccess',
-    'postgres',
-    'restartWindow',
-  ],
-  values: {
-    size: SIZE,
-    pooler: { order: ['enabled', 'mode'] },
-    postgres: { order: ['settings', 'preload'] },
-    restartWindow: WINDOW,
-  },
-  spelling: { size: 'size', scaleToZero: 'duration' },
+const SPELLINGS: Readonly<Record<string, NonNullable<Shape['spelling']>>> = {
+  '#/$defs/size': 'size',
+  '#/$defs/scaleToZero': 'duration',
 }
 
-const COMPUTES = { primary: COMPUTE, replicas: { order: [], each: COMPUTE } }
-const BRANCH: Shape = { order: ['protect', 'primary', 'replicas'], values: COMPUTES }
-const RULE: Shape = { order: ['match', 'except', 'protect', 'primary', 'replicas'], values: COMPUTES }
-
-export const DOCUMENT: Shape = {
-  order: [
-    'version',
-    'project',
-    'extends',
-    'restartWindow',
-    'prune',
-    'parkOn',
-    'defaults',
-    'profiles',
-    'branches',
-    'rules',
-  ],
-  values: {
-    restartWindow: WINDOW,
-    defaults: COMPUTE,
-    profiles: { order: [], each: COMPUTE },
-    branches: { order: [], each: BRANCH },
-    rules: { order: [], each: RULE },
-  },
+const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>): Shape => {
+  const { $ref, then, properties, additionalProperties, items } = schema
+  if (typeof $ref === 'string') {
+    const spelling = SPELLINGS[$ref]
+    const shape = shapeOf(definitions[$ref.slice('#/$defs/'.length)] ?? {}, definitions)
+    return spelling === undefined ? shape : { ...shape, spelling }
+  }
+  // A map, or something plain.
+  if (isSchema(then)) return shapeOf(then, definitions)
+  if (isSchema(properties)) {
+    const values = Object.entries(properties as Readonly<Record<string, JsonSchema>>)
+    return {
+      order: values.map(([key]) => key),
+      values: Object.fromEntries(values.map(([key, value]) => [key, shapeOf(value, definitions)])),
+    }
+  }
+  const each = isSchema(additionalProperties) ? additionalProperties : items
+  if (isSchema(each)) return { ...NOTHING, each: shapeOf(each, definitions) }
+  return schema.$comment === 'E_SIZE_STEP' ? { ...NOTHING, spelling: 'number' } : NOTHING
 }
+
+const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null
+
+const { $defs, ...root } = manifestSchema()
+const DEFINITIONS = $defs as Readonly<Record<string, JsonSchema>>
+
+export const DOCUMENT: Shape = shapeOf(root, DEFINITIONS)
+
+export const COMPUTE: Shape = shapeOf(DEFINITIONS.pinnedPrimary ?? {}, DEFINITIONS)
 
 export const rankOf = (shape: Shape, key: string): number => {
   const rank = shape.order.indexOf(key)

@@ -3,6 +3,7 @@ import { Document } from 'yaml'
 import { plainText } from '../../base/index.ts'
 import { globMatches, type ObservedBranch, type ObservedCompute, type ObservedProject } from '../../model/index.ts'
 import { type Written, writtenOf } from './attributes.ts'
+import { leftOutOf } from './left-out.ts'
 import { compactBelow, toText } from './style.ts'
 
 export interface ExportOptions {
@@ -86,21 +87,27 @@ export const shapeOf = (
     const isNamesake = own.some(
       (other) => other !== compute && other.type === compute.type && other.attributes.name === name,
     )
+    const title = `${compute.type === 'read_write' ? 'primary' : 'replica'} ${compute.id} on ${branch.name}`
+    const unsaid = [...leftOutOf(compute)]
     const id = pin || isNamesake ? [['id', compute.id] as const] : []
     const written: Written = new Map([...id, ...writtenOf(compute.attributes)])
     if (compute.type === 'read_write') {
       // A name stands once on a branch in a manifest; the replica needs it more.
       const isTaken =
         taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
+      if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there has as well`)
       primary =
         name === undefined || isTaken
           ? written
           : new Map<string, unknown>([...id, ['name', name], ...writtenOf(compute.attributes)])
     } else if (name === undefined) {
-      leftOut.push(`replica ${compute.id} on ${branch.name} has no name, and a declared replica has one`)
+      leftOut.push(`${title} has no name, and a declared replica has one`)
+      continue
     } else if (replicas.has(name) || taken.has(name)) {
-      leftOut.push(`replica ${compute.id} on ${branch.name} is named ${name} like another one there`)
+      leftOut.push(`${title} is named ${name} like another one there`)
+      continue
     } else replicas.set(name, written)
+    if (unsaid.length > 0) leftOut.push(`${title}: ${unsaid.join(', ')}`)
   }
   return { branch, replicas, ...(primary === undefined ? {} : { primary }) }
 }

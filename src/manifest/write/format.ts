@@ -59,9 +59,9 @@ const editsOf = (text: string, map: ParsedMap, shape: Shape, canMove: boolean, i
   const inside = map.items.flatMap(({ key, value }): readonly TextEdit[] => {
     if (value === null) return []
     const name = keyOf(key)
-    const spelled = spell(text, key, value, shape.spelling?.[name])
+    const spelled = spell(text, key, value, (shape.each ?? shape.values[name])?.spelling)
     if (spelled !== undefined) return [spelled]
-    const below = shape.each ?? shape.values?.[name]
+    const below = shape.each ?? shape.values[name]
     return below === undefined ? [] : editsBelow(text, value, below, canMove)
   })
   return canMove ? reordered(text, map, shape, inside, isRoot) : inside

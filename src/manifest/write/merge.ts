@@ -79,7 +79,7 @@ class Merging {
       const at = [...path, key]
       if (pair === undefined) added.push([key, value])
       else if (isMap(pair.value) && value instanceof Map) {
-        const below = shape.each ?? shape.values?.[key] ?? { order: [] }
+        const below = shape.each ?? shape.values[key] ?? { order: [], values: {} }
         edits.push(...this.into(pair.value as ParsedMap, value, below, at))
       } else edits.push(this.#replaced(map, pair.key, pair.value, value, at))
     }

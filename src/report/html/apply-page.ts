@@ -1,6 +1,7 @@
 /** An apply as a page: what was planned, and what became of it along time. */
 import {
   type ApplyEvent,
+  type Change,
   isEmptyPlan,
   isScheduled,
   type Observed,
@@ -10,11 +11,12 @@ import {
 } from '../../model/index.ts'
 import { counted } from '../style.ts'
 import { nextSteps, STATUS_WORDS } from '../terminal-outcome.ts'
-import { NO_CHANGES, planLine, time } from '../words.ts'
+import { emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'
 import { type Chart, chart, em, type Lane, laneFacts, type Row } from './chart.ts'
+import { type Effects, effectsOf } from './effects.ts'
 import { filters } from './filters.ts'
 import { byProject } from './foretell.ts'
 import { type Run, type StepRun, whatHappened } from './happened.ts'
@@ -23,7 +25,7 @@ import { type Markup, markup, NOTHING, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 import { projectNames, projectWords } from './plan-page.ts'
 import { runLog } from './run-log.ts'
-import { chips, interruptionsSection, legend, unmanagedSection, warningsSection } from './sections.ts'
+import { chips, interruptionsSection, leftOutSection, legend, unmanagedSection, warningsSection } from './sections.ts'
 import { percent, type Timescale } from './span.ts'
 
 export interface ApplyPage {
@@ -41,6 +43,7 @@ export const applyPage = ({ plan, events, outcome, observed }: ApplyPage, frame:
   const verdict = verdictOf(plan, run, outcome)
   const names = projectNames(plan, observed)
   const isEmpty = isEmptyPlan(plan)
+  const effects = effectsOf(plan, (step) => runOf(run, step).outcome)
   return page(frame, {
     title: `${verdict.words} ${names.slice(0, 3).join(', ')}`,
     command: 'apply',
@@ -50,19 +53,46 @@ export const applyPage = ({ plan, events, outcome, observed }: ApplyPage, frame:
         : markup`Started at <time datetime="${run.startedAt}">${run.startedAt.replace('T', ' ').replace(/\.\d+/, '')}</time>`,
     head: markup`<h1 class="verdict ${verdict.look.tone}">${icon(verdict.look.icon)}${verdict.words}</h1>
 <p class="facts">${planLine(plan.summary)}${isEmpty ? '' : ` ${factsOf(plan, run)}`}</p><p class="projects">${projectWords(names)}</p>
-${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary, plan.changes).map((one) => markup`<li>${one}</li>`)}</ul>`}${whatNow(plan, run, outcome)}`,
+${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).map((one) => markup`<li>${one}</li>`)}</ul>`}${whatNow(plan, run, outcome)}`,
     body: [
+      leftOutSection(plan),
       isEmpty ? NOTHING : stepsSection(plan, run, observed),
       warningsSection(plan),
       isEmpty
         ? NOTHING
-        : markup`<div class="pair-up">${interruptionsSection(plan)}${capacitySection(plan.summary)}</div>`,
+        : markup`<div class="pair-up">${interruptedSections(plan, effects)}${capacitySection(effects)}</div>`,
       filters(plan),
-      changesSection(plan, observed, { extras: extrasOf(run), isDrift: () => undefined }),
+      changesSection(plan, observed, {
+        extras: extrasOf(run),
+        isDrift: () => undefined,
+        facts: (changes) => madeOf(changes, effects),
+      }),
       unmanagedSection(plan.unmanaged),
       isEmpty ? NOTHING : legend(LEGEND),
     ],
   })
+}
+
+const happenedChips = (plan: Plan, { counts, done, uncertain }: Effects): readonly Markup[] => {
+  const refused = plan.summary.refused
+  const loud = uncertain.filter(({ impact }) => isDisruptive(impact)).length
+  const none = loud > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
+  return [
+    ...chips({ ...counts, refused }, done, none),
+    ...(loud > 0 ? [chip(STATUS_LOOKS.failed, `${loud} not known`)] : []),
+  ]
+}
+
+const interruptedSections = (plan: Plan, { done, uncertain }: Effects): Markup => {
+  const loud = uncertain.filter(({ impact }) => isDisruptive(impact))
+  return markup`${interruptionsSection(plan, done, 'Who was interrupted')}${when(loud.length > 0, () =>
+    interruptionsSection(plan, loud, 'Who may have been: the step was sent, and did not end well', 'uncertain'),
+  )}`
+}
+
+const madeOf = (changes: readonly Change[], { done }: Effects): string => {
+  const made = new Set(done.map(({ id }) => id))
+  return `${counted(changes.length, 'change')} planned, ${changes.filter(({ id }) => made.has(id)).length} made`
 }
 
 const NOT_STARTED: StepRun = { moments: [], calls: [], waits: [], operations: [] }
@@ -83,17 +113,35 @@ const verdictOf = (
   run: Run,
   outcome: Outcome | undefined,
 ): { readonly words: string; readonly look: Look } => {
-  if (isEmptyPlan(plan)) return { words: NO_CHANGES, look: STATUS_LOOKS.done }
+  const missing = projectsLeftOut(plan)
+  if (isEmptyPlan(plan)) {
+    return { words: emptyVerdict(plan), look: missing === undefined ? STATUS_LOOKS.done : STATUS_LOOKS.failed }
+  }
   const ends = plan.steps.map((step) => runOf(run, step).outcome?.status)
   const done = ends.filter((status) => status === 'done').length
-  const isWhole = outcome !== undefined && done === ends.length && outcome.converged !== false && !outcome.interrupted
+  const isWhole =
+    missing === undefined &&
+    outcome !== undefined &&
+    done === ends.length &&
+    outcome.converged !== false &&
+    !outcome.interrupted
   const counts = Object.entries(STATUS_WORDS)
     .map(([status, words]) => [ends.filter((one) => one === status).length, words] as const)
     .filter(([count, words]) => count > 0 || words === STATUS_WORDS.done)
     .map(([count, words]) => `${count} ${words}`)
   const untold = ends.filter((status) => status === undefined).length
-  const all = [...counts, ...(untold > 0 ? [`${untold} not known`] : [])].join(', ')
-  if (outcome !== undefined && isScheduled(outcome) && outcome.converged !== false && !outcome.interrupted) {
+  const all = [
+    ...counts,
+    ...(untold > 0 ? [`${untold} not known`] : []),
+    ...(missing === undefined ? [] : [`${missing} left out`]),
+  ].join(', ')
+  if (
+    missing === undefined &&
+    outcome !== undefined &&
+    isScheduled(outcome) &&
+    outcome.converged !== false &&
+    !outcome.interrupted
+  ) {
     return { words: `Apply scheduled: ${all}.`, look: STATUS_LOOKS.scheduled }
   }
   return isWhole
@@ -198,7 +246,7 @@ const extrasOf = (run: Run): StepExtras => ({
   },
   verdict: (step) => {
     const { outcome } = runOf(run, step)
-    if (outcome?.message === undefined || outcome.status === 'done') return NOTHING
+    if (outcome?.message === undefined) return NOTHING
     const look = STATUS_LOOKS[outcome.status]
     return markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${wordsOf({ ...NOT_STARTED, outcome })}</b> ${outcome.message}</span></p>`
   },

@@ -19,7 +19,7 @@ const MEASURES: readonly Measure[] = [
   { name: 'max_connections', unit: '', of: ({ maxConnections }) => one(maxConnections) },
 ]
 
-export const capacitySection = ({ capacity: { before, after } }: PlanSummary): Markup =>
+export const capacitySection = ({ capacity: { before, after } }: Pick<PlanSummary, 'capacity'>): Markup =>
   markup`<section aria-labelledby="capacity"><h2 id="capacity">Capacity</h2>
 <p class="lead">Of all computes of the planned projects, at the upper limits.</p>
 <ul class="measures">${MEASURES.map((measure) => tile(measure, before, after))}</ul></section>`

@@ -12,7 +12,7 @@ const MOST_OPEN = 60
 export const changesSection = (
   plan: Plan,
   observed: Observed | undefined,
-  context: Omit<CardContext, 'numbers'>,
+  context: Omit<CardContext, 'numbers'> & { readonly facts?: (changes: readonly Change[]) => string },
 ): Markup => {
   if (plan.changes.length === 0) return NOTHING
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
@@ -31,7 +31,7 @@ export const changesSection = (
 ${grouped(plan.changes, ({ project }) => project).map((changes) => {
   const id = changes[0]?.project ?? ''
   const name = names.get(id)
-  return markup`<details class="project" data-project="${id}"${when(plan.changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === undefined ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${projectFacts(changes)}</span></summary>
+  return markup`<details class="project" data-project="${id}"${when(plan.changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === undefined ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${(context.facts ?? projectFacts)(changes)}</span></summary>
 ${grouped(changes, ({ branch }) => branch.id).map((own) => branchBlock(own, still, card))}</details>
 `
 })}</section>`

@@ -31,6 +31,7 @@ export const KIND_TONES: Readonly<Record<ChangeKind, Tone>> = {
 export const STATUS_LOOKS: Readonly<Record<StepStatus, Look>> = {
   done: { icon: 'check', tone: 'good' },
   failed: { icon: 'cross', tone: 'bad' },
+  stale: { icon: 'warning', tone: 'warn' },
   skipped: { icon: 'skip', tone: 'quiet' },
   'not-allowed': { icon: 'bar', tone: 'warn' },
   scheduled: { icon: 'clock', tone: 'move' },

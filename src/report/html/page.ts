@@ -23,11 +23,13 @@ export interface PageParts {
 
 /** In the order in which they stand; each is there only where its section is. */
 const PLACES = [
+  ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
   ['interrupts', 'Interruptions'],
   ['capacity', 'Capacity'],
   ['steps', 'Steps'],
   ['changes', 'Branches'],
+  ['released', 'No longer managed'],
   ['unmanaged', 'Not managed'],
   ['legend', 'Legend'],
 ] as const

@@ -1,7 +1,7 @@
 /** A plan as a page to review. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
-import { interruptions, isDisruptive, NO_CHANGES, planLine, time, windowWords } from '../words.ts'
+import { emptyVerdict, interruptions, isDisruptive, planLine, projectsLeftOut, time, windowWords } from '../words.ts'
 import { capacitySection } from './capacity.ts'
 import { NO_EXTRAS } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -11,7 +11,15 @@ import { byProject, foretell, type Schedule, UNKNOWN_MS } from './foretell.ts'
 import { IMPACT_LOOKS, shortImpact } from './looks.ts'
 import { type Markup, markup, NOTHING } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
-import { chips, interruptionsSection, legend, unmanagedSection, warningsSection } from './sections.ts'
+import {
+  chips,
+  interruptionsSection,
+  leftOutSection,
+  legend,
+  releasedSection,
+  unmanagedSection,
+  warningsSection,
+} from './sections.ts'
 
 export interface PlanPageOptions extends PageFrame {
   /** When the snapshot was taken, ISO 8601. */
@@ -28,7 +36,7 @@ export interface PlanPageOptions extends PageFrame {
 
 export const planPage = (plan: Plan, options: PlanPageOptions): string => {
   const isEmpty = isEmptyPlan(plan)
-  const verdict = isEmpty ? NO_CHANGES : planLine(plan.summary)
+  const verdict = isEmpty ? emptyVerdict(plan) : planLine(plan.summary)
   const names = projectNames(plan, options.observed)
   return page(options, {
     title: `${verdict} ${names.slice(0, 3).join(', ')}`,
@@ -38,6 +46,7 @@ export const planPage = (plan: Plan, options: PlanPageOptions): string => {
 <p class="facts">${facts(plan)}</p><p class="projects">${projectWords(names)}</p>
 ${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary, plan.changes).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
     body: [
+      leftOutSection(plan),
       warningsSection(plan),
       isEmpty
         ? NOTHING
@@ -45,6 +54,7 @@ ${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chi
       isEmpty ? NOTHING : stepsSection(plan, options),
       filters(plan),
       changesSection(plan, options.observed, { extras: NO_EXTRAS, isDrift: driftOf(options.since?.origin) }),
+      releasedSection(options.since?.origin.released ?? []),
       unmanagedSection(plan.unmanaged),
       isEmpty ? NOTHING : legend([]),
     ],
@@ -72,16 +82,17 @@ const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
 
 const facts = (plan: Plan): string => {
   const { summary } = plan
-  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed.`
+  const missing = projectsLeftOut(plan)
+  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed${missing === undefined ? '' : `; ${missing} left out`}.`
   return isEmptyPlan(plan) ? counts : `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}`
 }
 
 const sinceWords = (since: PlanPageOptions['since']): Markup => {
   if (since === undefined) return NOTHING
-  const { introduced, drift, settled } = since.origin
+  const { introduced, drift, settled, released, gaps = [] } = since.origin
   const settledWords =
     settled.length === 0 ? '' : ` The manifests now accept drift of ${counted(settled.length, 'compute')}.`
-  return markup`<p class="since">Introduced since <code>${since.ref}</code>: ${counted(introduced.length, 'change')}. Drift that was already there: ${counted(drift.length, 'change')}.${settledWords}</p>`
+  return markup`<p class="since">Introduced since <code>${since.ref}</code>: ${counted(introduced.length, 'change')}. Drift that was already there: ${counted(drift.length, 'change')}.${settledWords}${released.length === 0 ? '' : ` No longer managed: ${counted(released.length, 'compute')}.`}${gaps.map((gap) => ` ${gap}`)}</p>`
 }
 
 const driftOf = (origin: Origin | undefined) => {

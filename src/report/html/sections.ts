@@ -1,16 +1,18 @@
 /** The short parts around the drawings. */
 import {
   type Change,
+  type ChangeCounts,
   type ChangeKind,
   CONSENTS,
+  type Diagnostic,
   IMPACT_WORDS,
   IMPACTS,
   type Plan,
-  type PlanSummary,
+  type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
 import { counted, group } from '../style.ts'
-import { computeTitle, impactWords, isDisruptive, place, SYMBOLS } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, place, projectsLeftOut, RELEASED_HINT, SYMBOLS } from '../words.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
@@ -18,7 +20,12 @@ import { type Markup, markup, NOTHING, when } from './markup.ts'
 const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
-export const chips = (summary: PlanSummary, changes: readonly Change[]): readonly Markup[] => {
+/** @param none what is said where nobody notices anything. */
+export const chips = (
+  summary: ChangeCounts,
+  changes: readonly Change[],
+  none = IMPACT_WORDS.none,
+): readonly Markup[] => {
   const deletes = changes.filter(({ kind }) => kind === 'delete').length
   const all: readonly (readonly [number, Look, string])[] = [
     [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
@@ -30,28 +37,52 @@ export const chips = (summary: PlanSummary, changes: readonly Change[]): readonl
     [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused by protection`],
   ]
   const told = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
-  return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, IMPACT_WORDS.none)]
+  return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, none)]
 }
 
 export const warningsSection = ({ warnings }: Plan): Markup =>
   when(
     warnings.length > 0,
     () => markup`<section aria-labelledby="warnings" class="warnings"><h2 id="warnings">${counted(warnings.length, 'warning')}</h2>
-<ul>${warnings.map(
-      ({ code, message, hint, source }) =>
-        markup`<li>${icon('warning')}<p><b>${code}</b> ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : markup` <code>${place(source)}</code>`}</p></li>
-`,
-    )}</ul></section>`,
+<ul>${warnings.map(diagnosticItem)}</ul></section>`,
   )
 
-/** Who notices, the worst first. */
-export const interruptionsSection = ({ changes, projects }: Plan): Markup => {
-  const loud = changes
-    .map((change, index) => ({ change, number: index + 1 }))
+const diagnosticItem = ({ code, message, hint, source }: Diagnostic): Markup =>
+  markup`<li>${icon('warning')}<p><b>${code}</b> ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : markup` <code>${place(source)}</code>`}</p></li>
+`
+
+export const leftOutSection = (plan: Plan): Markup =>
+  when(
+    plan.leftOut !== undefined,
+    () => markup`<section aria-labelledby="left-out" class="warnings"><h2 id="left-out">Left out: ${projectsLeftOut(plan) ?? ''} could not be planned</h2>
+${plan.leftOut?.map(({ project, diagnostics }) => markup`<h3>Project <code>${project}</code></h3><ul>${diagnostics.map(diagnosticItem)}</ul>`)}</section>`,
+  )
+
+export const releasedSection = (released: readonly ReleasedCompute[]): Markup => {
+  if (released.length === 0) return NOTHING
+  const shown = released.slice(0, MOST_UNMANAGED)
+  return markup`<section aria-labelledby="released"><h2 id="released">No longer managed: ${counted(released.length, 'compute')}</h2><p class="lead">${RELEASED_HINT}</p>
+<ul class="still">${shown.map(
+    ({ branch, compute, project, source }) =>
+      markup`<li>${icon('ring')}<span>${computeTitle(compute)} on ${branch.name}</span> <code>${compute.id ?? ''}</code> <span>${compute.state ?? ''}</span> <em>${project}</em> <span>was declared at <code>${place(source)}</code></span></li>
+`,
+  )}</ul>${when(released.length > shown.length, () => markup`<p class="lead">and ${group(released.length - shown.length)} more</p>`)}</section>`
+}
+
+/** Who notices, the worst first. @param noticed those of the plan's changes that it is about. */
+export const interruptionsSection = (
+  { changes, projects }: Plan,
+  noticed: readonly Change[] = changes,
+  title = 'Who is interrupted',
+  id = 'interrupts',
+): Markup => {
+  const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
+  const loud = noticed
+    .map((change) => ({ change, number: numbers.get(change.id) ?? 0 }))
     .filter(({ change }) => isDisruptive(change.impact))
     .toSorted((a, b) => IMPACTS.indexOf(b.change.impact) - IMPACTS.indexOf(a.change.impact))
   const shown = loud.slice(0, MOST_NAMED)
-  return markup`<section aria-labelledby="interrupts"><h2 id="interrupts">Who is interrupted</h2>
+  return markup`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${
   loud.length === 0
     ? markup`<p class="lead">Nobody.</p>`

@@ -20,16 +20,27 @@ export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): reado
     ...(source === undefined ? {} : { file: source.file, line: source.line, column: source.column }),
   }))
 
-/** Of what restarts, deletes, moves or otherwise interrupts; the worst first. */
-export const changeAnnotations = (changes: readonly Change[]): readonly Annotation[] =>
-  changes
+/**
+ * Of what restarts, deletes, moves or otherwise interrupts; the worst first.
+ *
+ * @param drift those of them that were there before, and are marked as such.
+ */
+export const changeAnnotations = (
+  changes: readonly Change[],
+  drift: readonly Pick<Change, 'id'>[] = [],
+): readonly Annotation[] => {
+  const drifted = new Set(drift.map(({ id }) => id))
+  return changes
     .filter(({ impact, refused }) => impact !== 'none' || refused !== undefined)
     .toSorted((a, b) => IMPACTS.indexOf(b.impact) - IMPACTS.indexOf(a.impact))
     .map((change) => ({
       level: 'warning',
       title: plainText(`${computeTitle(change.compute)} on ${change.branch.name}`),
-      message: plainText(`${impactWords(change)}${change.refused === undefined ? '' : `; refused: ${change.refused}`}`),
+      message: plainText(
+        `${drifted.has(change.id) ? 'existing drift: ' : ''}${impactWords(change)}${change.refused === undefined ? '' : `; refused: ${change.refused}`}`,
+      ),
       ...(change.source === undefined
         ? {}
         : { file: change.source.file, line: change.source.line, column: change.source.column }),
     }))
+}

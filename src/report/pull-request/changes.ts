@@ -3,21 +3,23 @@ import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, IMPACTS } from '../../model/index.ts'
 import { fenced, linked, literal } from '../markdown.ts'
-import { computeTitle, impactWords, isDisruptive, isOfFleet, SYMBOLS, windowWords } from '../words.ts'
+import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words.ts'
 import type { Frame } from './view.ts'
 
 /** A row each, by project and branch, as they stand in the plan. */
-export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>): string => {
-  const withProject = new Set(changes.map(({ project }) => project)).size > 1
-  const head = ['', ...(withProject ? ['project'] : []), 'branch', 'compute', 'change', 'what it does', 'declared']
+export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
+  // Five columns at most: GitHub cuts a wider table off.
+  const head = ['', 'branch', 'compute', 'change', 'what it does']
   const rows = changes.map((change) => [
     `\`${SYMBOLS[change.kind]}\``,
-    ...(withProject ? [literal(change.project)] : []),
-    literal(change.branch.name),
-    `${literal(computeTitle(change.compute))}${change.compute.id === undefined ? '' : `<br>${literal(change.compute.id)}`}`,
+    [change.branch.name, ...(withProject ? [change.project] : [])].map(literal).join('<br>'),
+    [
+      literal(computeTitle(change.compute)),
+      ...(change.compute.id === undefined ? [] : [literal(change.compute.id)]),
+      ...placeOf(change, frame),
+    ].join('<br>'),
     whatChanges(change),
     impactCell(change),
-    placeCell(change, frame),
   ])
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
@@ -43,11 +45,12 @@ const impactCell = (change: Change): string => {
   ].join('<br>')
 }
 
-const placeCell = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): string => {
-  if (source === undefined) return 'nowhere'
+/** Where it is declared; empty for a prune. */
+const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
+  if (source === undefined) return ['not declared']
   const shown = literal(`${source.file}:${source.line}`)
   const link = linkTo?.(source.file, source.line)
-  return linked(shown, link)
+  return [linked(shown, link)]
 }
 
 /** The worst first; of equal ones the plan's order. */
@@ -57,8 +60,8 @@ export const worstFirst = (changes: readonly Change[]): readonly Change[] =>
 const rank = ({ impact, refused }: Change): number => IMPACTS.indexOf(impact) + (refused === undefined ? 0 : 0.5)
 
 /** Computes in the words of the manifest, as they are and as they will be: branch by branch, which keeps it linear. */
-export const yamlDiff = (changes: readonly Change[]): string => {
-  const [before, after] = [treeOf(changes, 'before'), treeOf(changes, 'after')]
+export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
+  const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
   const branches = [...new Set([...before.keys(), ...after.keys()])]
   return fenced(
     'diff',
@@ -83,9 +86,8 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
 }
 
 /** What stands under each branch. */
-const treeOf = (changes: readonly Change[], side: Side): ReadonlyMap<string, Tree> => {
+const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
-  const isFleet = isOfFleet(changes)
   for (const change of changes) {
     const { kind, compute, project } = change
     const isThere = side === 'before' ? kind !== 'create' : kind !== 'delete'
@@ -99,11 +101,17 @@ const treeOf = (changes: readonly Change[], side: Side): ReadonlyMap<string, Tre
     put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
     for (const attribute of change.attributes) {
       const value = attribute[side]
-      if (value !== undefined) put(tree, [...slot, ...attribute.path.split('.')], value)
+      if (value !== undefined) put(tree, [...slot, ...keysOf(attribute.path)], value)
     }
   }
   return trees
 }
+
+/** A setting's own name may have dots, as `app.jwt_secret` has: it is one key. */
+const keysOf = (path: string): readonly string[] =>
+  path.startsWith(SETTINGS) ? [...SETTINGS.split('.').slice(0, -1), path.slice(SETTINGS.length)] : path.split('.')
+
+const SETTINGS = 'postgres.settings.'
 
 /** Names come from elsewhere: none of them may mean something to the object. */
 const emptyTree = (): Tree => Object.create(null)

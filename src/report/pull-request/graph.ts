@@ -1,7 +1,7 @@
 /** The order of steps as a graph that GitHub draws. */
 import type { Plan } from '../../model/index.ts'
 import { mermaidText } from '../markdown.ts'
-import { isDisruptive, stepTitle } from '../words.ts'
+import { isDisruptive, isOfFleet, stepTitle } from '../words.ts'
 
 /** More nodes than this are no picture any more. */
 const MOST_STEPS = 25
@@ -11,8 +11,9 @@ export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const isFleet = isOfFleet(plan.steps)
   const nodes = plan.steps.map((step, index) => {
-    const label = `${index + 1}. ${stepTitle(step, changes)}`
+    const label = `${index + 1}. ${stepTitle(step, changes, isFleet)}`
     return `  s${index + 1}["${mermaidText(label)}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
   })
   const last = new Map<string, number>()

@@ -1,37 +1,44 @@
 /** What became of the merge: every step, and what to do about those that are not done. */
 import { isScheduled, type StepOutcome } from '../../model/index.ts'
-import { literal } from '../markdown.ts'
+import { heading, literal } from '../markdown.ts'
 import { counted } from '../style.ts'
 import { isOfFleet, stepTitle, time } from '../words.ts'
+import { leftOutPart, leftOutWords } from './coverage.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import type { OutcomeView } from './view.ts'
 
 const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
   done: '✅ done',
   failed: '❌ failed',
+  stale: '⚠️ stale',
   skipped: '⏭️ skipped',
   'not-allowed': '🚫 not allowed',
   scheduled: '🕑 scheduled',
 }
 
+/** Of what is left to do, so many are listed. */
+const LEFT = 10
+
 /** Steps that are done are dropped first, where not all fits. */
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
   const { steps } = view.outcome
   const open = steps.filter(({ status }) => status !== 'done')
+  const withReasons = fits(render(view, [], true), limit)
   for (const shown of [steps, open]) {
-    const text = render(view, shown)
+    const text = render(view, shown, withReasons)
     if (fits(text, limit)) return text
   }
   let [low, high] = [0, open.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (fits(render(view, open.slice(0, middle)), limit)) low = middle
+    if (fits(render(view, open.slice(0, middle), withReasons), limit)) low = middle
     else high = middle - 1
   }
-  return render(view, open.slice(0, low))
+  return render(view, open.slice(0, low), withReasons)
 }
 
-const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
+/** @param withReasons of the projects left out. */
+const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
   const { outcome, plan } = view
   const done = outcome.steps.filter(({ status }) => status === 'done').length
   const all = outcome.steps.length
@@ -44,10 +51,17 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[]): string => {
           ? `applied as far as restart windows let it, ${done} of ${counted(all, 'step')} done`
           : `applied in part, ${done} of ${counted(all, 'step')} done`
   const rest = all - shown.length
+  const leftOut = leftOutWords(plan)
   const parts = [
     view.marker,
-    `### Espalier: ${title}`,
-    ...(outcome.converged === false ? ['A plan made afterwards is **not** empty: apply again.'] : []),
+    heading(view, `${title}${leftOut === undefined ? '' : `. ${leftOut}`}`),
+    ...leftOutPart(view, withReasons),
+    ...(outcome.converged === false
+      ? [
+          'A plan made afterwards is **not** empty: apply again.',
+          ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, LEFT),
+        ]
+      : []),
     ...(outcome.interrupted ? ['It was interrupted: apply again to converge.'] : []),
     ...(shown.length === 0 ? [] : [table(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),

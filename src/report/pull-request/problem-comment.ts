@@ -1,6 +1,6 @@
 /** In the place of a plan: what is wrong with the manifests. */
 import type { Diagnostic } from '../../model/index.ts'
-import { linked, literal } from '../markdown.ts'
+import { heading, linked, literal } from '../markdown.ts'
 import { counted } from '../style.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
 import type { ProblemView } from './view.ts'
@@ -28,7 +28,7 @@ const render = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: nu
   const rest = diagnostics.length - shown
   const parts = [
     view.marker,
-    `### Espalier: ${counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`}`,
+    heading(view, counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`),
     ...view.notes.map((note) => `> ${note}`),
     ...(shown === 0
       ? []

@@ -2,6 +2,8 @@
 import type { Diagnostic, Origin, Outcome, Plan } from '../../model/index.ts'
 
 export interface Frame {
+  /** Which of several plans this is, for the heading; absent: the only one. */
+  readonly name?: string
   /** First line of the comment, by which the next run finds it: an HTML comment. */
   readonly marker: string
   /** The commit that was looked at. */
@@ -17,8 +19,10 @@ export interface PlanView extends Omit<Frame, 'commit'> {
   readonly commit?: string
   readonly plan: Plan
   readonly origin: Origin
-  /** Whether it is about a pull request; else it is about the project as it is. */
-  readonly isPullRequest: boolean
+  /** What introduces the changes; absent: nothing does, this is about the project as it is. */
+  readonly introducedBy?: 'this pull request' | 'this merge group'
+  /** Shards of the fleet that have no plan: what they change is not known. */
+  readonly missing?: readonly string[]
   /** When the snapshot was taken, ISO 8601; where it is known. */
   readonly takenAt?: string
   /** What a reader should know about how this came about: Markdown of our own, one sentence each. */
@@ -33,4 +37,18 @@ export interface ProblemView extends Frame {
 export interface OutcomeView extends Frame {
   readonly plan: Plan
   readonly outcome: Outcome
+}
+
+export interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
+  /** What failed: `plan`, `apply`. */
+  readonly what: string
+  /** A word of our own. */
+  readonly reason: string
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  /** Whether it replaces what an earlier run showed. */
+  readonly isOutOfDate: boolean
+  /** Address of the workflow's run. */
+  readonly run?: string
 }

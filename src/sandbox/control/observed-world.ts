@@ -49,9 +49,10 @@ const toRecord = (compute: ObservedCompute, projectId: string, now: number): Com
     ...(name === undefined ? {} : { name }),
     ...size,
     suspendTimeoutSeconds: scaleToZero ?? SCALE_TO_ZERO_DEFAULT,
-    settings: attributesToWire(compute.attributes, ['postgresSettings', 'postgresPreload']).settings ?? {
-      pg_settings: {},
-    },
+    settings: compute.settings ??
+      attributesToWire(compute.attributes, ['postgresSettings', 'postgresPreload']).settings ?? {
+        pg_settings: {},
+      },
     disabled: disabled ?? false,
     poolerEnabled: poolerEnabled ?? false,
     passwordlessAccess: passwordlessAccess ?? false,

@@ -2,7 +2,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
-import { manifestSchema } from './manifest-schema.ts'
+import { manifestSchema, SHARED_SCHEMA } from './manifest.ts'
+import { AJV_OPTIONS } from './options.ts'
 
 /** ajv refers to two small helpers of its own by `require`, which an ES module does not have; bundlers want imports. */
 const HELPERS = {
@@ -23,14 +24,14 @@ const withImports = (code: string): string => {
   return `${imports.join('')}${linked}`
 }
 
-/** The source of an ES module whose default export validates a manifest document. */
+/** The source of an ES module that exports a validator of manifests and one of shared files. */
 export const standaloneValidator = (table: SizeTable): string => {
-  const ajv = new Ajv2020({
-    code: { source: true, esm: true },
-    inlineRefs: false,
-    strictTypes: false,
-    strictRequired: false,
+  const ajv = new Ajv2020({ ...AJV_OPTIONS, code: { source: true, esm: true } })
+  const schemas = { document: manifestSchema(table), shared: SHARED_SCHEMA }
+  const ids = Object.entries(schemas).map(([name, schema]) => {
+    ajv.addSchema(schema, name)
+    return [name, name] as const
   })
   const generate = standalone.default ?? standalone
-  return `${withImports(generate(ajv, ajv.compile(manifestSchema(table))))}\n`
+  return `${withImports(generate(ajv, Object.fromEntries(ids)))}\n`
 }

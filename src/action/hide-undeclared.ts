@@ -1,0 +1,174 @@
+/**
+ * What an untrusted pull request must not learn of the live projects: values of Postgres settings that it did not write
+ * itself, and names of branches and computes that neither the base nor the pull request itself declares by name. Whoever
+ * opens a pull request reads its comment and its log, and could otherwise ask for both by declaring something harmless.
+ */
+import {
+  type AttributeChange,
+  type BranchName,
+  type Change,
+  type Desired,
+  type DesiredCompute,
+  type Diagnostic,
+  globMatcher,
+  type Observed,
+  type Origin,
+  type Plan,
+  type PlannedCompute,
+  type Step,
+} from '../model/index.ts'
+
+/** What could be an id or a host. */
+const WORD = /\w[\w.-]*\w/g
+
+/** In the place of a live value. */
+const HIDDEN = '(hidden)'
+
+export interface Shown {
+  readonly plan: Plan
+  readonly origin: Origin
+}
+
+export interface Hiding {
+  shown(all: Shown): Shown
+  diagnostics(all: readonly Diagnostic[]): readonly Diagnostic[]
+}
+
+export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hiding => {
+  const branchIsDeclared = new Map(observed.projects.map(({ id }) => [id, declaredBranches(id, base, head)]))
+  const branches = observed.projects.flatMap(({ id, branches: all }) =>
+    all.filter(({ name, id: branch }) => branchIsDeclared.get(id)?.(name, branch) !== true),
+  )
+  const hiddenIds = new Set(branches.map(({ id }) => id))
+  const declared = [base, head].flatMap(declaredComputes)
+  const pinned = new Set(declared.flatMap(({ id }) => id ?? []))
+  const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
+
+  const computes = observed.projects.flatMap((project) => project.computes)
+  // Messages quote names; ids and hosts stand bare.
+  const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
+    name === undefined || names.has(name) ? [] : [`\`${name}\``],
+  )
+
+  const branchOf = (branch: BranchName): BranchName =>
+    hiddenIds.has(branch.id) ? { id: branch.id, name: branch.id } : branch
+  /** @param claimed ids of computes that a declaration stands for. */
+  const textWithout = (claimed: ReadonlySet<string>) => {
+    const bare = new Set(
+      computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),
+    )
+    return (text: string): string =>
+      quoted
+        .reduce((shown, name) => shown.replaceAll(name, HIDDEN), text)
+        .replace(WORD, (word) => (bare.has(word) ? HIDDEN : word))
+  }
+
+  const computeOf = (compute: PlannedCompute): PlannedCompute => {
+    const { name, ...rest } = compute
+    return name === undefined || names.has(name) ? compute : rest
+  }
+  const attributeOf = (attribute: AttributeChange): AttributeChange => {
+    const { path, before } = attribute
+    const isLive = path.startsWith(POSTGRES) || (path === 'name' && before !== undefined && !names.has(before))
+    return isLive && before !== undefined ? { ...attribute, before: HIDDEN } : attribute
+  }
+
+  const diagnosticOf =
+    (without: (text: string) => string) =>
+    (diagnostic: Diagnostic): Diagnostic => ({
+      ...diagnostic,
+      message: without(diagnostic.message),
+      ...(diagnostic.hint === undefined ? {} : { hint: without(diagnostic.hint) }),
+    })
+
+  return {
+    diagnostics: (all) => all.map(diagnosticOf(textWithout(new Set()))),
+    shown: ({ plan, origin }) => {
+      const claimed = new Set(
+        plan.changes.filter(({ source }) => source !== undefined).flatMap(({ compute: { id } }) => id ?? []),
+      )
+      const without = textWithout(claimed)
+      const common = <T extends Change | Step>(one: T): T => ({
+        ...one,
+        branch: branchOf(one.branch),
+        compute: computeOf(one.compute),
+        ...(one.refused === undefined ? {} : { refused: without(one.refused) }),
+      })
+      const changeOf = (change: Change): Change => ({
+        ...common(change),
+        ...(change.from === undefined ? {} : { from: branchOf(change.from) }),
+        attributes: change.attributes.map(attributeOf),
+      })
+      return {
+        plan: {
+          ...plan,
+          changes: plan.changes.map(changeOf),
+          steps: plan.steps.map((step) => withoutSettings(common(step))),
+          unmanaged: [],
+          warnings: plan.warnings.map(diagnosticOf(without)),
+          ...(plan.leftOut === undefined
+            ? {}
+            : {
+                leftOut: plan.leftOut.map(({ project, diagnostics }) => ({
+                  project,
+                  diagnostics: diagnostics.map(diagnosticOf(without)),
+                })),
+              }),
+        },
+        origin: {
+          introduced: origin.introduced.map(changeOf),
+          drift: origin.drift.map(changeOf),
+          settled: origin.settled.map(changeOf),
+          // The base declares them, but a rule may be all that does.
+          released: origin.released.map((one) => ({
+            ...one,
+            branch: branchOf(one.branch),
+            compute: computeOf(one.compute),
+          })),
+          ...(origin.gaps === undefined ? {} : { gaps: origin.gaps }),
+        },
+      }
+    },
+  }
+}
+
+/** Whether a branch's name may be shown: a rule of the pull request, which could match all of them, does not count. */
+const declaredBranches = (project: string, base: Desired, head: Desired): ((name: string, id: string) => boolean) => {
+  const of = ({ documents }: Desired) => documents.filter((document) => document.project === project)
+  const named = new Set(
+    [...of(base), ...of(head)].flatMap(({ branches, parkOn }) => [
+      ...branches.map(({ ref }) => ref),
+      ...(parkOn === undefined ? [] : [parkOn.ref]),
+    ]),
+  )
+  const baseIds = new Set(of(base).flatMap(({ branches }) => branches.map(({ ref }) => ref)))
+  const rules = of(base).flatMap((document) =>
+    document.rules.map(({ match, except }) => ({
+      matches: globMatcher(match),
+      exceptions: except.map(globMatcher),
+    })),
+  )
+  return (name, id) =>
+    named.has(name) ||
+    baseIds.has(id) ||
+    rules.some(({ matches, exceptions }) => matches(name) && !exceptions.some((isException) => isException(name)))
+}
+
+const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
+  documents
+    .flatMap(({ branches, rules }) => [...branches, ...rules])
+    .flatMap(({ primary, replicas }) => [
+      ...(primary === undefined || 'absent' in primary ? [] : [primary]),
+      ...replicas,
+    ])
+
+/** Settings and preloaded libraries. */
+const POSTGRES = 'postgres.'
+
+/** A request carries the live settings that nobody declares along with the others. */
+const withoutSettings = (step: Step): Step => {
+  const endpoint = step.request.body?.endpoint
+  if (endpoint === undefined || !('settings' in endpoint)) return step
+  const { settings: _settings, ...rest } = endpoint
+  return { ...step, request: { ...step.request, body: { endpoint: rest } } }
+}

@@ -1,0 +1,52 @@
+/** A run that ends without a result: nothing of an earlier run may stand as if it were this one's. */
+import { EspalierError } from '../model/index.ts'
+import { failureComment, plainText, SUMMARY_LIMIT } from '../report/index.ts'
+import { type FailureReason, reasonOfError } from './failure.ts'
+import { GitHubError } from './github.ts'
+import { comment, frameOf, type Job, pullRequestOf } from './job.ts'
+import type { Runner } from './runner.ts'
+
+/** As an annotation of the step. */
+export const annotateError = (runner: Runner, error: unknown): void => {
+  if (error instanceof EspalierError) {
+    runner.error(error.code, plainText(error.hint === undefined ? error.message : `${error.message} ${error.hint}`))
+    return
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  runner.error('Bug', `This is a bug in espalier: ${message}. Please report it at the issue tracker of the project.`)
+}
+
+/** In the summary, and in a comment that is there from an earlier run; with `comment: always` in a new one. */
+export const reportFailure = async (job: Job, error: unknown): Promise<FailureReason> => {
+  const reason = reasonOfError(error)
+  const kind = job.inputs.command === 'apply' ? 'outcome' : 'plan'
+  const view = {
+    ...frameOf(job, kind),
+    what: kind === 'outcome' ? 'apply' : 'plan',
+    reason,
+    ...wordsOf(error),
+    ...runAddress(job),
+  }
+  job.runner.summary(failureComment({ ...view, isOutOfDate: false }, SUMMARY_LIMIT))
+  try {
+    const issue = await pullRequestOf(job)
+    await comment(job, issue, kind, (limit) => failureComment({ ...view, isOutOfDate: true }, limit), true)
+  } catch (second) {
+    if (!(second instanceof EspalierError) && !(second instanceof GitHubError)) throw second
+    // The first failure is what a person must look at.
+    job.runner.warning(`The comment could not be brought up to date. ${second.message}`)
+  }
+  return reason
+}
+
+/** What a bug says is for the log, where the runner masks secrets. */
+const wordsOf = (error: unknown): { readonly code: string; readonly message: string; readonly hint?: string } =>
+  error instanceof EspalierError
+    ? { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }
+    : { code: 'Bug', message: 'This is a bug in espalier: the log has its message.' }
+
+const runAddress = ({ env, event }: Job): { readonly run?: string } => {
+  const { GITHUB_SERVER_URL: server = '', GITHUB_RUN_ID: id = '' } = env
+  const isKnown = URL.canParse(server) && /^\d+$/.test(id) && event.repository !== ''
+  return isKnown ? { run: `${server}/${event.repository}/actions/runs/${id}` } : {}
+}

@@ -1,0 +1,44 @@
+/** The plans of a fleet's shards as one plan, one comment and one set of outputs. No network but for the comment, no key. */
+import { glob } from 'tinyglobby'
+import { jsonPlan } from '../apply/index.ts'
+import { EspalierError } from '../model/index.ts'
+import { originOf } from '../planner/index.ts'
+import { mergePresentPlans } from '../workflow/index.ts'
+import type { Ending, Job } from './job.ts'
+import { introducerOf, setOutputs, showPlan } from './run-plan.ts'
+import { stepFiles, writeFile } from './step-files.ts'
+
+const NO_BASE = 'The plans were made without a base, so drift is shown as introduced.'
+
+export const runMerge = async (job: Job): Promise<Ending> => {
+  const { inputs, runner, cwd } = job
+  if (inputs.planFile === '') {
+    throw new EspalierError('E_INPUT', 'The command merge needs the input plan-file.', {
+      hint: 'Give the JSON plans of all shards, as files or globs: plans/*.json',
+    })
+  }
+  const patterns = inputs.planFile.split(/\s+/)
+  const paths = (await glob(patterns, { cwd, absolute: true, expandDirectories: false })).sort()
+  if (paths.length === 0) {
+    throw new EspalierError('E_MERGE', `There is no plan at ${inputs.planFile}, so nothing is known of any shard.`, {
+      hint: 'See why the jobs that plan the shards have failed.',
+    })
+  }
+  const { plan, origin, missing, createdAt } = await mergePresentPlans(paths)
+  const introducedBy = introducerOf(job)
+  // What is known of a part only would read as if it were all.
+  if (missing.length === 0) {
+    setOutputs(job, plan, introducedBy === undefined ? plan.changes.length : origin?.drift.length)
+    const path = stepFiles(job).view
+    writeFile(path, jsonPlan(plan, origin === undefined ? {} : { origin }))
+    runner.output('json-plan-path', path)
+  }
+  return showPlan(job, {
+    plan,
+    origin: origin ?? originOf(undefined, plan),
+    notes: introducedBy !== undefined && origin === undefined ? [NO_BASE] : [],
+    missing,
+    ...(createdAt === undefined ? {} : { takenAt: createdAt }),
+    ...(introducedBy === undefined ? {} : { introducedBy }),
+  })
+}

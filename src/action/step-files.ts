@@ -1,0 +1,28 @@
+/** The files of a step: in a folder of its own, so that no other step of the job writes to them. */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { PRIVATE } from '../base/index.ts'
+import type { Job } from './job.ts'
+
+export interface StepFiles {
+  /** Where the saved plan goes, unless the step says. */
+  readonly plan: string
+  /** Where the plan as JSON goes. */
+  readonly view: string
+}
+
+/** Named by label and shard, so that artifacts of several jobs can be put into one folder. */
+export const stepFiles = ({ env, inputs: { label, shard } }: Job): StepFiles => {
+  const root = env.RUNNER_TEMP || tmpdir()
+  mkdirSync(root, { recursive: true })
+  const folder = mkdtempSync(join(root, 'espalier-'))
+  const part = shard === undefined ? '' : `-${shard.index}-of-${shard.count}`
+  const name = `${label === '' ? 'espalier' : label}${part}`
+  return { plan: join(folder, `${name}.plan.json`), view: join(folder, `${name}.json`) }
+}
+
+export const writeFile = (path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text, { mode: PRIVATE })
+}

@@ -1,0 +1,55 @@
+/** An answer that is not as documented, in plain words: which thing, which field, what it holds, what is expected. */
+import { plainText } from '../model/index.ts'
+
+const LONGEST = 60
+
+/** Of a zod issue; its message says what is expected (wire.ts). */
+export interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+const THINGS: Readonly<Record<string, string>> = {
+  endpoint: 'compute',
+  endpoints: 'compute',
+  branch: 'branch',
+  branches: 'branch',
+  operation: 'operation',
+  operations: 'operation',
+  project: 'project',
+  projects: 'project',
+}
+
+/** `compute ep-a: `autoscaling_limit_min_cu` is "0.25", where a number is expected`. */
+export const oddValue = (body: unknown, { path, message }: Issue): string => {
+  const [first, second] = path
+  const thing = THINGS[String(first)]
+  const length = thing === undefined || path.length < 2 ? 0 : typeof second === 'number' ? 2 : 1
+  const fields = path.slice(length)
+  const value = at(body, path)
+  const what = value === undefined ? 'is missing' : `is ${short(value)}`
+  const field = fields.length === 0 ? '' : `\`${fields.map(String).join('.')}\` `
+  const who = length === 0 ? 'the answer' : `${thing} ${nameOf(at(body, path.slice(0, length)), second)}`
+  return plainText(`${who}: ${field}${what}, where ${message} is expected`)
+}
+
+const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Readonly<Record<PropertyKey, unknown>>)[key]
+        : undefined,
+    body,
+  )
+
+/** By its id where it has one, else by its place in the list. */
+const nameOf = (item: unknown, index: PropertyKey | undefined): string => {
+  const id = at(item, ['id'])
+  if (typeof id === 'string' && id !== '') return id.slice(0, LONGEST)
+  return typeof index === 'number' ? `${index + 1} of the list` : 'without an id'
+}
+
+const short = (value: unknown): string => {
+  const text = JSON.stringify(value)
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+}

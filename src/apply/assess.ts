@@ -1,0 +1,120 @@
+/** Whether a step may be sent: what it changes and relies on, read again and compared with what the plan knew. */
+import type { Moved, ObservedCompute, Step, StepRequest } from '../model/index.ts'
+import type { RunContext } from './context.ts'
+import { findInPlace, findPrimary, type Search } from './find-created.ts'
+import { compare, movedForDelete, unmetBy } from './verify.ts'
+
+export type Assessment =
+  /** As planned. `live` is the compute that the request changes; a create has none. */
+  | { readonly kind: 'send'; readonly body: StepRequest['body']; readonly live?: ObservedCompute }
+  /** Nothing is left to do: by a request of this step whose answer was lost, or by somebody else. */
+  | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
+  | { readonly kind: 'moved'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
+
+/** What became of a compute that is gone. */
+export const DELETED = 'deleted'
+
+/** A read may lag behind what was read before: what looks moved is looked at again. */
+const CONFIRM_DELAYS_MS = [250, 1_000]
+
+/** What one step's own requests may have done so far. */
+export interface Trail extends Search {
+  /** A request of this step is out whose answer was lost: what stands in place of its create is its own. */
+  readonly isLost: boolean
+}
+
+export const assess = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+  for (let round = 0; ; round += 1) {
+    const assessment = await assessOnce(step, context, trail)
+    const delayMs = CONFIRM_DELAYS_MS[round]
+    if (assessment.kind !== 'moved' || delayMs === undefined) return assessment
+    await context.clock.sleep(delayMs, context.abort)
+  }
+}
+
+const assessOnce = (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+  switch (step.kind) {
+    case 'create':
+      return assessCreate(step, context, trail)
+    case 'delete':
+      return assessDelete(step, context, trail)
+    case 'update':
+    case 'move':
+      return assessChange(step, context)
+  }
+}
+
+const assessCreate = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+  const found = await findInPlace(step, context, trail)
+  if (found === undefined) return { kind: 'send', body: step.request.body }
+  if (trail.isLost || unmetBy(found, step.request, undefined).length === 0) return { kind: 'in-effect', compute: found }
+  return taken(step, found)
+}
+
+const taken = (step: Step, { id, type, attributes }: ObservedCompute): Assessment => {
+  const what = type === 'read_write' ? 'primary' : `replica ${attributes.name ?? ''}`.trim()
+  return { kind: 'moved', moved: [{ what: `${what} of ${step.branch.name}`, before: 'none', after: id }], ids: [id] }
+}
+
+const assessDelete = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+  const successor = context.successorOf(step)
+  const [subject, place] = await Promise.all([
+    subjectOf(step, context),
+    successor === undefined ? undefined : findInPlace(successor, context, trail),
+  ])
+  if (subject.kind === 'unknown') return subject.assessment
+  if (subject.kind === 'gone') return { kind: 'in-effect' }
+  const { before, live } = subject
+  const moved = movedForDelete(before, live, successor !== undefined)
+  if (moved.length > 0) return { kind: 'moved', moved: named(moved, context), ids: [live.id] }
+  // Deleted for a successor that finds its place taken, it would be gone for nothing.
+  if (successor !== undefined && place !== undefined && place.id !== live.id) return taken(successor, place)
+  return { kind: 'send', body: undefined, live }
+}
+
+const assessChange = async (step: Step, context: RunContext): Promise<Assessment> => {
+  const { request, compute } = step
+  const fills = request.body?.endpoint.branch_id !== undefined && compute.type === 'read_write'
+  const [subject, primary] = await Promise.all([
+    subjectOf(step, context),
+    fills ? findPrimary(step, context) : undefined,
+  ])
+  if (subject.kind === 'unknown') return subject.assessment
+  const { id = '' } = compute
+  if (subject.kind === 'gone') {
+    return { kind: 'moved', moved: [{ what: 'compute', before: id, after: DELETED }], ids: [id] }
+  }
+  const { before, live } = subject
+  const comparison = compare(request, before, live)
+  if (comparison.kind === 'in-effect') return { kind: 'in-effect', compute: live }
+  if (comparison.kind === 'moved') return { kind: 'moved', moved: named(comparison.moved, context), ids: [id] }
+  if (primary !== undefined) return taken(step, primary)
+  return { kind: 'send', body: comparison.body, live }
+}
+
+type Subject =
+  | { readonly kind: 'live'; readonly before: ObservedCompute; readonly live: ObservedCompute }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unknown'; readonly assessment: Assessment }
+
+/** The compute that a step is about. */
+const subjectOf = async (
+  { project, compute: { id = '' } }: Step,
+  { api, knowledge, abort }: RunContext,
+): Promise<Subject> => {
+  const before = knowledge.before(id)
+  if (before === undefined) {
+    const moved = [{ what: 'compute', before: 'not in the snapshot of the plan', after: id }]
+    return { kind: 'unknown', assessment: { kind: 'moved', moved, ids: [id] } }
+  }
+  const live = await api.getCompute(project, id, { signal: abort })
+  return live === undefined ? { kind: 'gone' } : { kind: 'live', before, live }
+}
+
+/** Branches by their names. */
+const named = (moved: readonly Moved[], { knowledge }: RunContext): readonly Moved[] =>
+  moved.map((one) =>
+    one.what === 'branch'
+      ? { ...one, before: knowledge.branchName(one.before), after: knowledge.branchName(one.after) }
+      : one,
+  )

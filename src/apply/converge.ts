@@ -1,0 +1,92 @@
+/** Whether the projects are as declared once all steps have ended. */
+import {
+  type Change,
+  EspalierError,
+  hasErrors,
+  type ObservedCompute,
+  type Outcome,
+  type Plan,
+  type PlanResult,
+  type StepOutcome,
+} from '../model/index.ts'
+import type { RunContext } from './context.ts'
+
+/** A compute as it was read by its id, which is never older than a list. */
+export interface ReadCompute {
+  readonly project: string
+  readonly id: string
+  /** Absent where it is gone. */
+  readonly compute?: ObservedCompute
+}
+
+/** @param read counts instead of what the list of computes shows. */
+export type Replan = (pinAliases: Readonly<Record<string, string>>, read: readonly ReadCompute[]) => Promise<PlanResult>
+
+/** A list may lag behind what the run has proven by id. */
+const DELAYS_MS = [0, 250, 1_000, 3_000]
+
+export const converge = async (
+  plan: Plan,
+  outcomes: readonly StepOutcome[],
+  aliases: Readonly<Record<string, string>>,
+  replan: Replan,
+  context: RunContext,
+): Promise<Pick<Outcome, 'converged' | 'left'>> => {
+  const done = doneBy(plan, outcomes)
+  if (!outcomes.some(({ status }) => status === 'done') || outcomes.some(({ reason }) => reason === 'auth')) return {}
+  const scheduled = new Set(outcomes.filter(({ status }) => status === 'scheduled').map(({ step }) => step))
+  try {
+    let read: readonly ReadCompute[] = []
+    for (let round = 0; ; round += 1) {
+      const result = await replan(aliases, read)
+      const open = result.ok ? result.plan.steps.filter(({ id }) => !scheduled.has(id)) : []
+      if (result.ok && open.length === 0) return { converged: true }
+      const delayMs = DELAYS_MS[round]
+      // A plan that cannot be made may lack a compute, and does not tell which.
+      const doubtful = result.ok ? open.flatMap(({ change }) => done.get(change) ?? []) : [...done.values()].flat()
+      if (delayMs === undefined || doubtful.length === 0) return { converged: false, left: leftOf(result, scheduled) }
+      await context.clock.sleep(delayMs, context.abort)
+      read = await Promise.all(doubtful.map((one) => readById(one, context)))
+    }
+  } catch (error) {
+    // The outcome must be told even where the project can no longer be read.
+    if (error instanceof EspalierError) return { converged: false, left: [error.message] }
+    throw error
+  }
+}
+
+type Touched = Omit<ReadCompute, 'compute'>
+
+/** The computes of changes that are done: a plan that lists one of these again may rest on an old list. */
+const doneBy = (plan: Plan, outcomes: readonly StepOutcome[]): ReadonlyMap<string, readonly Touched[]> => {
+  const ended = new Map(outcomes.map((outcome) => [outcome.step, outcome]))
+  const done = new Map<string, readonly Touched[]>()
+  const undone = new Set<string>()
+  for (const { id, change, project, compute } of plan.steps) {
+    const outcome = ended.get(id)
+    if (outcome?.status !== 'done') undone.add(change)
+    const computeId = outcome?.computeId ?? compute.id
+    done.set(change, [...(done.get(change) ?? []), ...(computeId === undefined ? [] : [{ project, id: computeId }])])
+  }
+  for (const change of undone) done.delete(change)
+  return done
+}
+
+const readById = async ({ project, id }: Touched, { api, abort }: RunContext): Promise<ReadCompute> => {
+  const compute = await api.getCompute(project, id, { signal: abort })
+  return { project, id, ...(compute === undefined ? {} : { compute }) }
+}
+
+const leftOf = (result: PlanResult, scheduled: ReadonlySet<string>): readonly string[] => {
+  if (!result.ok) return result.diagnostics.filter((one) => hasErrors([one])).map(({ message }) => message)
+  const { changes, steps } = result.plan
+  const open = new Set(steps.filter(({ id }) => !scheduled.has(id)).map(({ change }) => change))
+  return changes.filter(({ id }) => open.has(id)).map(changeWords)
+}
+
+const changeWords = ({ kind, compute, branch, attributes }: Change): string => {
+  const role = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? ''}`.trim()
+  const id = compute.id === undefined ? '' : ` (${compute.id})`
+  const differs = attributes.map(({ path, before, after }) => `${path} ${before ?? 'nothing'} → ${after}`).join(', ')
+  return `${kind} ${role} on ${branch.name}${id}${differs === '' ? '' : `: ${differs}`}`
+}

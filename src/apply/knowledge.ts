@@ -1,0 +1,78 @@
+/** What the run takes the live computes to be: the snapshot, and what its own steps have done since. */
+import {
+  attributesFromWire,
+  type BranchName,
+  type Observed,
+  type ObservedCompute,
+  type OperationProgress,
+  type Step,
+} from '../model/index.ts'
+import { askedSize } from './verify.ts'
+
+export type Known =
+  /** As the plan saw it, with the changes of own steps. */
+  | { readonly kind: 'live'; readonly compute: ObservedCompute }
+  | { readonly kind: 'made' }
+  | { readonly kind: 'deleted' }
+
+export class Knowledge {
+  readonly #computes: Map<string, Known>
+  readonly #branches: ReadonlyMap<string, string>
+  readonly #ownOperations = new Set<string>()
+
+  constructor({ projects }: Observed) {
+    this.#computes = new Map(
+      projects.flatMap(({ computes }) =>
+        computes.map((compute): [string, Known] => [compute.id, { kind: 'live', compute }]),
+      ),
+    )
+    this.#branches = new Map(projects.flatMap(({ branches }) => branches.map(({ id, name }) => [id, name])))
+  }
+
+  of(id: string): Known | undefined {
+    return this.#computes.get(id)
+  }
+
+  /** As it was before the step that is about to run. */
+  before(id: string | undefined): ObservedCompute | undefined {
+    const known = id === undefined ? undefined : this.#computes.get(id)
+    return known?.kind === 'live' ? known.compute : undefined
+  }
+
+  branchName(id: string): BranchName['name'] {
+    return this.#branches.get(id) ?? id
+  }
+
+  made(id: string): void {
+    this.#computes.set(id, { kind: 'made' })
+  }
+
+  /**
+   * What was asked for, not what was read afterwards: a change that somebody else made meanwhile must not pass for what
+   * the plan knew.
+   */
+  done({ kind, compute: { id }, request }: Step): void {
+    const before = this.before(id)
+    if (before === undefined) return
+    if (kind === 'delete') {
+      this.#computes.set(before.id, { kind: 'deleted' })
+      return
+    }
+    const endpoint = request.body?.endpoint ?? {}
+    const attributes = {
+      ...before.attributes,
+      ...attributesFromWire(endpoint),
+      ...askedSize(endpoint, before.attributes),
+    }
+    const compute = { ...before, attributes, branchId: endpoint.branch_id ?? before.branchId }
+    this.#computes.set(before.id, { kind: 'live', compute })
+  }
+
+  started(operations: readonly Pick<OperationProgress, 'id'>[]): void {
+    for (const { id } of operations) this.#ownOperations.add(id)
+  }
+
+  isOwn({ id }: Pick<OperationProgress, 'id'>): boolean {
+    return this.#ownOperations.has(id)
+  }
+}

@@ -1,0 +1,169 @@
+/** Whether a saved plan may run: it must be what would be planned now, in what it does and in what it shows. */
+import { canonicalJson, type Difference, differences } from '../base/index.ts'
+import type { Change, Diagnostic, Observed, Plan, PlanResult, Step } from '../model/index.ts'
+import { type Moved, type MovedCompute, movedSince } from './seen.ts'
+import type { PlanFile } from './shapes.ts'
+
+export type SavedPlanVerdict =
+  | { readonly kind: 'current' }
+  /** The project, the manifests or the program have moved: a sentence each. */
+  | { readonly kind: 'stale'; readonly moved: readonly string[] }
+  /** Nothing has moved, and yet it is not what would be planned: a sentence for each place. */
+  | { readonly kind: 'edited'; readonly where: readonly string[] }
+
+export interface Present {
+  readonly observed: Observed
+  readonly manifestDigest: string
+  readonly espalierVersion: string
+  /** What would be planned now. */
+  readonly fresh: PlanResult
+  /**
+   * The same with each compute as active or idle as it was when the plan was saved. That is what the file is compared
+   * with: impacts, counts and the order of moves depend on activity, and what a step does to whom is judged when it runs.
+   */
+  readonly rewound: PlanResult
+}
+
+export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdict => {
+  const { fresh, rewound, observed } = present
+  const moved = movedSince(file.seen, observed, file.plan.projects)
+  const causes = [
+    ...(file.manifestDigest === present.manifestDigest ? [] : ['The manifests have changed.']),
+    ...(file.espalier === present.espalierVersion
+      ? []
+      : [`It was saved by espalier ${file.espalier}; this is ${present.espalierVersion}.`]),
+  ]
+  if (!fresh.ok || !rewound.ok) {
+    const errors = [fresh, rewound].flatMap((result) => (result.ok ? [] : result.diagnostics))
+    const messages = errors.filter(({ severity }) => severity === 'error').map(({ message }) => message)
+    return { kind: 'stale', moved: [...causes, ...sentences(moved.computes, file), ...new Set(messages)] }
+  }
+  const isSame = causes.length === 0
+  const acts = differences(actsOf(file.plan, isSame), actsOf(rewound.plan, isSame))
+  if (acts.length > 0) {
+    const isStill = isSame && !moved.branches && moved.computes.length === 0
+    if (isStill) return { kind: 'edited', where: acts.map(inWords) }
+    const touched = touchedBy(file.plan, rewound.plan)
+    const relevant = moved.computes.filter((one) => touched.some((change) => concerns(one, change)))
+    const others = touched.filter((change) => !relevant.some((one) => concerns(one, change)))
+    const lines = [...causes, ...sentences(relevant, file), ...others.map((change) => howReplanned(change, file))]
+    return { kind: 'stale', moved: lines.length > 0 ? lines : acts.map(inWords) }
+  }
+  const shown = differences(shownOf(file.plan, isSame, moved), shownOf(rewound.plan, isSame, moved))
+  if (shown.length > 0) {
+    return isSame
+      ? { kind: 'edited', where: shown.map(inWords) }
+      : { kind: 'stale', moved: [...causes, ...shown.map(inWords)] }
+  }
+  // Which live compute a declared replica is may depend on who is idle.
+  const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
+  return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
+}
+
+const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
+
+/** What is done, and what is said of it. */
+const actsOf = ({ changes, steps }: Plan, withSources: boolean): unknown => ({
+  changes: byId(changes, (change) => (withSources ? change : withoutSource(change))),
+  steps: byId(steps, (step) => (withSources ? step : withoutSource(step))),
+  order: [...changes, ...steps].map(({ id }) => id),
+})
+
+const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (item: T) => unknown): unknown =>
+  Object.fromEntries(items.map((item) => [item.id, partOf(item)]))
+
+/** A declaration may stand elsewhere in manifests that were edited. */
+const withoutSource = (item: Change | Step): unknown => {
+  const { source: _own, ...rest } = item
+  return 'attributes' in rest
+    ? { ...rest, attributes: rest.attributes.map(({ source: _source, ...attribute }) => attribute) }
+    : rest
+}
+
+/**
+ * What else a reader goes by. What the plan leaves alone may come and go (previews, unmanaged computes): where it has, only
+ * what has not moved is compared.
+ */
+const shownOf = (plan: Plan, isSame: boolean, moved: Moved): unknown => {
+  const { formatVersion, projects, unmanaged, summary, warnings } = plan
+  const isStill = !moved.branches && moved.computes.length === 0
+  if (isSame && isStill) return { formatVersion, projects, unmanaged, summary, warnings }
+  const { unmanaged: _unmanaged, managed: _managed, capacity: _capacity, ...counts } = summary
+  const gone = new Set(moved.computes.map(({ id }) => id))
+  return {
+    formatVersion,
+    projects,
+    ...(isSame ? { unmanaged: unmanaged.filter(({ compute }) => !gone.has(compute.id ?? '')) } : {}),
+    summary: counts,
+    warnings: warnings.filter(isOfChanges).map(({ source, ...warning }) => (isSame ? { source, ...warning } : warning)),
+  }
+}
+
+/** Rules match branches that come and go. */
+const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
+
+/** Which compute becomes what, whoever is idle. */
+const rolesOf = ({ changes }: Plan): unknown =>
+  byId(changes, ({ kind, from, compute, attributes }) => ({
+    kind,
+    from: from?.id,
+    compute: compute.id,
+    attributes: attributes.map(({ path, before, after }) => [path, before ?? null, after]),
+  }))
+
+interface Touched {
+  readonly before: Change | undefined
+  readonly after: Change | undefined
+}
+
+/** The changes that are not the same in both, or whose steps are not. */
+const touchedBy = (saved: Plan, fresh: Plan): readonly Touched[] => {
+  const [before, after] = [textsOf(saved), textsOf(fresh)]
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .filter((id) => before.get(id)?.text !== after.get(id)?.text)
+    .map((id) => ({ before: before.get(id)?.change, after: after.get(id)?.change }))
+}
+
+const textsOf = ({ changes, steps }: Plan): ReadonlyMap<string, { readonly change: Change; readonly text: string }> => {
+  const own = new Map<string, unknown[]>(changes.map(({ id }) => [id, []]))
+  for (const step of steps) own.get(step.change)?.push(withoutSource(step))
+  return new Map(
+    changes.map((change) => [change.id, { change, text: canonicalJson([withoutSource(change), own.get(change.id)]) }]),
+  )
+}
+
+/** Whether the compute's move may be why the change is another one: it is the same compute, or on the same branch. */
+const concerns = ({ id, project, branches }: MovedCompute, { before, after }: Touched): boolean =>
+  [before, after].some(
+    (change) =>
+      change !== undefined &&
+      change.project === project &&
+      (change.compute.id === id || branches.includes(change.branch.id) || branches.includes(change.from?.id ?? '')),
+  )
+
+const sentences = (computes: readonly MovedCompute[], { plan }: PlanFile): readonly string[] =>
+  computes.map(({ project, sentence }) => `${plan.projects.length > 1 ? `${project}: ` : ''}${sentence}`)
+
+const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string => {
+  const one = after ?? before
+  const where = plan.projects.length > 1 && one !== undefined ? `${one.project}: ` : ''
+  if (before === undefined || after === undefined) {
+    return `${where}${one === undefined ? '' : titleOf(one)}: ${before === undefined ? 'planned now, and not before' : 'no longer planned'}`
+  }
+  const [first] = differences(withoutSource(before), withoutSource(after))
+  return `${where}${titleOf(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
+}
+
+const titleOf = ({ kind, compute, branch }: Change): string => {
+  const what = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? ''}`.trimEnd()
+  return `${kind} ${what} on ${branch.name}${compute.id === undefined ? '' : ` (${compute.id})`}`
+}
+
+const inWords = ({ path, before, after }: Difference): string => `${path}: ${shortOf(before)} → ${shortOf(after)}`
+
+const shortOf = (value: unknown): string => {
+  if (value === undefined) return 'nothing'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}

@@ -1,0 +1,161 @@
+/** What a saved plan remembers of the live projects: to tell later what has moved, and from what to what. */
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { canonicalJson } from '../base/index.ts'
+import { ATTRIBUTE_KEYS, type Observed, type ObservedCompute, rowOf } from '../model/index.ts'
+
+export const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
+
+const compute = z.object({
+  branch: z.string(),
+  type: z.enum(['read_write', 'read_only']),
+  state: z.string(),
+  pendingState: z.string().exactOptional(),
+  /** By manifest path, as people read them. */
+  attributes: z.record(z.string(), z.string()),
+})
+
+export const seenShape = z.record(
+  z.string(),
+  z.object({
+    /** Over ids, names and protection. */
+    branches: FINGERPRINT,
+    computes: z.record(z.string(), compute),
+  }),
+)
+
+type SeenCompute = z.infer<typeof compute>
+
+/** By project id. */
+export type Seen = z.infer<typeof seenShape>
+
+/** @param planned ids of the projects that are planned: more may have been read. */
+export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen =>
+  Object.fromEntries(
+    projects
+      .filter(({ id }) => planned.includes(id))
+      .map(({ id, branches, computes }) => [
+        id,
+        {
+          branches: fingerprint(branches.map(({ id, name, isProtected }) => [id, name, isProtected]).sort(byId)),
+          computes: Object.fromEntries(computes.map((one) => [one.id, seenCompute(one)] as const).sort(byId)),
+        },
+      ]),
+  )
+
+const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
+
+const seenCompute = (compute: ObservedCompute): SeenCompute => {
+  const { id: _id, host: _host, createdAt: _created, lastActive: _last, ...lasting } = compute
+  const { branchId, type, state, pendingState, attributes, ...others } = lasting
+  return {
+    branch: branchId,
+    type,
+    state,
+    ...(pendingState === undefined ? {} : { pendingState }),
+    attributes: Object.fromEntries(
+      ATTRIBUTE_KEYS.flatMap((key) => {
+        const value = attributes[key]
+        if (value === undefined) return []
+        // Settings may hold secrets, and the file may be read by others than the project's owners. With them goes what is
+        // sent along with a change of settings.
+        const text = key === 'postgresSettings' ? fingerprint([value, others]) : rowOf(key).format(value)
+        return [[rowOf(key).path, text] as const]
+      }),
+    ),
+  }
+}
+
+const fingerprint = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
+
+/** The projects as they are now, but each compute as active or idle as it was then. */
+export const withActivityOf = (seen: Seen, observed: Observed): Observed => {
+  const projects = mapOf(seen)
+  return {
+    ...observed,
+    projects: observed.projects.map((project) => {
+      const computes = mapOf(projects.get(project.id)?.computes)
+      return { ...project, computes: project.computes.map((live) => withActivity(live, computes.get(live.id))) }
+    }),
+  }
+}
+
+const withActivity = (live: ObservedCompute, then: SeenCompute | undefined): ObservedCompute => {
+  if (then === undefined) return live
+  const { pendingState: _now, ...rest } = live
+  return { ...rest, state: then.state, ...(then.pendingState === undefined ? {} : { pendingState: then.pendingState }) }
+}
+
+/** Ids come from a file, and an object has more keys than its own. */
+const mapOf = <T>(record: Readonly<Record<string, T>> | undefined): ReadonlyMap<string, T> =>
+  new Map(Object.entries(record ?? {}))
+
+/** A compute that is not as it was; that it fell asleep or woke up does not count. */
+export interface MovedCompute {
+  readonly id: string
+  readonly project: string
+  /** The branches that it was and is on. */
+  readonly branches: readonly string[]
+  /** `ep-1 (primary on main): size 1 CU → 4 CU`. */
+  readonly sentence: string
+}
+
+export interface Moved {
+  readonly computes: readonly MovedCompute[]
+  /** A branch came, went, or has another name or protection. */
+  readonly branches: boolean
+}
+
+export const movedSince = (seen: Seen, observed: Observed, planned: readonly string[]): Moved => {
+  const [before, after] = [mapOf(seen), mapOf(seenOf(observed, planned))]
+  const projects = new Map(observed.projects.map((project) => [project.id, project]))
+  const ids = [...new Set([...before.keys(), ...after.keys()])].sort()
+  return {
+    branches: ids.some((id) => before.get(id)?.branches !== after.get(id)?.branches),
+    computes: ids.flatMap((id) => {
+      const names = new Map(projects.get(id)?.branches.map((branch) => [branch.id, branch.name]))
+      return movedIn(id, mapOf(before.get(id)?.computes), mapOf(after.get(id)?.computes), names)
+    }),
+  }
+}
+
+const movedIn = (
+  project: string,
+  before: ReadonlyMap<string, SeenCompute>,
+  after: ReadonlyMap<string, SeenCompute>,
+  names: ReadonlyMap<string, string>,
+): readonly MovedCompute[] => {
+  const nameOf = (branch: string): string => names.get(branch) ?? branch
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)]
+    const what = howMoved(was, is, nameOf)
+    const one = is ?? was
+    if (one === undefined || what === '') return []
+    const branches = [was?.branch, is?.branch].filter((branch) => branch !== undefined)
+    return [{ id, project, branches, sentence: `${id} (${titleOf(one)} on ${nameOf(one.branch)}): ${what}` }]
+  })
+}
+
+const titleOf = ({ type, attributes }: SeenCompute): string => {
+  if (type === 'read_write') return 'primary'
+  return attributes.name === undefined ? 'replica' : `replica ${attributes.name}`
+}
+
+const howMoved = (
+  was: SeenCompute | undefined,
+  is: SeenCompute | undefined,
+  nameOf: (branch: string) => string,
+): string => {
+  if (was === undefined) return 'created since'
+  if (is === undefined) return 'deleted since'
+  const from = mapOf({ branch: nameOf(was.branch), type: was.type, ...was.attributes })
+  const to = mapOf({ branch: nameOf(is.branch), type: is.type, ...is.attributes })
+  return [...new Set([...from.keys(), ...to.keys()])]
+    .filter((path) => from.get(path) !== to.get(path))
+    .map((path) =>
+      path === 'postgres.settings'
+        ? `${path} changed`
+        : `${path} ${from.get(path) ?? 'unset'} → ${to.get(path) ?? 'unset'}`,
+    )
+    .join(', ')
+}

@@ -1,0 +1,150 @@
+/** Sends a step's request, once: before every attempt the step is assessed again, and after every answer that was lost. */
+import { ApiError, type Mutation, type Turn } from '../api/index.ts'
+import {
+  CONSENT_OF,
+  type Impact,
+  isIdle,
+  type Moved,
+  type ObservedCompute,
+  type Step,
+  type StepRequest,
+} from '../model/index.ts'
+import type { Opening } from '../windows/index.ts'
+import { type Assessment, assess, type Trail } from './assess.ts'
+import type { RunContext } from './context.ts'
+
+export type Sent =
+  /** The answer of the control API. */
+  | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
+  /** In effect, without an answer: by a lost request, sent at `sentAt`, or by somebody else. */
+  | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }
+  | { readonly kind: 'stale'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
+  | { readonly kind: 'outside-window'; readonly opening: Opening }
+  | { readonly kind: 'not-consented'; readonly consent: string }
+
+/** What is known of the sending while it goes on, so that a failure can tell it too. */
+export interface Sending {
+  /** Whether a request went out that may have taken effect. */
+  sent: boolean
+  /** Requests whose answers were lost, and that did not show to have taken effect. */
+  lost: number
+}
+
+const RESENDS = 3
+/** What a lost request did may take a while to show, so it is looked for again and again before another one is sent. */
+const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
+/** A second update or delete does no harm, a second create makes a second compute: half a minute is the smaller evil. */
+export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
+/** Refusals that may be due to what somebody else did in the moment between the last look and the request. */
+const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
+
+export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {
+  const others = new Set<string>()
+  let lost: { readonly error: ApiError; readonly at: number } | undefined
+  let sentAt = 0
+  let attempts = 0
+
+  const look = (): Promise<Assessment> => {
+    const trail: Trail = { others, isLost: lost !== undefined }
+    return lost === undefined ? assess(step, context, trail) : readBack(lost.error, () => assess(step, context, trail))
+  }
+  const ended = (assessment: Exclude<Assessment, { kind: 'send' }>): Sent =>
+    assessment.kind === 'moved'
+      ? { ...assessment, kind: 'stale' }
+      : { ...assessment, kind: 'found', ...(lost === undefined ? {} : { lostAt: lost.at }) }
+  const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
+    const assessment = await look()
+    if (assessment.kind !== 'send') return { instead: ended(assessment) }
+    const held = await heldBack(step, assessment.live, context)
+    if (held !== undefined) return { instead: held }
+    attempts += 1
+    const { method, path } = step.request
+    await context.emit({ type: 'call', step: step.id, method, path, attempt: attempts })
+    sending.sent = true
+    sentAt = context.clock.now()
+    return { send: assessment.body }
+  }
+
+  /** The refusal is the better message where the project cannot be read either. */
+  const lookAfterRefusal = (): Promise<Assessment | undefined> =>
+    look().catch((error) => {
+      if (lost === undefined && error instanceof ApiError) return undefined
+      throw error
+    })
+
+  for (let sends = 0; ; sends += 1) {
+    try {
+      const answer = await context.api.sendUnless(step.request, before, {
+        signal: context.abort,
+        onWait: (wait) => context.record({ type: 'wait', step: step.id, ...wait }),
+      })
+      if ('kind' in answer) return answer
+      context.timings.sawRoundTrip(context.clock.now() - sentAt)
+      return { kind: 'answered', mutation: answer, at: sentAt }
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.method === 'GET' || error.code === 'E_READ_BACK') throw error
+      if (!error.ambiguous) {
+        const seen = MAY_BE_STALE.has(error.status ?? 0) ? await lookAfterRefusal() : undefined
+        if (seen !== undefined && seen.kind !== 'send') return ended(seen)
+        if (step.kind === 'delete' && error.status === 404) return { kind: 'found' }
+        throw error
+      }
+      lost = { error, at: sentAt }
+      const message = `looking whether the request took effect, since its answer was lost: ${error.message}`
+      for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
+        await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
+        await context.clock.sleep(delayMs, context.abort)
+        const shown = await look()
+        if (shown.kind !== 'send') return ended(shown)
+      }
+      sending.lost += 1
+      if (sends >= RESENDS) throw error
+    }
+  }
+}
+
+/** Consent and windows are judged by the state that holds now: a compute that was idle in the plan may be in use. */
+const heldBack = async (
+  step: Step,
+  live: ObservedCompute | undefined,
+  context: RunContext,
+): Promise<Sent | undefined> => {
+  if (live === undefined) return undefined
+  const impact = impactNow(step, live)
+  const consent = CONSENT_OF[impact]
+  const isWorse = step.unlessIdle !== undefined && !isIdle(live)
+  if (isWorse && consent !== undefined && !context.consent.allow.has(consent)) {
+    return { kind: 'not-consented', consent }
+  }
+  if (impact === 'none') return undefined
+  const opening = context.openingOf(step)
+  if (opening.isOpen) return undefined
+  if (!context.ignoreWindows) return { kind: 'outside-window', opening }
+  // Where the plan says that it interrupts, that was told before it started.
+  if (isWorse && step.impact === 'none') {
+    await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
+  }
+  return undefined
+}
+
+/** What it does to the users of the compute as it is: nobody is connected to an idle one. */
+const impactNow = ({ kind, impact, unlessIdle }: Step, live: ObservedCompute): Impact => {
+  if (!isIdle(live)) return unlessIdle ?? impact
+  return kind === 'update' ? 'none' : impact
+}
+
+/** @throws {ApiError} that tells of the lost request where it cannot be read. */
+const readBack = async <T>(lost: ApiError, read: () => Promise<T>): Promise<T> => {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { method, path } = lost
+    const message = `${lost.message} Whether it took effect could not be read: ${error.message}`
+    throw new ApiError('E_READ_BACK', message, {
+      method,
+      path,
+      ...(error.status === undefined ? {} : { status: error.status }),
+    })
+  }
+}

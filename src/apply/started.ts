@@ -1,0 +1,100 @@
+/** What an accepted request started: the compute that it is about, and the operations to wait for. */
+import type { Operation } from '../api/index.ts'
+import { isIdle, type ObservedCompute, type Step } from '../model/index.ts'
+import type { RunContext } from './context.ts'
+import { findInPlace } from './find-created.ts'
+import { isUnfinished } from './operations.ts'
+import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
+
+export interface Started {
+  /** Absent where a create was accepted, and nothing shows of it. */
+  readonly computeId: string | undefined
+  readonly operations: readonly Operation[]
+}
+
+export const startedBy = async (
+  step: Step,
+  sent: Extract<Sent, { kind: 'answered' | 'found' }>,
+  context: RunContext,
+): Promise<Started> => {
+  if (sent.kind === 'found') {
+    if (sent.compute !== undefined) {
+      return { computeId: sent.compute.id, operations: await operationsOf(sent.compute, step, context, sent.lostAt) }
+    }
+    const { id = '' } = step.compute
+    const operations = await listed(step, context)
+    return { computeId: id, operations: operations.filter((one) => one.endpointId === id && isUnfinished(one)) }
+  }
+  const { compute, operations } = sent.mutation
+  if (compute !== undefined || step.kind === 'delete') return { computeId: compute?.id ?? step.compute.id, operations }
+  // Accepted, and the answer does not say what came of it.
+  if (step.kind !== 'create') {
+    const live = await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
+    const known = operations.length > 0 || live === undefined
+    return {
+      computeId: step.compute.id,
+      operations: known ? operations : await operationsOf(live, step, context, sent.at),
+    }
+  }
+  const named = operations.find(({ endpointId }) => endpointId !== undefined)?.endpointId
+  if (named !== undefined) return { computeId: named, operations }
+  const made = await findMade(step, context)
+  if (made === undefined || operations.length > 0) return { computeId: made?.id, operations }
+  return { computeId: made.id, operations: await operationsOf(made, step, context, sent.at) }
+}
+
+/** A create that was accepted is never sent again, however long it takes to show. */
+const findMade = async (step: Step, context: RunContext): Promise<ObservedCompute | undefined> => {
+  const search = { others: new Set<string>() }
+  for (const delayMs of [0, ...LONG_READ_BACK_DELAYS_MS]) {
+    if (delayMs > 0) {
+      const message = 'looking for the compute, which the answer does not name'
+      await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
+      await context.clock.sleep(delayMs, context.abort)
+    }
+    const made = await findInPlace(step, context, search)
+    if (made !== undefined) return made
+  }
+  return undefined
+}
+
+/** Clocks of both sides differ, and the API tells whole seconds. */
+const CLOCK_SKEW_MS = 5_000
+
+/**
+ * What a change that nobody was told of started. The list of operations may lag behind: then the compute tells of them,
+ * or the kind of change, which starts one.
+ *
+ * @param since when this run sent the request; absent where somebody else made the change.
+ */
+const operationsOf = async (
+  compute: ObservedCompute,
+  step: Step,
+  context: RunContext,
+  since: number | undefined,
+): Promise<readonly Operation[]> => {
+  const isNew = ({ createdAt }: Operation): boolean =>
+    since !== undefined && Date.parse(createdAt) >= since - CLOCK_SKEW_MS
+  const isExpected = since !== undefined && startsOperation(step, compute)
+  let live: ObservedCompute | undefined = compute
+  for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
+    const operations = (await listed(step, context)).filter(
+      (one) => one.endpointId === compute.id && !context.knowledge.isOwn(one) && (isUnfinished(one) || isNew(one)),
+    )
+    if (operations.length > 0 || (live?.pendingState === undefined && !isExpected)) return operations
+    await context.clock.sleep(delayMs, context.abort)
+    live = await context.api.getCompute(step.project, compute.id, { signal: context.abort })
+  }
+  return []
+}
+
+/** A new size restarts a compute that is not idle, and a new compute starts. */
+const startsOperation = ({ kind, request }: Step, live: ObservedCompute): boolean => {
+  const endpoint = request.body?.endpoint
+  if (isIdle(live) || endpoint?.disabled === true) return false
+  if (kind === 'create') return true
+  return endpoint?.autoscaling_limit_min_cu !== undefined || endpoint?.autoscaling_limit_max_cu !== undefined
+}
+
+const listed = async ({ project }: Step, { api, abort }: RunContext): Promise<readonly Operation[]> =>
+  (await api.listOperations(project, { limit: 100 }, { signal: abort })).operations

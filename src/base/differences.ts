@@ -1,0 +1,29 @@
+/** A leaf at which two JSON values differ; `undefined` where one of them has none there. */
+export interface Difference {
+  /** `changes[0].impact`; empty where the values themselves differ. */
+  readonly path: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** Where two JSON values differ, leaf by leaf. An absent key and `undefined` are the same. */
+export const differences = (before: unknown, after: unknown, path = ''): readonly Difference[] => {
+  if (Object.is(before, after)) return []
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return Array.from({ length: Math.max(before.length, after.length) }, (_, index) =>
+      differences(before[index], after[index], `${path}[${index}]`),
+    ).flat()
+  }
+  if (isObject(before) && isObject(after)) {
+    return Object.keys({ ...before, ...after }).flatMap((key) =>
+      differences(ownOf(before, key), ownOf(after, key), path === '' ? key : `${path}.${key}`),
+    )
+  }
+  return [{ path, before, after }]
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const ownOf = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined

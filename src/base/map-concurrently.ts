@@ -1,0 +1,26 @@
+/**
+ * The results in the order of the items, with at most `concurrency` of them under way at once. After a failure no further
+ * item is started.
+ */
+export const mapConcurrently = async <T, R>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> => {
+  const results: R[] = new Array(items.length)
+  const queue = items.entries()
+  let hasFailed = false
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) {
+      if (hasFailed) return
+      try {
+        results[index] = await work(item)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, items.length)) }, worker))
+  return results
+}

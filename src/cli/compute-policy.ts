@@ -1,0 +1,68 @@
+/** `compute` obeys the manifests that lie here, as `apply` does. */
+import { systemClock } from '../api/index.ts'
+import {
+  EspalierError,
+  EXIT,
+  formatWindow,
+  hasErrors,
+  type ObservedCompute,
+  type ObservedProject,
+  plainText,
+} from '../model/index.ts'
+import { type ComputePolicy, policyOf } from '../planner/index.ts'
+import { openingOf } from '../windows/index.ts'
+import { readManifests } from '../workflow/index.ts'
+
+/** Without manifests here only the service's own branch protection counts. */
+export const policyHere = async (project: ObservedProject): Promise<(compute: ObservedCompute) => ComputePolicy> => {
+  const manifests = await readManifests([]).catch((error: unknown) => {
+    if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
+    throw error
+  })
+  if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
+    throw new EspalierError('E_POLICY', 'The manifests here have errors, so it is not known what they protect.', {
+      hint: 'Correct them (`espalier validate` shows the errors), or run this command in another folder.',
+    })
+  }
+  return policyOf(manifests?.loaded.desired ?? { documents: [] }, project)
+}
+
+/** Of one compute that is to be deleted, or whose connections are to end. */
+export interface Interruption {
+  /** As people are shown it. */
+  readonly title: string
+  readonly isDelete: boolean
+  readonly policy: ComputePolicy
+}
+
+/**
+ * @returns those whose restart window is closed; only with `now`.
+ * @throws {EspalierError} `E_PROTECTED` whatever the flags; `E_OUTSIDE_WINDOW` without `now`.
+ */
+export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boolean): readonly T[] => {
+  const refused = all.flatMap(({ title, isDelete, policy: { undeletable } }) =>
+    isDelete && undeletable !== undefined ? [`${title} cannot be deleted: ${plainText(undeletable)}.`] : [],
+  )
+  if (refused.length > 0) {
+    throw new EspalierError('E_PROTECTED', `${refused.join('\n')}\nNothing was changed.`, {
+      hint: 'No flag overrides this. Take the protection away first, if you may.',
+    })
+  }
+  const closed = all.filter(({ policy: { window } }) => window !== undefined && !opening(window).isOpen)
+  if (closed.length > 0 && !now) {
+    throw new EspalierError('E_OUTSIDE_WINDOW', `${closed.map(waiting).join('\n')}\nNothing was changed.`, {
+      hint: 'Run it again then, or with --now to interrupt at once.',
+      exitCode: EXIT.scheduled,
+    })
+  }
+  return closed
+}
+
+const opening = (window: NonNullable<ComputePolicy['window']>) => openingOf([window], systemClock.now())
+
+const waiting = ({ title, policy: { window } }: Interruption): string => {
+  if (window === undefined) return title
+  const { opensLocally } = opening(window)
+  const when = opensLocally === undefined ? 'which does not open within a year' : `which opens ${opensLocally}`
+  return `${title} may be interrupted only in its restart window: ${plainText(formatWindow(window))}, ${when}.`
+}

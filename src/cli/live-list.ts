@@ -1,0 +1,83 @@
+/** An apply on a terminal: what runs now stands at the bottom, and what ended scrolls away above as a log. */
+import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
+import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
+import { afterEvent, eventLine, isNews, runView, startOf, timeLeftOf } from '../report/index.ts'
+import { BottomLines } from './bottom-lines.ts'
+import { print, styleOf } from './terminal.ts'
+
+export interface LiveOptions {
+  readonly noColor?: boolean | undefined
+  readonly concurrency: number
+  /** For the projects' names. */
+  readonly observed: Observed
+}
+
+/**
+ * listr2 runs the list: when it is drawn, the turns of its spinner, and its end. What is drawn is worked out from the
+ * events alone, and no step is a task of its own: a task ends only if its promise is resolved, and steps that end
+ * before they start, or never start, would have to be caught one by one.
+ */
+export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOptions) => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const timeLeft = timeLeftOf(plan, concurrency)
+  const projectNames = namesOf(plan, observed)
+  const bottom = new BottomLines(process.stdout, process.stderr)
+  let state = startOf(plan, Date.now())
+  const draw = (spinner: string): void => {
+    const now = Date.now()
+    const style = { ...styleOf(process.stdout, { noColor }), rows: process.stdout.rows ?? 24 }
+    bottom.draw(runView(state, { now, spinner, leftMs: timeLeft(state, now), projectNames, style }))
+  }
+  let close: () => void = () => undefined
+  const closed = new Promise<void>((resolve) => {
+    close = resolve
+  })
+  const list = new Listr(
+    { title: 'Applying', task: () => closed },
+    {
+      renderer: rendererOf(draw, () => bottom.close()),
+      // Ctrl-C is the run's own: the first one sees the steps under way through.
+      registerSignalListeners: false,
+    },
+  )
+  const ended = list.run()
+  return {
+    tell: (event: ApplyEvent) => {
+      state = afterEvent(state, event, (step) => steps.get(step)?.project)
+      if (event.type !== 'step-end' && event.type !== 'window-overridden') return
+      const line = isNews(event) ? eventLine(event, styleOf(process.stdout, { noColor }), steps) : undefined
+      if (line !== undefined) print(line)
+    },
+    end: async () => {
+      close()
+      await ended
+    },
+  }
+}
+
+const rendererOf = (draw: (spinner: string) => void, end: () => void): ListrRendererFactory =>
+  class {
+    static readonly nonTTY = true
+    static readonly rendererOptions = {}
+    static readonly rendererTaskOptions = {}
+    readonly #spinner = new Spinner()
+
+    render(): void {
+      draw(this.#spinner.fetch())
+      this.#spinner.start(() => draw(this.#spinner.fetch()))
+    }
+
+    end(): void {
+      this.#spinner.stop()
+      end()
+    }
+  }
+
+/** Ids where a project has no name that tells it from the others; none where there is one project only. */
+const namesOf = (plan: Plan, observed: Observed): ReadonlyMap<string, string> => {
+  const projects = new Set(plan.steps.map(({ project }) => project))
+  if (projects.size < 2) return new Map()
+  const names = new Map(observed.projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const])))
+  const isUnique = new Set(names.values()).size === names.size
+  return new Map([...projects].map((id) => [id, (isUnique ? names.get(id) : undefined) ?? id]))
+}

@@ -1,0 +1,47 @@
+import type { Operation, ReadApi } from '../api/index.ts'
+import { endOf } from '../apply/index.ts'
+import { type Clock, EspalierError } from '../model/index.ts'
+
+const POLL_MS = 1_000
+
+export interface WaitForOperation {
+  readonly api: Pick<ReadApi, 'getOperation'>
+  readonly clock: Clock
+  readonly project: string
+  readonly id: string
+  /** By the clock. */
+  readonly deadline: number
+  /** Called with each answer. */
+  readonly onLook?: (operation: Operation) => void
+}
+
+/** @throws {EspalierError} `E_TIMEOUT` where it has not ended by then. */
+export const waitForOperation = async ({
+  api,
+  clock,
+  project,
+  id,
+  deadline,
+  onLook,
+}: WaitForOperation): Promise<{ readonly operation: Operation; readonly end: 'good' | 'bad' }> => {
+  let since = clock.now()
+  let before: Operation | undefined
+  for (;;) {
+    const operation = await api.getOperation(project, id)
+    onLook?.(operation)
+    const hasMoved =
+      operation.status !== before?.status ||
+      operation.failuresCount !== before.failuresCount ||
+      operation.updatedAt !== before.updatedAt
+    if (hasMoved) since = clock.now()
+    before = operation
+    const end = endOf(operation, since, clock.now())
+    if (end !== undefined) return { operation, end }
+    if (clock.now() >= deadline) {
+      throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {
+        hint: 'It continues by itself: wait again, with a longer --timeout.',
+      })
+    }
+    await clock.sleep(Math.min(POLL_MS, Math.max(1, deadline - clock.now())))
+  }
+}

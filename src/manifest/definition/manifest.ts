@@ -1,0 +1,193 @@
+/**
+ * The one definition of a manifest. The TypeScript types, the published JSON Schema, the validator, the canonical order
+ * of keys and the tables in docs/manifest.md all follow from it.
+ */
+import {
+  flag,
+  type JsonSchema,
+  list,
+  map,
+  mapOr,
+  named,
+  only,
+  type Schema,
+  text,
+  type ValueOf,
+} from '../../base/index.ts'
+import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
+import {
+  ATTRIBUTES_IN_MANIFEST,
+  largeNeverScalesToZero,
+  RESTART_WINDOW,
+  SCALE_TO_ZERO,
+  sizeDefinition,
+} from './attributes.ts'
+
+/** 1 to 64 characters (the service's public OpenAPI), none of them a control character. */
+const NAME = '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$'
+
+const protect = flag({
+  default: false,
+  description: 'Nothing on this branch may be deleted, moved or replaced, whatever the flags.',
+  examples: [true],
+})
+const id = text({
+  pattern: '^ep-[a-z0-9-]{1,57}$',
+  description: 'A pin: this very compute, on whichever branch it is now. If it is on another branch, it moves here.',
+  examples: ['ep-cool-dawn-a1b2c3'],
+  $comment: 'E_PIN',
+})
+const name = text({
+  pattern: NAME,
+  description: 'The name that the console shows.',
+  examples: ['primary'],
+  $comment: 'E_NAME',
+})
+const profile = text({ description: 'One of `profiles`.', examples: ['small'] })
+const glob = (more: JsonSchema) => text({ minLength: 1, $comment: 'E_GLOB', ...more })
+
+const compute = <P extends Readonly<Record<string, JsonSchema>>>(own: P) =>
+  map({ ...own, ...ATTRIBUTES_IN_MANIFEST }, { allOf: [{ $ref: '#/$defs/largeNeverScalesToZero' }] })
+
+const DEFINITIONS = {
+  attributes: compute({}),
+  pinnedPrimary: compute({ id, name, profile }),
+  pinnedReplica: compute({ id, profile }),
+  rulePrimary: compute({ name, profile }),
+  ruleReplica: compute({ profile }),
+}
+
+const ref = <N extends keyof typeof DEFINITIONS>(definition: N): (typeof DEFINITIONS)[N] =>
+  ({
+    $ref: `#/$defs/${definition}`,
+  }) as (typeof DEFINITIONS)[N]
+
+const primary = <T>(definition: Schema<T>) =>
+  mapOr(definition, only('absent', { $comment: 'E_ABSENT' }), {
+    description: 'The read-write compute: its attributes, or `absent` if the branch must have none.',
+    examples: [{ size: 1 }, 'absent'],
+  })
+
+const replicas = <T>(definition: Schema<T>) =>
+  named(definition, {
+    propertyNames: { pattern: NAME, $comment: 'E_NAME' },
+    description: 'The read replicas, by name.',
+    examples: [{ reporting: { size: 2 } }],
+  })
+
+const branch = map({
+  protect,
+  primary: primary(ref('pinnedPrimary')),
+  replicas: replicas(ref('pinnedReplica')),
+})
+
+const rule = map(
+  {
+    match: glob({
+      description: 'A glob over branch names: * within a segment, ** across segments, ?, [a-z], {a,b}.',
+      examples: ['preview/*'],
+    }),
+    except: list(glob({}), {
+      description: 'Globs of branches to which the rule does not apply.',
+      examples: [['preview/keep-*']],
+    }),
+    protect,
+    primary: primary(ref('rulePrimary')),
+    replicas: replicas(ref('ruleReplica')),
+  },
+  { required: ['match'] },
+)
+
+const version = only(1, { description: 'The version of this format.', examples: [1], $comment: 'E_VERSION' })
+
+const defaults = {
+  ...ref('attributes'),
+  description: 'Attributes of every compute of this document.',
+  examples: [{ scaleToZero: '5m' }],
+}
+const profiles = named(ref('attributes'), {
+  description: 'Named sets of attributes. They override the defaults; a compute’s own attributes override them.',
+  examples: [{ small: { size: 0.25, scaleToZero: '1m' } }],
+})
+
+/** A document that declares the computes of one project. */
+const DOCUMENT = map(
+  {
+    version,
+    project: text({
+      pattern: '^[a-z0-9-]{1,60}$',
+      description: 'The id of the project (not its name).',
+      examples: ['quiet-river-12345678'],
+      $comment: 'E_PROJECT',
+    }),
+    extends: text({
+      description: 'A file of shared defaults and profiles, relative to this one, inside the same tree.',
+      examples: ['../platform.yaml'],
+    }),
+    restartWindow: {
+      ...ATTRIBUTES_IN_MANIFEST.restartWindow,
+      description: 'When the computes of this document may be interrupted, unless something below says otherwise.',
+    },
+    prune: flag({
+      default: false,
+      description: 'Delete the computes on declared branches that no declaration claims.',
+      examples: [false],
+    }),
+    parkOn: text({
+      description: 'A branch without a primary, by name or id. One waits there while two primaries swap branches.',
+      examples: ['parking'],
+    }),
+    defaults,
+    profiles,
+    branches: named(branch, {
+      description: 'Declared branches, by name or by id (br-…).',
+      examples: [{ main: { primary: { size: 1 } } }],
+    }),
+    rules: list(rule, {
+      description:
+        'For branches that come and go. The first match wins; a branch listed under `branches` matches no rule.',
+      examples: [[{ match: 'preview/*', primary: { size: 0.25 } }]],
+    }),
+  },
+  { required: ['version', 'project'] },
+)
+
+/** A file that others extend: it declares nothing itself. */
+const SHARED = map({ version, defaults, profiles })
+
+export type ManifestValue = ValueOf<typeof DOCUMENT>
+export type SharedValue = ValueOf<typeof SHARED>
+export type BranchValue = ValueOf<typeof branch>
+export type RuleValue = ValueOf<typeof rule>
+export type AttributesValue = ValueOf<(typeof DEFINITIONS)['attributes']>
+export type ComputeValue = AttributesValue & { readonly id?: string; readonly name?: string; readonly profile?: string }
+export type WindowValue = ValueOf<typeof RESTART_WINDOW>
+
+export const SHARED_KEYS = Object.keys(SHARED.properties as object)
+
+const $schema = 'https://json-schema.org/draft/2020-12/schema'
+const $id = 'https://espalier.dev/schemas/manifest.schema.json'
+
+/** The published schema: of a document that names a project. */
+export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
+  $schema,
+  $id,
+  title: 'Espalier manifest',
+  description: 'Which Postgres computes each branch of one project should have. What is left out is not managed.',
+  ...DOCUMENT,
+  $defs: {
+    ...DEFINITIONS,
+    size: sizeDefinition(table),
+    scaleToZero: SCALE_TO_ZERO,
+    restartWindow: RESTART_WINDOW,
+    largeNeverScalesToZero: largeNeverScalesToZero(table),
+  },
+})
+
+/** Of a shared file; it refers to the definitions of the other one. */
+export const SHARED_SCHEMA: JsonSchema = {
+  ...(JSON.parse(JSON.stringify(SHARED).replaceAll('#/$defs/', `${$id}#/$defs/`)) as JsonSchema),
+  $schema,
+  $id: 'https://espalier.dev/schemas/shared.schema.json',
+  title: 'Espalier shared file',
+}

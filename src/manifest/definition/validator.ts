@@ -1,0 +1,48 @@
+/** The definition as a validator: compiled ahead of time for the table of sizes that the program ships with. */
+import { createRequire } from 'node:module'
+import type { JsonSchema } from '../../base/index.ts'
+import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
+import * as shipped from '../generated/validator.js'
+import { manifestSchema, SHARED_SCHEMA } from './manifest.ts'
+import { AJV_OPTIONS } from './options.ts'
+
+/** As ajv reports it with `verbose`. */
+export interface Refusal {
+  /** JSON pointer into the document. */
+  readonly instancePath: string
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly message?: string
+  /** The name of a key that was refused as such. */
+  readonly propertyName?: string
+  readonly schema: unknown
+  readonly parentSchema: JsonSchema
+  readonly data: unknown
+}
+
+export interface Validator {
+  (value: unknown): boolean
+  errors?: null | readonly Refusal[]
+}
+
+export interface Validators {
+  readonly document: Validator
+  readonly shared: Validator
+}
+
+const compiled = new WeakMap<SizeTable, Validators>()
+
+export const validatorsOf = (table: SizeTable): Validators => {
+  if (table === SIZE_TABLE) return shipped
+  const known = compiled.get(table)
+  if (known !== undefined) return known
+  // A custom table is rare, so the compiler is loaded only for it.
+  const { Ajv2020 } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+  const ajv = new Ajv2020(AJV_OPTIONS)
+  const made = {
+    document: ajv.compile(manifestSchema(table)) as unknown as Validator,
+    shared: ajv.compile(SHARED_SCHEMA) as unknown as Validator,
+  }
+  compiled.set(table, made)
+  return made
+}

@@ -1,0 +1,14 @@
+/** Sandbox seeds may be in the same folder as manifests. */
+import type { Plain } from '../yaml/tree.ts'
+
+const SEED_KEYS = ['projects', 'keys', '$schema']
+
+/** A map of nothing but a list of `projects`, each with an id, and perhaps `keys`: no manifest has such keys. */
+export const isSeed = (value: Plain | undefined): boolean => {
+  if (!isMap(value) || !Object.keys(value).every((key) => SEED_KEYS.includes(key))) return false
+  const { projects } = value
+  return Array.isArray(projects) && projects.length > 0 && projects.every((one) => isMap(one) && 'id' in one)
+}
+
+const isMap = (value: Plain | undefined): value is { readonly [key: string]: Plain } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,12 @@
+/** `a`, `b` or `c`. */
+export const list = (words: readonly (string | number)[]): string => {
+  const quoted = words.map((word) => `\`${word}\``)
+  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+}
+
+/** What a value is, for people. */
+export const nameOf = (value: unknown): string => {
+  if (value === null || value === undefined) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  return { object: 'a map', string: 'text', number: 'a number', boolean: 'a boolean' }[typeof value as string] ?? 'that'
+}

@@ -1,0 +1,14 @@
+import type { LineCounter } from 'yaml'
+import type { Source } from '../../model/index.ts'
+
+/** Of a line without end no more is searched than anybody would mark. */
+const LONGEST_MARK = 1_000
+
+/** The place of a stretch of text, cut at the end of its first line. */
+export const sourceAt = (file: string, text: string, lines: LineCounter, start: number, end: number): Source => {
+  const { line, col } = lines.linePos(start)
+  const stretch = text.slice(start, Math.min(end, start + LONGEST_MARK))
+  const lineEnd = stretch.indexOf('\n')
+  const length = lineEnd < 0 ? stretch.length : lineEnd
+  return { file, line: Math.max(1, line), column: Math.max(1, col), length: Math.max(1, length) }
+}

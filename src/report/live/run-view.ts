@@ -1,0 +1,95 @@
+/** A running apply as the few lines at the bottom of a terminal: a header, and a line for each running step. */
+import { IMPACT_WORDS, type Step } from '../../model/index.ts'
+import { plainText } from '../plain-text.ts'
+import { clip, group, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
+import { STATUS_WORDS } from '../terminal-outcome.ts'
+import { computeTitle, isDisruptive, time } from '../words.ts'
+import { endedCount, type RunningStep, type RunState } from './run-state.ts'
+
+export interface RunView {
+  readonly now: number
+  /** One character that turns, so that the run is seen to be alive. */
+  readonly spinner: string
+  /** About how long the rest takes, in milliseconds, where that is known. */
+  readonly leftMs: number | undefined
+  /** What to call each project; empty where there is only one. */
+  readonly projectNames: ReadonlyMap<string, string>
+  readonly style: Style & { readonly rows: number }
+}
+
+const GAP = '  '
+const WIDE = 100
+
+/** Never more lines than the terminal has rows, and none that wraps. */
+export const runView = (state: RunState, view: RunView): readonly string[] => {
+  const { style, spinner } = view
+  const paint = paintOf(style)
+  const room = Math.max(0, style.rows - 2)
+  const all = [...state.running.values()]
+  const shown = all.length <= room ? all : all.slice(0, Math.max(0, room - 1))
+  const cells = shown.map((one) => cellsOf(one, view))
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),
+  )
+  const more = all.length - shown.length
+  return [
+    headerOf(state, view, spinner, paint),
+    ...cells.map((row) => rowOf(row, widths, style, paint)),
+    ...(more > 0 && room > 0 ? [paint.dim(`  and ${group(more)} more running`)] : []),
+  ]
+}
+
+const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: string, paint: Paint): string => {
+  const ended = endedCount(state)
+  const waiting = state.total - ended - state.running.size
+  const bad = [...state.ended].filter(([status]) => status !== 'done')
+  const isLeftKnown = leftMs !== undefined && leftMs >= 1_000 && !state.isStopping && ended < state.total
+  const facts = [
+    elapsed(now - state.startedAt),
+    ...(isLeftKnown ? [`about ${elapsed(leftMs)} left`] : []),
+    ...(waiting > 0 ? [`${group(waiting)} ${state.isStopping ? 'will not start' : 'waiting'}`] : []),
+    ...bad.map(([status, count]) => `${group(count)} ${STATUS_WORDS[status]}`),
+  ].join(GAP)
+  const title = `${state.isStopping ? 'Stopping' : 'Applying'} ${group(ended)}/${group(state.total)}`
+  const rest = clip(facts, style.width - 1 - textWidth(`${spinner} ${title}${GAP}`))
+  return `${paint.cyan(spinner)} ${paint.bold(title)}${GAP}${rest}`
+}
+
+interface Cells {
+  /** Project, branch, what, impact mark, elapsed. */
+  readonly texts: readonly string[]
+  readonly doing: string
+}
+
+const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames, style }: RunView): Cells => {
+  const most = style.width < WIDE ? 12 : 24
+  return {
+    texts: [
+      clip(plainText(projectNames.get(step.project) ?? ''), most),
+      clip(plainText(step.branch.name), most),
+      clip(`${step.kind} ${computeTitle(step.compute)}`, most + 8),
+      markOf(step),
+      elapsed(now - since),
+    ],
+    doing,
+  }
+}
+
+const markOf = ({ impact }: Step): string =>
+  isDisruptive(impact) ? `! ${IMPACT_WORDS[impact].replace(/:.*$/, '')}` : ''
+
+const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style, paint: Paint): string => {
+  const colors: readonly ((text: string) => string)[] = [paint.bold, paint.bold, String, paint.red, paint.dim, String]
+  let line = ''
+  let left = style.width - 1
+  for (const [column, text] of [...texts, doing].entries()) {
+    const width = Math.min(widths[column] ?? textWidth(text), left - GAP.length)
+    if (width <= 0) continue
+    line += GAP + (colors[column] ?? String)(pad(clip(text, width), width))
+    left -= GAP.length + width
+  }
+  return line.trimEnd()
+}
+
+/** Whole seconds: a figure that is redrawn many times a second must not flicker. */
+const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 1_000)) * 1_000)

@@ -1,0 +1,74 @@
+/** A repository with a pull request, the service and GitHub on loopback, and the bundle to run against them. */
+import { onTestFinished } from 'vitest'
+import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { type GitHubServer, openGitHubServer } from './github-server.ts'
+import { type ActionRun, makeRepository, type Repository, runAction } from './run-action.ts'
+
+export const KEY = 'live-key-0123456789'
+const seedOf = (names: readonly string[]): Seed => ({
+  projects: [
+    {
+      id: 'shop',
+      branches: names.map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1, scaleToZero: 'never' }] })),
+    },
+  ],
+})
+export const manifest = (sizes: Readonly<Record<string, number>>): string =>
+  [
+    'version: 1',
+    'project: shop',
+    'branches:',
+    ...Object.entries(sizes).map(([name, size]) => `  ${name}: { primary: { size: ${size} } }`),
+    '',
+  ].join('\n')
+
+export interface World {
+  readonly repository: Repository
+  readonly github: GitHubServer
+  readonly sandbox: Sandbox
+  readonly run: (inputs: Readonly<Record<string, string>>, more?: Partial<ActionRun>) => ReturnType<typeof runAction>
+}
+
+/** Three computes have drifted from what the base asks for; the head changes one line. */
+export const open = async (): Promise<World> => {
+  const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
+  onTestFinished(() => sandbox.close())
+  const github = await openGitHubServer()
+  const repository = makeRepository()
+  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2, c: 2 }))
+  repository.commit('base')
+  return {
+    repository,
+    github,
+    sandbox,
+    run: (inputs, more) =>
+      runAction({ repository, github, inputs: { 'base-url': sandbox.apiUrl, 'api-key': KEY, ...inputs }, ...more }),
+  }
+}
+
+/** As `pull_request` with `types: [closed]` says it of a merge. */
+export const merged = (event: ReturnType<typeof pullRequest>) => ({
+  ...event,
+  payload: { pull_request: { ...event.payload.pull_request, merged: true } },
+})
+
+export const pullRequest = ({ repository }: World, fork = false) => {
+  const [headSha, baseSha] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
+  return {
+    name: 'pull_request',
+    payload: {
+      pull_request: {
+        number: 7,
+        base: { sha: baseSha, repo: { full_name: 'acme/shop' } },
+        head: { sha: headSha, repo: { full_name: fork ? 'stranger/shop' : 'acme/shop' } },
+      },
+    },
+  }
+}
+
+export const withHead = async (sizes: Readonly<Record<string, number>> = { main: 4, a: 2, b: 2, c: 2 }) => {
+  const world = await open()
+  world.repository.write('espalier.yaml', manifest(sizes))
+  world.repository.commit('head')
+  return { ...world, event: pullRequest(world) }
+}

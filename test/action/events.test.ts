@@ -1,0 +1,33 @@
+/** Which event a step runs for, and what it does then. */
+import { expect, test } from 'vitest'
+import { withHead } from './action-world.ts'
+
+test('a merge group is planned like its pull requests: what they introduce, apart from drift', async () => {
+  const { run, repository, github } = await withHead()
+  const [head, base] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
+  const payload = {
+    action: 'checks_requested',
+    merge_group: { head_sha: head, base_sha: base, base_ref: 'refs/heads/main' },
+  }
+  const { code, log, outputs, summary } = await run(
+    { command: 'plan' },
+    { event: { name: 'merge_group', payload }, sha: head },
+  )
+  expect(code, log).toBe(0)
+  expect(outputs).toMatchObject({ restarts: '4', drifted: '3' })
+  expect(summary).toContain('**Introduced by this merge group**')
+  expect(summary).toContain('Drift that was already there: 3 computes')
+  expect(github.requests).toEqual([])
+})
+
+test('nothing is applied for an open pull request of this repository, nor for a merge group', async () => {
+  const { run, event, repository, sandbox } = await withHead()
+  const base = repository.git('rev-parse', 'HEAD~1')
+  const group = { name: 'merge_group', payload: { merge_group: { base_sha: base } } }
+  for (const open of [event, group]) {
+    const { code, log, outputs } = await run({ command: 'apply' }, { event: open })
+    expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'refused' })
+    expect(log).toContain('::error title=E_NOT_MERGED::Nothing is applied for a pull request before it is merged.')
+  }
+  expect(sandbox.control.requests()).toEqual([])
+})

@@ -1,0 +1,114 @@
+/** Nothing unknown is reported as well: not in an output, not in a comment that is still there, not in the summary. */
+import { expect, test } from 'vitest'
+import { FAILURE_REASONS, reasonOfError } from '../../src/action/failure.ts'
+import { ApiError } from '../../src/api/index.ts'
+import { EspalierError } from '../../src/model/index.ts'
+import { EXPLANATIONS } from '../../src/report/index.ts'
+import { open, withHead } from './action-world.ts'
+
+const UNKNOWN = Object.fromEntries(
+  ['has-changes', 'to-add', 'to-change', 'to-destroy', 'restarts', 'moves', 'drifted', 'scheduled'].map((name) => [
+    name,
+    'unknown',
+  ]),
+)
+
+test.each([
+  ['the service cannot be reached', {}, 'network', 'E_NETWORK'],
+  ['the key is wrong', { 'api-key': 'wrong' }, 'auth', 'E_API'],
+  ['there is no key', { 'api-key': '' }, 'auth', 'E_KEY'],
+  ['an input is wrong', { 'fail-on': 'never' }, 'input', 'E_INPUT'],
+  ['the manifests are gone', {}, 'validation-failed', 'E_NO_MANIFESTS'],
+])('%s: a reason, no number, and the comment says that it is out of date', async (what, inputs, reason, code) => {
+  const { run, event, github, repository, sandbox } = await withHead()
+  await run({ command: 'plan' }, { event })
+  expect(github.comments[0]?.body).toContain('4 computes restart')
+  if (reason === 'network') await sandbox.close()
+  if (code === 'E_NO_MANIFESTS') repository.git('mv', 'espalier.yaml', 'elsewhere.yaml')
+  const failed = await run({ command: 'plan', ...inputs }, { event })
+  expect(failed.code, what).toBe(1)
+  expect(failed.outputs).toMatchObject({ ...UNKNOWN, 'failure-reason': reason })
+  expect(failed.log).toContain(`::error title=${code}::`)
+  expect(github.comments).toHaveLength(1)
+  for (const text of [failed.summary, github.comments[0]?.body]) {
+    expect(text).toContain(`### Espalier: the plan failed (${reason})`)
+    expect(text).toContain(`**${code}**`)
+  }
+  expect(github.comments[0]?.body).toContain('What this comment showed before is out of date.')
+  expect(github.comments[0]?.body).not.toContain('computes restart')
+})
+
+test('a failure makes no comment where there was none, unless one is always wanted', async () => {
+  const { run, event, github } = await withHead()
+  await run({ command: 'plan', 'api-key': 'wrong' }, { event })
+  expect(github.comments).toEqual([])
+  await run({ command: 'plan', 'api-key': 'wrong', comment: 'always' }, { event })
+  expect(github.comments).toMatchObject([{ body: expect.stringContaining('the plan failed (auth)') }])
+})
+
+test('an apply that fails before its first step says so where its outcome was', async () => {
+  const { run, event, github, repository } = await withHead()
+  const sha = repository.git('rev-parse', 'HEAD')
+  github.merged.set(sha, 7)
+  const push = { event: { name: 'push', payload: {} }, sha }
+  const planned = await run({ command: 'plan' }, { event })
+  await run({ command: 'apply' }, push)
+  const { outputs, summary } = await run({ command: 'apply', 'plan-file': planned.outputs['plan-path'] ?? '' }, push)
+  expect(outputs).toMatchObject({ ...UNKNOWN, 'failure-reason': 'plan-stale' })
+  expect(summary).toContain('### Espalier: the apply failed (plan-stale)')
+  expect(github.comments[1]?.body).toContain('### Espalier: the apply failed (plan-stale)')
+  expect(github.comments[0]?.body).not.toContain('failed')
+})
+
+test('a working directory that is not there is a wrong input, and no bug', async () => {
+  const { run } = await open()
+  const { code, log, outputs } = await run({ command: 'plan', 'working-directory': 'nowhere' })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'input' })
+  expect(log).toContain('::error title=E_INPUT::The input working-directory names no folder: nowhere')
+  expect(log).not.toMatch(/bug|\n\s+at /)
+})
+
+test('fail-on fails with a reason of its own, and the numbers are known', async () => {
+  const { run, event } = await withHead()
+  const { outputs } = await run({ command: 'plan', 'fail-on': 'restarts' }, { event })
+  expect(outputs).toMatchObject({ 'failure-reason': 'fail-on', restarts: '4', drifted: '3' })
+})
+
+test('without its base it is not known what drifted, so that is no number', async () => {
+  const { run, event } = await withHead()
+  const { pull_request: pull } = event.payload
+  const payload = {
+    pull_request: { ...pull, base: { sha: '0'.repeat(40) }, head: { ...pull.head, sha: '1'.repeat(40) } },
+  }
+  const { outputs } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
+  expect(outputs).toMatchObject({ drifted: 'unknown', restarts: '4', 'failure-reason': '' })
+})
+
+test('the key is masked before anything else, even where an input is wrong', async () => {
+  const { run } = await open()
+  const { log } = await run({ command: 'destroy', 'api-key': 'a-key-of-somebody' })
+  expect(log.split('\n')[0]).toBe('::add-mask::a-key-of-somebody')
+})
+
+test.each(Object.keys(EXPLANATIONS).filter((code) => code.startsWith('E_')))('%s has a reason', (code) => {
+  const reason = reasonOfError(new EspalierError(code, 'message'))
+  expect(Object.keys(FAILURE_REASONS)).toContain(reason)
+  expect(reason).not.toBe('bug')
+})
+
+test.each([
+  [400, 'refused'],
+  [401, 'auth'],
+  [403, 'auth'],
+  [404, 'refused'],
+  [423, 'project-busy'],
+  [429, 'rate-limited'],
+  [500, 'service'],
+  [503, 'service'],
+])('an answer with the status %i has the reason %s', (status, reason) => {
+  expect(reasonOfError(new ApiError('E_API', 'x', { method: 'GET', path: '/', status }))).toBe(reason)
+})
+
+test('anything else that is thrown is a bug', () => {
+  expect(reasonOfError(new TypeError('x'))).toBe('bug')
+})

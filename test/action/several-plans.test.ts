@@ -1,0 +1,136 @@
+/** Two plans in one job or one pull request share no file and no comment, and none is taken for the other. */
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { COMMENT_LIMIT } from '../../src/report/index.ts'
+import { manifest, withHead } from './action-world.ts'
+
+/** One job: what a runner keeps between its steps. */
+const job = () => ({
+  env: {
+    RUNNER_TEMP: mkdtempSync(join(tmpdir(), 'espalier-job-')),
+    GITHUB_RUN_ID: '17',
+    GITHUB_RUN_ATTEMPT: '1',
+  },
+})
+
+const withTwo = async () => {
+  const world = await withHead()
+  const { repository } = world
+  repository.git('rm', '-q', 'espalier.yaml')
+  repository.write('staging.yaml', manifest({ a: 4 }))
+  repository.write('production.yaml', manifest({ main: 8 }))
+  repository.commit('two')
+  const sha = repository.git('rev-parse', 'HEAD')
+  return { ...world, push: { event: { name: 'push', payload: {} }, sha } }
+}
+
+test('each step has files of its own, and apply applies the plan that was given to it', async () => {
+  const { run, event, push, sandbox } = await withTwo()
+  const shared = job()
+  const staging = await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...shared })
+  const production = await run({ command: 'plan', paths: 'production.yaml' }, { event, ...shared })
+  for (const name of ['plan-path', 'json-plan-path']) expect(staging.outputs[name]).not.toBe(production.outputs[name])
+  const saved = staging.outputs['plan-path'] ?? ''
+  const { code, log } = await run(
+    { command: 'apply', 'plan-file': saved, paths: 'staging.yaml' },
+    { ...push, ...shared },
+  )
+  expect(code, log).toBe(0)
+  const changed = sandbox.control.requests().filter(({ method }) => method === 'PATCH')
+  expect(changed.map(({ path }) => path)).toEqual([expect.stringMatching(/\/endpoints\/ep-a$/)])
+})
+
+test.each([
+  ['other paths', {}, { paths: 'production.yaml' }, 'paths'],
+  ['no paths, which stand for espalier.yaml', {}, {}, 'paths'],
+  ['another label', { label: 'staging' }, { label: 'production', paths: 'staging.yaml' }, 'label'],
+  ['no label', { label: 'staging' }, { paths: 'staging.yaml' }, 'label'],
+  ['another shard', { shard: '1/1' }, { shard: '1/2', paths: 'staging.yaml' }, 'shard'],
+])('apply with %s than the plan has is refused, and changes nothing', async (_what, planned, applied, what) => {
+  const { run, event, push, sandbox, repository } = await withTwo()
+  repository.write('espalier.yaml', manifest({ a: 4 }))
+  const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', ...planned }, { event })
+  const inputs = { command: 'apply', 'plan-file': outputs['plan-path'] ?? '', ...applied }
+  const { code, log, outputs: ended } = await run(inputs, push)
+  expect({ code, reason: ended['failure-reason'] }).toEqual({ code: 1, reason: 'refused' })
+  expect(log).toMatch(new RegExp(`::error title=E_OTHER_PLAN::The saved plan .* was made with the ${what} `))
+  expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
+test('apply without paths is refused where there are no manifests that it could mean', async () => {
+  const { run, event, push } = await withTwo()
+  const { outputs } = await run({ command: 'plan', paths: 'staging.yaml' }, { event })
+  const { log } = await run({ command: 'apply', 'plan-file': outputs['plan-path'] ?? '' }, push)
+  expect(log).toContain('with the paths staging.yaml, and this step has (none).')
+})
+
+test('a label stands for the paths, and names the files', async () => {
+  const { run, event, push } = await withTwo()
+  const label = 'staging'
+  const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', label }, { event })
+  expect(basename(outputs['plan-path'] ?? '')).toBe('staging.plan.json')
+  expect(basename(outputs['json-plan-path'] ?? '')).toBe('staging.json')
+  const { code, log } = await run({ command: 'apply', label, 'plan-file': outputs['plan-path'] ?? '' }, push)
+  expect(code, log).toBe(0)
+})
+
+test('plans of other paths or labels have a comment each, which its heading tells apart', async () => {
+  const { run, event, github } = await withTwo()
+  const steps = [{ paths: 'staging.yaml' }, { paths: 'production.yaml' }, { paths: 'production.yaml', label: 'eu' }]
+  for (const inputs of [...steps, ...steps]) {
+    const { log } = await run({ command: 'plan', ...inputs }, { event })
+    expect(log).not.toContain('Another step of this run')
+  }
+  expect(github.comments.map(({ body }) => /^### Espalier `(.*?)`:/m.exec(body)?.[1])).toEqual([
+    'staging.yaml',
+    'production.yaml',
+    'eu',
+  ])
+})
+
+test('steps of one run that would write one comment are told to have labels', async () => {
+  const { run, event, github } = await withTwo()
+  const first = job()
+  await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })
+  const second = await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })
+  expect(second.log).toContain('::warning::Another step of this run wrote the same comment')
+  expect(github.comments).toHaveLength(1)
+  // The next run of the workflow edits it as a matter of course.
+  const later = await run(
+    { command: 'plan', paths: 'staging.yaml' },
+    { event, env: { ...first.env, GITHUB_RUN_ID: '18' } },
+  )
+  expect(later.log).not.toContain('Another step of this run')
+  expect(github.comments).toHaveLength(1)
+  expect((github.comments[0]?.body ?? '').length).toBeLessThan(COMMENT_LIMIT.most)
+})
+
+test('of several own comments with one marker the newest is edited, and the others go', async () => {
+  const { run, event, github } = await withHead()
+  await run({ command: 'plan' }, { event })
+  const [first] = github.comments
+  const marker = (first?.body ?? '').split('\n')[0]
+  const foreign = github.add(7, 'mallory', `${marker}\nforeign`)
+  const newest = github.add(7, 'github-actions[bot]', `${marker}\nan old plan`)
+  await run({ command: 'plan' }, { event })
+  expect(github.problems).toEqual([])
+  expect(github.comments.map(({ id }) => id)).toEqual([foreign.id, newest.id])
+  expect(newest.body).toContain('4 computes restart')
+})
+
+test.each(['../x', 'a b', '-x', 'x'.repeat(65), 'a/b'])('%s is not a label', async (label) => {
+  const { run } = await withHead()
+  const { code, log, outputs } = await run({ command: 'plan', label })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'input' })
+  expect(log).toContain('The input label cannot be')
+})
+
+test('the JSON plan of a pull request says what it introduces, and its hash is of the plan alone', async () => {
+  const { run, event } = await withHead()
+  const { outputs } = await run({ command: 'plan' }, { event })
+  const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
+  expect(plan.origin).toMatchObject({ base: event.payload.pull_request.base.sha })
+  expect([plan.origin.introduced, plan.origin.drift].map(({ length }) => length)).toEqual([1, 3])
+})

@@ -1,0 +1,32 @@
+/** A reading API over projects that are held in memory. */
+import { ApiError, type ReadApi } from '../../src/api/index.ts'
+import type { ObservedProject } from '../../src/model/index.ts'
+
+const nothing = (): Promise<never> => Promise.reject(new Error('not expected here'))
+
+/** @param failures what listing the computes of a project throws, by its id. */
+export const fakeProjects = (
+  projects: readonly ObservedProject[],
+  failures: Readonly<Record<string, Error>> = {},
+): ReadApi => {
+  const found = (id: string): ObservedProject => {
+    const failure = failures[id]
+    if (failure !== undefined) throw failure
+    const project = projects.find((one) => one.id === id)
+    if (project === undefined) throw refused(404)
+    return project
+  }
+  return {
+    listProjects: nothing,
+    getProject: nothing,
+    listBranches: async (id) => found(id).branches,
+    listComputes: async (id) => found(id).computes,
+    getCompute: nothing,
+    listOperations: async () => ({ operations: [] }),
+    getOperation: nothing,
+    close: async () => undefined,
+  }
+}
+
+export const refused = (status: number, code = 'E_API'): ApiError =>
+  new ApiError(code, `The service says ${status}`, { method: 'GET', path: '/projects/x/endpoints', status })

@@ -1,0 +1,51 @@
+/** One project that cannot be read does not hide the others; what concerns all of them ends the snapshot. */
+import { expect, test } from 'vitest'
+import { ApiError, snapshot } from '../../src/api/index.ts'
+import type { ObservedProject } from '../../src/model/index.ts'
+import { fakeProjects, refused } from './fake-projects.ts'
+
+const IDS = ['a', 'b', 'c']
+const projects: readonly ObservedProject[] = IDS.map((id) => ({ id, branches: [], computes: [] }))
+const read = (failures: Readonly<Record<string, Error>>, ids: readonly string[] = IDS) =>
+  snapshot(fakeProjects(projects, failures), ids)
+
+test.each([
+  ['access denied', refused(403)],
+  ['a server error', refused(500)],
+  ['an answer that is not as documented', refused(200, 'E_ANSWER')],
+  ['an answer that is too large', new ApiError('E_ANSWER_SIZE', 'too large', { method: 'GET', path: '/' })],
+])('%s for one project leaves out that one, and says why', async (_why, error) => {
+  const seen = await read({ b: error })
+  expect(seen.projects.map(({ id }) => id)).toEqual(['a', 'c'])
+  expect(seen.missing).toEqual([])
+  expect(seen.unreadable).toMatchObject([{ id: 'b', message: error.message }])
+})
+
+test('a project that is not there is missing, and nothing is unreadable', async () => {
+  expect(await read({}, ['a', 'gone'])).toMatchObject({ missing: ['gone'], projects: [{ id: 'a' }] })
+  expect(await read({}, ['a', 'gone'])).not.toHaveProperty('unreadable')
+})
+
+test.each([
+  ['a wrong key', refused(401)],
+  ['the rate limit', refused(429)],
+  ['no answer at all', new ApiError('E_NETWORK', 'no answer', { method: 'GET', path: '/' })],
+  ['a redirect', refused(302, 'E_REDIRECT')],
+])('%s concerns every project', async (_why, error) => {
+  await expect(read({ b: error })).rejects.toBe(error)
+})
+
+test('where the service fails for every project of the first round, the rest is not tried', async () => {
+  const ids = Array.from({ length: 50 }, (_, index) => `p${index}`)
+  const asked: string[] = []
+  const api = fakeProjects([])
+  const failing = {
+    ...api,
+    listBranches: async (id: string) => {
+      asked.push(id)
+      throw refused(503)
+    },
+  }
+  await expect(snapshot(failing, ids, { concurrency: 4 })).rejects.toThrow('The service says 503')
+  expect(asked.length).toBeLessThan(10)
+})

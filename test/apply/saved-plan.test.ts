@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'vitest'
+import { decodePlanFile, encodePlanFile, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
+import { EspalierError, type Observed } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { type DeclaredDocument, desired, type LiveBranch, planOf, world } from '../planner/world.ts'
+import { leavesOf, type Path, signed, withLeaf } from './sign-plan.ts'
+
+const DIGEST = 'a'.repeat(64)
+const VERSION = '1.0.0'
+
+const save = (declared: DeclaredDocument, observed: Observed): string =>
+  encodePlanFile({
+    plan: planOf(declared, observed),
+    observed,
+    manifestDigest: DIGEST,
+    manifests: ['espalier.yaml'],
+    espalierVersion: VERSION,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  })
+
+interface Later {
+  readonly observed: Observed
+  readonly declared: DeclaredDocument
+  readonly manifestDigest?: string
+  readonly espalierVersion?: string
+}
+
+const judge = (text: string, later: Later) => {
+  const { observed, declared, manifestDigest = DIGEST, espalierVersion = VERSION } = later
+  const file = decodePlanFile(text, 'plan.json')
+  return judgeSavedPlan(file, {
+    observed,
+    manifestDigest,
+    espalierVersion,
+    fresh: plan(desired(declared), observed),
+    rewound: plan(desired(declared), withActivityOf(file.seen, observed)),
+  })
+}
+
+const WINDOW = { days: ['sat'], from: '02:00', to: '04:00', timezone: 'UTC' } as const
+const SEEN: Readonly<Record<string, LiveBranch>> = {
+  main: { primary: { id: 'ep-1', size: 4, settings: { work_mem: '4MB', other: 'x' } }, replicas: [{ id: 'ep-r' }] },
+  dev: { primary: { id: 'ep-2', state: 'idle' } },
+  swap: { primary: { id: 'ep-3' } },
+  empty: {},
+  kept: { primary: { id: 'ep-4' } },
+  left: { primary: { id: 'ep-5', name: 'somebody' } },
+}
+const ASKED: DeclaredDocument = {
+  parkOn: 'empty',
+  branches: {
+    main: {
+      primary: { size: 2, settings: { work_mem: '8MB' }, restartWindow: WINDOW },
+      replicas: { bi: {}, more: { size: 1 } },
+    },
+    dev: { primary: { id: 'ep-3', size: 2 } },
+    swap: { primary: { id: 'ep-2', scaleToZero: 600 } },
+    kept: { protect: true, primary: 'absent' },
+  },
+  rules: [{ match: 'preview/*', primary: { size: 1 } }],
+}
+const live = (changed: Readonly<Record<string, LiveBranch>> = {}): Observed => {
+  const seen = world({ ...SEEN, ...changed })
+  const pastOperations = [{ action: 'apply_config', durationMs: 1_500 }]
+  return { ...seen, projects: seen.projects.map((project) => ({ ...project, pastOperations })) }
+}
+const text = save(ASKED, live())
+const saved: unknown = JSON.parse(text)
+const nameOf = (path: Path): string => path.join('.')
+const leaves = leavesOf(saved)
+
+/** Another value of the same kind: of a closed list another word, so that no shape refuses it. */
+const other = (leaf: unknown): unknown => {
+  if (typeof leaf === 'number') return leaf + 1
+  if (typeof leaf === 'boolean') return !leaf
+  const WORDS: Readonly<Record<string, string>> = {
+    none: 'restart',
+    restart: 'none',
+    'may-restart': 'none',
+    reconnect: 'none',
+    gone: 'none',
+    move: 'delete',
+    delete: 'move',
+    update: 'create',
+    create: 'update',
+    read_write: 'read_only',
+    read_only: 'read_write',
+    sat: 'sun',
+    PATCH: 'DELETE',
+    DELETE: 'PATCH',
+    POST: 'PATCH',
+    warning: 'error',
+    UTC: 'Europe/Berlin',
+    '02:00': '02:30',
+    '04:00': '04:30',
+    '2026-01-01T00:00:00.000Z': '2026-01-01T00:00:01.000Z',
+  }
+  const word = String(leaf)
+  if (WORDS[word] !== undefined) return WORDS[word]
+  if (/^[0-9a-f]{64}$/.test(word)) return 'b'.repeat(64)
+  if (/^[A-Z_]+$/.test(word)) return word === 'SIZE_DIFFERS' ? 'PRUNED' : 'SIZE_DIFFERS'
+  return word.startsWith('/') ? `${word}0` : `${word}x`
+}
+
+const refusalOf = (edited: string): string | undefined => {
+  try {
+    decodePlanFile(edited, 'plan.json')
+    return undefined
+  } catch (error) {
+    return error instanceof EspalierError ? error.code : String(error)
+  }
+}
+
+describe('a saved plan that was edited', () => {
+  test('is one that says something in every part', () => {
+    const parts = new Set(leaves.map(([first, second]) => `${first}.${first === 'plan' ? second : ''}`))
+    for (const part of ['changes', 'steps', 'unmanaged', 'estimates', 'summary', 'warnings', 'projects']) {
+      expect(parts).toContain(`plan.${part}`)
+    }
+    expect(judge(text, { observed: live(), declared: ASKED })).toEqual({ kind: 'current' })
+  })
+
+  test('is refused by its digest, whichever of its leaves it was', () => {
+    const accepted = leaves.filter((path) => {
+      const edited = JSON.stringify(withLeaf(saved, path, other))
+      expect(edited).not.toBe(JSON.stringify(saved))
+      return !['E_PLAN_EDITED', 'E_PLAN_FILE'].includes(refusalOf(edited) ?? '')
+    })
+    expect(accepted.map(nameOf)).toEqual([])
+  })
+
+  test('with a key that nobody reads is refused as well', () => {
+    expect(() => decodePlanFile(JSON.stringify({ ...(saved as object), note: 'approved' }), 'plan.json')).toThrow(
+      expect.objectContaining({ code: 'E_PLAN_EDITED', exitCode: 4 }),
+    )
+  })
+
+  test('written with other white space and another order of keys is the same document', () => {
+    const turned = Object.fromEntries(Object.entries(saved as object).reverse())
+    expect(decodePlanFile(JSON.stringify(turned), 'plan.json')).toEqual(saved)
+  })
+
+  test('is refused although its digest was made anew, whichever leaf of the plan it was, estimates apart', () => {
+    const shown = leaves.filter(([first, second]) => first === 'plan' && second !== 'estimates')
+    const accepted = shown.filter((path) => {
+      const edited = signed(withLeaf(saved, path, other) as object)
+      if (refusalOf(edited) !== undefined) return false
+      return judge(edited, { observed: live(), declared: ASKED }).kind !== 'edited'
+    })
+    expect(shown.length).toBeGreaterThan(300)
+    expect(accepted.map(nameOf)).toEqual([])
+  })
+
+  test.each([
+    ['a change', (one: never[]) => one.slice(1), 'changes'],
+    ['a warning', (one: never[]) => one.slice(1), 'warnings'],
+    ['an unmanaged compute', (one: never[]) => one.slice(1), 'unmanaged'],
+    ['a step', (one: never[]) => one.slice(1), 'steps'],
+    ['the order of changes', (one: never[]) => [...one].reverse(), 'changes'],
+  ])('by %s is refused although its digest was made anew', (_what, edit, part) => {
+    const edited = JSON.parse(text)
+    edited.plan[part] = edit(edited.plan[part])
+    expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({ kind: 'edited' })
+  })
+
+  test('to say that nothing restarts is told apart from one that is stale, with what it said and what is planned', () => {
+    const edited = JSON.parse(text)
+    edited.plan.summary.restarts = 0
+    expect(judge(signed(edited), { observed: live(), declared: ASKED })).toEqual({
+      kind: 'edited',
+      where: ['summary.restarts: 0 → 2'],
+    })
+  })
+
+  test('is refused where the project has moved too', () => {
+    const edited = JSON.parse(text)
+    edited.plan.changes[0].impact = 'none'
+    const observed = live({ left: { primary: { id: 'ep-5', name: 'somebody', size: 8 } } })
+    expect(judge(signed(edited), { observed, declared: ASKED })).toMatchObject({ kind: 'stale' })
+    edited.plan.changes[0].impact = JSON.parse(text).plan.changes[0].impact
+    expect(judge(signed(edited), { observed, declared: ASKED })).toEqual({ kind: 'current' })
+  })
+})
+
+describe('a compute that fell asleep or woke up', () => {
+  const declared: DeclaredDocument = {
+    branches: { main: { primary: { size: 2 }, replicas: { r: { disabled: true } } } },
+  }
+  const main = (primary: 'active' | 'idle', replica: 'active' | 'idle'): Observed =>
+    world({
+      main: { primary: { id: 'ep-1', state: primary }, replicas: [{ id: 'ep-r', name: 'r', state: replica }] },
+    })
+
+  test.each([
+    ['active', 'idle'],
+    ['idle', 'active'],
+  ] as const)('does not make a plan stale: saved %s, applied %s', (then, now) => {
+    expect(judge(save(declared, main(then, then)), { observed: main(now, now), declared })).toEqual({ kind: 'current' })
+  })
+
+  test('may change which of a ring of moves is parked first', () => {
+    const ring = (idle: string): Observed =>
+      world({
+        a: { primary: { id: 'ep-a', state: idle === 'a' ? 'idle' : 'active' } },
+        b: { primary: { id: 'ep-b', state: idle === 'b' ? 'idle' : 'active' } },
+        park: {},
+      })
+    const swap: DeclaredDocument = {
+      parkOn: 'park',
+      branches: { a: { primary: { id: 'ep-b' } }, b: { primary: { id: 'ep-a' } } },
+    }
+    expect(planOf(swap, ring('a')).steps[0]?.compute.id).not.toBe(planOf(swap, ring('b')).steps[0]?.compute.id)
+    expect(judge(save(swap, ring('a')), { observed: ring('b'), declared: swap })).toEqual({ kind: 'current' })
+  })
+
+  test('makes it stale where another compute would become the declared replica', () => {
+    const two = (idle: number): Observed =>
+      world({
+        main: {
+          replicas: [
+            { id: 'ep-x', size: 4, state: idle === 0 ? 'idle' : 'active' },
+            { id: 'ep-y', size: 4, state: idle === 1 ? 'idle' : 'active' },
+          ],
+        },
+      })
+    const adopt: DeclaredDocument = { branches: { main: { replicas: { bi: { size: 2 } } } } }
+    expect(judge(save(adopt, two(0)), { observed: two(1), declared: adopt })).toMatchObject({
+      kind: 'stale',
+      moved: expect.arrayContaining([expect.stringContaining('ep-x → ep-y')]),
+    })
+  })
+})
+
+describe('a stale plan says what moved', () => {
+  const declared: DeclaredDocument = { branches: { main: { primary: { size: 2 } } } }
+  const before = world({ main: { primary: { id: 'ep-1' } }, other: { primary: { id: 'ep-2' } } })
+  const file = save(declared, before)
+  const later = (branches: Readonly<Record<string, LiveBranch>>, rest: Partial<Later> = {}) =>
+    judge(file, { observed: world(branches), declared, ...rest })
+
+  test.each<readonly [string, Readonly<Record<string, LiveBranch>>, readonly string[]]>([
+    [
+      'another size',
+      { main: { primary: { id: 'ep-1', size: 4 } }, other: { primary: { id: 'ep-2', size: 8 } } },
+      ['ep-1 (primary on main): size 1 CU → 4 CU'],
+    ],
+    [
+      'another compute',
+      { main: { primary: { id: 'ep-3' } }, other: { primary: { id: 'ep-2' } } },
+      ['ep-1 (primary on main): deleted since', 'ep-3 (primary on main): created since'],
+    ],
+    [
+      'what it asks for already',
+      { main: { primary: { id: 'ep-1', size: 2 } }, other: { primary: { id: 'ep-2' } } },
+      ['ep-1 (primary on main): size 1 CU → 2 CU'],
+    ],
+    [
+      'a branch that is gone',
+      { other: { primary: { id: 'ep-2' } } },
+      ['ep-1 (primary on br-main): deleted since', expect.stringContaining('has no branch `main`')],
+    ],
+  ])('%s', (_what, branches, moved) => {
+    expect(later(branches)).toEqual({ kind: 'stale', moved })
+  })
+
+  test('settings by name only where a manifest shows them, since they may be secret', () => {
+    const withSetting = (value: string): Observed =>
+      world({ main: { primary: { id: 'ep-1', settings: { work_mem: '4MB', 'app.secret': value } } } })
+    const asked: DeclaredDocument = { branches: { main: { primary: { settings: { work_mem: '8MB' } } } } }
+    const verdict = judge(save(asked, withSetting('one')), { observed: withSetting('two'), declared: asked })
+    expect(verdict).toEqual({ kind: 'stale', moved: ['ep-1 (primary on main): postgres.settings changed'] })
+    expect(save({ branches: {} }, withSetting('hush-hush'))).not.toContain('hush-hush')
+  })
+
+  test('other manifests', () => {
+    const asked: DeclaredDocument = { branches: { main: { primary: { size: 4 } } } }
+    expect(judge(file, { observed: before, declared: asked, manifestDigest: 'b'.repeat(64) })).toEqual({
+      kind: 'stale',
+      moved: ['The manifests have changed.', 'update primary on main (ep-1): attributes[0].after: 2 CU → 4 CU'],
+    })
+  })
+
+  test('another version of espalier only where it plans something else', () => {
+    expect(judge(file, { observed: before, declared, espalierVersion: '2.0.0' })).toEqual({ kind: 'current' })
+    const asked: DeclaredDocument = { branches: {} }
+    expect(judge(file, { observed: before, declared: asked, espalierVersion: '2.0.0' })).toEqual({
+      kind: 'stale',
+      moved: ['It was saved by espalier 1.0.0; this is 2.0.0.', 'update primary on main (ep-1): no longer planned'],
+    })
+  })
+
+  test('nothing of what it leaves alone: previews come and go', () => {
+    const branches = { main: { primary: { id: 'ep-1' } }, 'preview/7': { primary: { id: 'ep-7' } } }
+    expect(later(branches)).toEqual({ kind: 'current' })
+    expect(later(branches, { manifestDigest: 'b'.repeat(64) })).toEqual({ kind: 'current' })
+  })
+})

@@ -1,0 +1,117 @@
+/** Lines at the bottom of a terminal, and what is printed above them. */
+import { EventEmitter } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { BottomLines } from '../../src/cli/bottom-lines.ts'
+import { screenOf } from '../terminal/screen.ts'
+
+const terminal = (columns: number, rows: number) => {
+  const screen = screenOf(columns, rows)
+  let shown: Promise<unknown> = Promise.resolve()
+  const stream = () =>
+    Object.assign(new EventEmitter(), {
+      isTTY: true as const,
+      columns,
+      write: (text: string | Uint8Array): boolean => {
+        shown = screen.write(String(text))
+        return true
+      },
+    })
+  const [out, err] = [stream(), stream()]
+  return {
+    screen,
+    out,
+    err,
+    bottom: new BottomLines(out, err),
+    seen: async (): Promise<readonly string[]> => {
+      await shown
+      return screen.lines()
+    },
+    resize: async (to: number, tall: number): Promise<void> => {
+      await shown
+      screen.resize(to, tall)
+      out.columns = to
+    },
+  }
+}
+
+const frames = (count: number) => Array.from({ length: count }, (_, index) => [`header ${index}`, `row ${index}`])
+
+describe.each([
+  [80, 24],
+  [120, 40],
+  [20, 5],
+])('at %ix%i', (columns, rows) => {
+  test('only the last drawing is left, and nothing of it once it is closed', async () => {
+    const { bottom, seen } = terminal(columns, rows)
+    for (const frame of frames(100)) bottom.draw(frame)
+    expect(await seen()).toEqual(['header 99', 'row 99'])
+    bottom.close()
+    expect(await seen()).toEqual([])
+  })
+
+  test('what either stream prints stands above, once and in order', async () => {
+    const { bottom, out, err, seen } = terminal(columns, rows)
+    const said: string[] = []
+    for (const [index, frame] of frames(60).entries()) {
+      bottom.draw(frame)
+      const text = `line ${index}`
+      said.push(text)
+      const stream = index % 2 === 0 ? out : err
+      stream.write(`${text}\n`)
+    }
+    expect(await seen()).toEqual([...said, 'header 59', 'row 59'])
+    bottom.close()
+    out.write('the end\n')
+    expect(await seen()).toEqual([...said, 'the end'])
+  })
+
+  test('a line that is printed in pieces is not drawn over', async () => {
+    const { bottom, err, seen } = terminal(columns, rows)
+    bottom.draw(['header'])
+    err.write('half')
+    err.write(' a line\n')
+    bottom.draw(['header again'])
+    err.write('cut')
+    bottom.draw(['the last'])
+    expect(await seen()).toEqual(['half a line', 'cut', 'the last'])
+  })
+})
+
+test.each([
+  [80, 40],
+  [120, 30],
+  [40, 100],
+])('resized from %i to %i columns, nothing is left of the drawing before', async (from, to) => {
+  const { bottom, out, seen, resize } = terminal(from, 30)
+  out.write('above\n')
+  bottom.draw(['x'.repeat(from - 1), 'y'.repeat(from - 1), 'z'.repeat(10)])
+  await resize(to, 20)
+  bottom.draw(['after'])
+  expect(await seen()).toEqual(['above', 'after'])
+  bottom.close()
+})
+
+test('back from Ctrl-Z, it is drawn below what the shell wrote', async () => {
+  const { bottom, screen, seen } = terminal(80, 24)
+  bottom.draw(['header', 'row'])
+  await screen.write('$ fg\n')
+  process.emit('SIGCONT')
+  bottom.draw(['header', 'row'])
+  expect(await seen()).toEqual(['header', 'row', '$ fg', 'header', 'row'])
+  bottom.close()
+})
+
+test('a stream that is no terminal is left alone', async () => {
+  const written: string[] = []
+  const file = {
+    isTTY: false as unknown as true,
+    columns: 80,
+    write: (text: string | Uint8Array) => written.push(String(text)) > 0,
+  }
+  const { out, bottom: first } = terminal(80, 24)
+  first.close()
+  const own = file.write
+  const bottom = new BottomLines(out, file)
+  expect(file.write).toBe(own)
+  bottom.close()
+})

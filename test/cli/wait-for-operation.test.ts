@@ -1,0 +1,75 @@
+/** When an operation that is waited for has ended, and how. */
+import { expect, test } from 'vitest'
+import type { Operation } from '../../src/api/index.ts'
+import { waitForOperation } from '../../src/cli/wait-for-operation.ts'
+import { fakeClock, operation } from '../apply/fake-api.ts'
+
+const MINUTE = 60_000
+
+/** What each look shows, the last one again and again. */
+const wait = async (looks: readonly ((now: number) => Partial<Operation>)[], timeoutMs = 10 * MINUTE) => {
+  const clock = fakeClock()
+  const begun = clock.now()
+  const left = [...looks]
+  const getOperation = async (): Promise<Operation> => {
+    const look = left.length > 1 ? left.shift() : left[0]
+    return operation('op-1', look?.(begun))
+  }
+  const ended = await waitForOperation({
+    api: { getOperation },
+    clock,
+    project: 'p',
+    id: 'op-1',
+    deadline: begun + timeoutMs,
+  })
+  return { end: ended.end, status: ended.operation.status, seconds: Math.round((clock.now() - begun) / 1_000) }
+}
+
+const is = (more: Partial<Operation>) => () => more
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+test.each([
+  ['finished', [is({ status: 'running' }), is({ status: 'finished' })], 'good', 1],
+  ['skipped', [is({ status: 'skipped' })], 'good', 0],
+  ['cancelled', [is({ status: 'cancelling' }), is({ status: 'cancelled' })], 'bad', 1],
+  ['in error', [is({ status: 'error' })], 'bad', 0],
+  [
+    'failed three times and not retried',
+    [
+      is({ status: 'failed', failuresCount: 2 }),
+      is({ status: 'running', failuresCount: 2 }),
+      is({ status: 'failed', failuresCount: 3 }),
+    ],
+    'bad',
+    32,
+  ],
+  [
+    'failed, and retried within the time that it is given',
+    [
+      ...Array.from({ length: 20 }, () => is({ status: 'failed', failuresCount: 1 })),
+      is({ status: 'running' }),
+      is({ status: 'finished' }),
+    ],
+    'good',
+    21,
+  ],
+  [
+    'failed, with a retry announced that never comes',
+    [(now: number) => ({ status: 'failed', retryAt: iso(now + MINUTE) })],
+    'bad',
+    90,
+  ],
+  ['failed, with a retry long ago', [(now: number) => ({ status: 'failed', retryAt: iso(now - MINUTE) })], 'bad', 30],
+] as const)('%s', async (_what, looks, end, seconds) => {
+  expect(await wait(looks)).toMatchObject({ end, seconds })
+})
+
+test.each(['running', 'scheduling', 'a word of tomorrow'])(
+  'one that is still %s in the end is an error',
+  async (status) => {
+    await expect(wait([is({ status })], 5_000)).rejects.toMatchObject({
+      code: 'E_TIMEOUT',
+      message: `The operation op-1 is still ${status}.`,
+    })
+  },
+)

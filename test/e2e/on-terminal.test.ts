@@ -1,0 +1,282 @@
+/** `apply` on a terminal with colours: whatever becomes of a step, the run ends, and says each outcome once. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import { CTRL_C, type Deed, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
+import { ROOT } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+const SIZES = [
+  [80, 24],
+  [120, 40],
+] as const
+
+interface Outcome {
+  readonly what: string
+  /** Branches of each project, as YAML. */
+  readonly branches: string
+  readonly more?: string
+  readonly flags?: readonly string[]
+  readonly deeds?: readonly Deed[]
+  readonly code: number
+  /** On the screen once for each project. */
+  readonly once: readonly string[]
+  readonly closing: (projects: number) => string
+}
+
+const YES: Deed = { after: "Only 'yes' will be accepted: ", type: 'yes\n' }
+/** Neither today nor a day next to it. */
+const FAR = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7]
+
+const OUTCOMES: readonly Outcome[] = [
+  {
+    what: 'is done at once: an idle compute is deleted',
+    branches: 'idle: { primary: absent }',
+    flags: ['--auto-approve', '--allow', 'delete'],
+    code: 0,
+    once: ['done delete primary on idle'],
+    closing: (projects) => `Apply complete: ${projects} done.`,
+  },
+  {
+    what: 'is done, which takes its time',
+    branches: 'main: { primary: { size: 2 } }',
+    flags: ['--auto-approve'],
+    code: 0,
+    once: ['done update primary on main'],
+    closing: (projects) => `Apply complete: ${projects} done.`,
+  },
+  {
+    what: 'is not allowed, by answering no',
+    branches: 'idle: { primary: absent }',
+    deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
+    code: 3,
+    once: ['not allowed delete primary on idle'],
+    closing: (projects) => `Apply incomplete: 0 done, ${projects} not allowed.`,
+  },
+  {
+    what: 'is a delete without --allow',
+    branches: 'main: { primary: absent }',
+    flags: ['--auto-approve'],
+    code: 3,
+    once: ['not allowed delete primary on main'],
+    closing: (projects) => `Apply incomplete: 0 done, ${projects} not allowed.`,
+  },
+  {
+    what: 'is scheduled for a restart window that is closed',
+    branches: 'main: { primary: { size: 2 } }',
+    more: `restartWindow: { days: [${FAR}], from: "02:00", to: "04:00", timezone: UTC }`,
+    flags: ['--auto-approve'],
+    code: 5,
+    once: ['scheduled update primary on main'],
+    closing: (projects) => `Apply scheduled: 0 done, ${projects} scheduled.`,
+  },
+  {
+    what: 'is skipped, since what it needs failed',
+    branches: 'refused: { primary: { id: ep-main-N } }\n  broken: { primary: {} }\n  idle: { primary: {} }',
+    more: 'prune: true',
+    flags: ['--auto-approve', '--allow', 'delete,move,disconnect'],
+    code: 3,
+    once: ['failed delete primary on refused', 'skipped move primary from main to refused'],
+    closing: (projects) => `Apply incomplete: 0 done, ${projects} failed, ${projects} skipped.`,
+  },
+  {
+    what: 'fails before it begins',
+    branches: 'refused: { primary: { size: 2 } }',
+    flags: ['--auto-approve'],
+    code: 3,
+    once: ['failed update primary on refused', 'the host is out of room'],
+    closing: (projects) => `Apply incomplete: 0 done, ${projects} failed.`,
+  },
+  {
+    what: 'fails later',
+    branches: 'broken: { primary: { size: 2 } }\n  main: { replicas: { after: { size: 1 } } }',
+    flags: ['--auto-approve'],
+    code: 3,
+    once: ['failed update primary on broken', 'done create replica "after" on main'],
+    closing: (projects) => `Apply incomplete: ${projects} done, ${projects} failed.`,
+  },
+]
+
+/** More than all tests together take. */
+const PROJECTS = 90
+
+const openSandbox = (options: Pick<SandboxOptions, 'timeScale'>) =>
+  startSandbox({
+    seed: {
+      projects: Array.from({ length: PROJECTS }, (_, n) => ({
+        id: `shop-${n}`,
+        branches: [
+          { name: 'main', computes: [{ id: `ep-main-${n}`, size: 1, scaleToZero: 'never' }] },
+          { name: 'idle', computes: [{ id: `ep-idle-${n}`, size: 1, state: 'idle' }] },
+          { name: 'refused', computes: [{ id: `ep-refused-${n}`, size: 1 }] },
+          { name: 'broken', computes: [{ id: `ep-broken-${n}`, size: 1 }] },
+          { name: 'spare' },
+        ],
+      })),
+    },
+    background: false,
+    ...options,
+  })
+
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await openSandbox({ timeScale: 20 })
+  for (let n = 0; n < PROJECTS; n += 1) {
+    sandbox.control.addFault({
+      on: 'operation',
+      endpoint_id: `ep-broken-${n}`,
+      effect: { kind: 'error', message: 'no host had room' },
+      times: 0,
+    })
+  }
+  sandbox.control.addFault({
+    on: 'request',
+    path: '/projects/*/endpoints/ep-refused-*',
+    effect: { kind: 'status', status: 422, message: 'the host is out of room' },
+    times: 0,
+  })
+  folder = await mkdtemp(join(tmpdir(), 'espalier-terminal-'))
+})
+afterAll(() => sandbox.close())
+
+let nextProject = 0
+/** Manifests of projects that no other test uses. */
+const manifestsOf = async (count: number, branches: string, more = ''): Promise<readonly string[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const n = nextProject++
+      const path = join(folder, `${n}.yaml`)
+      const text = `version: 1\nproject: shop-${n}\n${more}\nbranches:\n  ${branches}\n`
+      await writeFile(path, text.replaceAll('-N', `-${n}`))
+      return path
+    }),
+  )
+
+const occurrences = (text: string, part: string): number => text.split(part).length - 1
+
+describe.skipIf(!hasTerminal)('a step', () => {
+  const cases = OUTCOMES.flatMap((outcome, index) =>
+    SIZES.map(([columns, rows], size) => ({ ...outcome, columns, rows, projects: ((index + size) % 3) + 1 })),
+  )
+  test.concurrent.for(cases)(
+    '$what: $projects project(s) at $columns columns',
+    async ({ columns, rows, projects, branches, more, flags = [], deeds = [], code, once, closing }, { expect }) => {
+      const paths = await manifestsOf(projects, branches, more)
+      const ended = await runOnTerminal({
+        args: ['apply', ...paths, ...flags],
+        cwd: folder,
+        env: environmentOf(sandbox),
+        columns,
+        rows,
+        deeds,
+      })
+      expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code, missed: [] })
+      const after = ended.text.slice(ended.text.lastIndexOf('seen at'))
+      for (const part of once) expect(occurrences(after, part), ended.lines.join('\n')).toBe(projects)
+      expect(ended.lines.at(-1)).toBe(closing(projects))
+      // Nothing of the live view is left.
+      expect(ended.lines.filter((line) => /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /.test(line))).toEqual([])
+    },
+  )
+})
+
+describe.skipIf(!hasTerminal)('the restore example', () => {
+  test.each(SIZES)('a restored branch, yes and then no, ends within a second at %ix%i', async (columns, rows) => {
+    const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
+    const ended = await runOnTerminal({
+      args: [
+        ...['apply', 'examples/restore/espalier.yaml', `--sandbox=${join(state, 'sandbox')}`],
+        ...['--seed', 'examples/restore/seed.yaml'],
+      ],
+      cwd: ROOT,
+      columns,
+      rows,
+      deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
+    })
+    expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code: 3, missed: [] })
+    expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done/)
+    expect(ended.lastMs).toBeLessThan(1_000)
+  })
+})
+
+describe.skipIf(!hasTerminal)('while it runs', () => {
+  let slow: Sandbox
+  beforeAll(async () => {
+    slow = await openSandbox({ timeScale: 1 })
+  })
+  afterAll(() => slow.close())
+
+  const STOPPING = 'Stopping: no new step starts'
+  const cases = SIZES.flatMap(([columns, rows]) => [1, 2, 3].map((projects) => ({ columns, rows, projects })))
+
+  test.concurrent.for(cases)(
+    'Ctrl-C once with $projects project(s) at $columns columns: it says so at once, and ends once the step is over',
+    async ({ columns, rows, projects }, { expect }) => {
+      const ended = await runSlowly(columns, rows, projects, [{ after: 'apply_config running', type: CTRL_C }])
+      expect(ended.code, ended.all).toBe(130)
+      expect(occurrences(ended.text, STOPPING)).toBe(1)
+      // It is on the screen while the step still runs.
+      expect(ended.all.indexOf(STOPPING)).toBeLessThan(ended.all.indexOf('done  update'))
+      expect(ended.all).toMatch(/Stopping \d\/\d/)
+      const project = projects === 1 ? '' : 'shop-\\d+ +'
+      expect(ended.all).toMatch(
+        new RegExp(`  ${project}broken +update primary +! restarts +\\d s +apply_config running`),
+      )
+      expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: [1-3] done, [1-5] skipped\.$/)
+    },
+  )
+
+  test.concurrent.for(cases)(
+    'Ctrl-C twice with $projects project(s) at $columns columns: it ends at once',
+    async ({ columns, rows, projects }, { expect }) => {
+      const ended = await runSlowly(columns, rows, projects, [
+        { after: 'apply_config running', type: CTRL_C },
+        { after: STOPPING, type: CTRL_C },
+      ])
+      expect({ code: ended.code, missed: ended.missed }, ended.all).toEqual({ code: 130, missed: [] })
+      expect(ended.text).toContain('Stopping at once.')
+      expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done, [1-3] failed, [1-5] skipped\.$/)
+      expect(ended.lastMs).toBeLessThan(1_500)
+    },
+  )
+
+  test.concurrent('SIGTERM counts like Ctrl-C', async ({ expect }) => {
+    const ended = await runSlowly(80, 24, 2, [{ after: 'apply_config running', signal: 'SIGTERM' }])
+    expect(ended.code, ended.all).toBe(130)
+    expect(occurrences(ended.text, STOPPING)).toBe(1)
+    expect(ended.all.indexOf(STOPPING)).toBeLessThan(ended.all.indexOf('done  update'))
+  })
+
+  test.concurrent.for([
+    [80, 24, 120, 40],
+    [120, 40, 80, 24],
+    [120, 40, 60, 10],
+  ] as const)(
+    'resized from %ix%i to %ix%i, it goes on, and each outcome is there once',
+    async ([...size], { expect }) => {
+      const [columns, rows, to, tall] = size
+      const ended = await runSlowly(columns, rows, 3, [{ after: 'apply_config running', resize: [to, tall] }])
+      expect({ code: ended.code, missed: ended.missed }, ended.all).toEqual({ code: 0, missed: [] })
+      expect(occurrences(ended.text, 'done update primary on')).toBe(6)
+      expect(ended.lines.at(-1)).toBe('Apply complete: 6 done.')
+      // One drawing may be under way while the size changes; none after it is left.
+      expect(ended.lines.filter((line) => /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /.test(line)).length).toBeLessThanOrEqual(1)
+    },
+  )
+
+  /** Two steps in each project, which take their time. */
+  const runSlowly = async (columns: number, rows: number, projects: number, deeds: readonly Deed[]) => {
+    const paths = await manifestsOf(projects, 'broken: { primary: { size: 2 } }\n  main: { primary: { size: 2 } }')
+    return runOnTerminal({
+      args: ['apply', ...paths, '--auto-approve'],
+      cwd: folder,
+      env: environmentOf(slow),
+      columns,
+      rows,
+      deeds,
+    })
+  }
+})

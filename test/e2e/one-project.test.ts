@@ -1,0 +1,181 @@
+/** One project's problem stops one project: plan, apply, saved plans, drift and status, as processes. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+const PROJECTS = ['alpha', 'beta', 'gamma']
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    timeScale: 100,
+    seed: {
+      projects: PROJECTS.map((id) => ({
+        id,
+        branches: [{ name: 'main', computes: [{ id: `ep-${id}`, size: 1, scaleToZero: 'never' }] }],
+      })),
+    },
+  })
+})
+afterAll(() => sandbox.close())
+
+const manifest = (project: string, branch: string, size: number): string =>
+  `version: 1\nproject: ${project}\nbranches:\n  ${branch}: { primary: { size: ${size} } }\n`
+const write = (project: string, branch: string, size: number) =>
+  writeFile(join(folder, `${project}.yaml`), manifest(project, branch, size))
+const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
+/** Each project's size, as the API shows it. */
+const sizes = async (): Promise<Readonly<Record<string, number>>> => {
+  const entries = PROJECTS.map(async (id) => {
+    const headers = { authorization: `Bearer ${sandbox.apiKey}` }
+    const answer = await fetch(`${sandbox.apiUrl}/projects/${id}/endpoints`, { headers })
+    const { endpoints } = (await answer.json()) as { endpoints: { autoscaling_limit_max_cu: number }[] }
+    return [id, endpoints[0]?.autoscaling_limit_max_cu ?? 0] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+let before: Readonly<Record<string, number>>
+let size: number
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-fleet-'))
+  before = await sizes()
+  // Another size than the one that an earlier test left.
+  size = Math.max(...Object.values(before)) === 2 ? 3 : 2
+  await write('alpha', 'main', size)
+  await write('beta', 'gone', size)
+  await write('gamma', 'main', size)
+})
+afterEach(() => sandbox.control.clearFaults())
+
+test('plan shows the others and the problem, and ends with 1', async () => {
+  const { code, stdout, stderr } = await run('plan', '.')
+  expect(code).toBe(1)
+  expect(stdout).toContain('ep-alpha')
+  expect(stdout).toContain('Left out: 1 of 3 projects could not be planned')
+  expect(stdout).toContain('Project `beta` has no branch `gone`.')
+  expect(stderr).toBe('Error  1 of 3 projects could not be planned: beta.\n')
+  const json = JSON.parse((await run('plan', '.', '--format', 'json')).stdout)
+  expect(json).toMatchObject({
+    projects: ['alpha', 'gamma'],
+    leftOut: [{ project: 'beta', diagnostics: [{ code: 'E_BRANCH_UNKNOWN' }] }],
+  })
+})
+
+test('where every project has a problem, there is no plan at all', async () => {
+  const { code, stdout, stderr } = await run('plan', 'beta.yaml')
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain('E_BRANCH_UNKNOWN')
+})
+
+test('a mistake in any manifest still stops everything', async () => {
+  await writeFile(join(folder, 'beta.yaml'), manifest('beta', 'main', 3.5))
+  for (const args of [
+    ['plan', '.'],
+    ['apply', '.', '--auto-approve', '--keep-going'],
+  ]) {
+    const { code, stdout } = await run(...args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  }
+  expect(await sizes()).toEqual(before)
+})
+
+test('apply changes nothing, and names the flag; with it the others are applied, and the exit code is 3', async () => {
+  const refused = await run('apply', '.', '--auto-approve')
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('Nothing was changed. 2 other projects have no problem: --keep-going applies them.')
+  expect(await sizes()).toEqual(before)
+
+  const applied = await run('apply', '.', '--auto-approve', '--keep-going')
+  expect(applied.code, applied.stderr).toBe(3)
+  expect(applied.stdout).toContain('Apply incomplete: 2 done, 1 of 3 projects left out.')
+  expect(await sizes()).toEqual({ ...before, alpha: size, gamma: size })
+
+  const again = await run('apply', '.', '--auto-approve', '--keep-going')
+  expect(again.code).toBe(3)
+  expect(again.stdout).toContain('No changes in 2 of 3 projects.')
+})
+
+test('a saved plan of a part says what it leaves out, and is applied as that part', async () => {
+  expect((await run('plan', '.', '--out', 'plan.json')).code).toBe(1)
+  expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).plan.leftOut).toMatchObject([
+    { project: 'beta' },
+  ])
+  expect((await run('show', 'plan.json')).stdout).toContain('Left out: 1 of 3 projects could not be planned')
+  expect((await run('show', 'plan.json', '--format', 'markdown')).stdout).toContain('### Left out: 1 of 3 projects')
+  // What was left out is planned by nobody's review: it stays out though its problem is solved.
+  await write('beta', 'main', size)
+  const { code, stdout, stderr } = await run('apply', 'plan.json', '--auto-approve')
+  expect(code, stderr).toBe(3)
+  expect(stdout).toContain('Apply incomplete: 2 done, 1 of 3 projects left out.')
+  expect(await sizes()).toEqual({ ...before, alpha: size, gamma: size })
+})
+
+test.each([
+  ['access denied', { kind: 'status', status: 403, message: 'no right to this project' }, 'no right to this project'],
+  ['not there', { kind: 'status', status: 404 }, 'There is no project `beta`'],
+  ['a server error', { kind: 'status', status: 500, message: 'out of order' }, 'out of order'],
+  ['an odd answer', { kind: 'malformed' }, 'E_PROJECT_UNREADABLE'],
+] as const)('%s for one project leaves out that project', async (_why, effect, words) => {
+  await write('beta', 'main', size)
+  sandbox.control.addFault({ on: 'request', method: 'GET', path: '/projects/beta/endpoints', effect, times: 0 })
+  const { code, stdout } = await run('plan', '.')
+  expect(code).toBe(1)
+  expect(stdout).toContain('ep-gamma')
+  expect(stdout).toContain('Left out: 1 of 3 projects could not be planned')
+  expect(stdout.replace(/\s+/g, ' ')).toContain(words)
+})
+
+test('drift and status show the others, say why beta is not among them, and end with 1', async () => {
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' })
+  git('init', '-q')
+  git('add', '.')
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', 'commit', '-qm', 'all')
+  const drift = await run('drift', '.')
+  expect(drift.code).toBe(1)
+  expect(drift.stdout).toContain('primary on main in gamma')
+  expect(drift.stdout).toContain('Drift since HEAD in 2 of 3 projects: 2 differences.')
+  expect(drift.stderr).toContain('E_BRANCH_UNKNOWN')
+  expect(JSON.parse((await run('drift', '.', '--format', 'json')).stdout).leftOut).toMatchObject([{ project: 'beta' }])
+
+  const status = await run('status', '.')
+  expect(status.code).toBe(1)
+  expect(status.stdout).toMatch(/ep-alpha .* yes /)
+  expect(status.stdout).toMatch(/ep-beta .* not known /)
+  expect(status.stderr).toContain('Which computes of beta are managed is not known:')
+  expect(status.stderr).toContain('E_BRANCH_UNKNOWN')
+  const json = JSON.parse((await run('status', '.', '--format', 'json')).stdout)
+  expect(json.computes.map(({ project, managed }: Record<string, unknown>) => [project, managed])).toEqual([
+    ['alpha', true],
+    ['beta', null],
+    ['gamma', true],
+  ])
+  expect(json.leftOut).toMatchObject([{ project: 'beta' }])
+})
+
+test('status --project goes on past a project that cannot be read', async () => {
+  sandbox.control.addFault({
+    on: 'request',
+    path: '/projects/beta/branches',
+    effect: { kind: 'status', status: 403, message: 'no right to this project' },
+    times: 0,
+  })
+  const { code, stdout, stderr } = await run(
+    'status',
+    '--project',
+    'alpha',
+    '--project',
+    'beta',
+    '--project',
+    'nowhere',
+  )
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('ep-alpha') })
+  const words = stderr.replace(/\s+/g, ' ')
+  expect(words).toContain('no right to this project')
+  expect(words).toContain('There is no project `nowhere`')
+})

@@ -1,0 +1,61 @@
+/** One project's problem stops one project. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Observed } from '../../src/model/index.ts'
+import { mergePlans, plan } from '../../src/planner/index.ts'
+import { type DeclaredDocument, desired, world } from './world.ts'
+
+const IDS = ['alpha', 'beta', 'gamma', 'delta']
+const [base] = world({ main: { primary: { size: 1 } }, qa: {} }).projects
+const live = (ids: readonly string[], more: Partial<Observed> = {}): Observed => ({
+  takenAt: '2026-01-01T00:00:00.000Z',
+  missing: [],
+  projects: base === undefined ? [] : ids.map((id) => ({ ...base, id })),
+  ...more,
+})
+const fine = (project: string): DeclaredDocument => ({ project, branches: { main: { primary: { size: 2 } } } })
+const PROBLEMS: Readonly<Record<string, Omit<DeclaredDocument, 'project'>>> = {
+  E_BRANCH_UNKNOWN: { branches: { gone: { primary: { size: 1 } } } },
+  E_PIN_UNKNOWN: { branches: { qa: { primary: { id: 'ep-nowhere' } } } },
+  E_PARK_ON: { branches: { main: {} }, parkOn: 'main' },
+}
+
+test.each(Object.entries(PROBLEMS))('%s leaves out its project and plans the others', (code, problem) => {
+  const documents = [fine('alpha'), { ...problem, project: 'beta' }, fine('gamma')]
+  const result = plan(desired(...documents), live(IDS))
+  expect(result.ok).toBe(false)
+  expect(result.plan.projects).toEqual(['alpha', 'gamma'])
+  expect(result.plan.steps.map(({ project }) => project)).toEqual(['alpha', 'gamma'])
+  expect(result.plan.leftOut).toMatchObject([{ project: 'beta', diagnostics: [{ code }] }])
+})
+
+test('a project that is not there or cannot be read is left out with its own words', () => {
+  const unreadable = [{ id: 'beta', message: 'The control API refused: no (GET /x, status 403)', hint: 'Take a key.' }]
+  const documents = [fine('alpha'), fine('beta'), fine('gamma')]
+  const { leftOut } = plan(desired(...documents), live(['gamma'], { missing: ['alpha'], unreadable })).plan
+  expect(leftOut?.map(({ diagnostics: [first] }) => [first?.code, first?.message, first?.hint])).toEqual([
+    ['E_PROJECT_UNKNOWN', 'There is no project `alpha`, or the key cannot see it.', 'The nearest is `gamma`.'],
+    [
+      'E_PROJECT_UNREADABLE',
+      'Project `beta` could not be read. The control API refused: no (GET /x, status 403).',
+      'Take a key.',
+    ],
+  ])
+})
+
+test('what is planned is what would be planned without the projects left out; shards add up to the whole', () => {
+  const subset = fc.subarray(IDS)
+  const planOf = (...documents: readonly DeclaredDocument[]) => plan(desired(...documents), live(IDS)).plan
+  fc.assert(
+    fc.property(subset, fc.constantFrom(...Object.values(PROBLEMS)), subset, (broken, problem, shard) => {
+      const document = (id: string) => (broken.includes(id) ? { ...problem, project: id } : fine(id))
+      const whole = planOf(...IDS.map(document))
+      const { leftOut, ...rest } = whole
+      expect((leftOut ?? []).map(({ project }) => project)).toEqual([...broken].sort())
+      expect(rest).toEqual(planOf(...IDS.filter((id) => !broken.includes(id)).map(fine)))
+      const parts = [IDS.filter((id) => shard.includes(id)), IDS.filter((id) => !shard.includes(id))]
+      const merged = mergePlans(parts.map((ids) => planOf(...ids.map(document))))
+      expect(JSON.stringify(merged)).toBe(JSON.stringify(whole))
+    }),
+  )
+})

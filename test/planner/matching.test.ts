@@ -1,0 +1,163 @@
+/** Which live compute becomes what is declared, and what is not done where that is in doubt. */
+import { describe, expect, test } from 'vitest'
+import type { Observed, ObservedProject } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { type DeclaredDocument, desired, errorsOf, planOf, world } from './world.ts'
+
+const messageOf = (declared: DeclaredDocument, observed: Observed): string => {
+  const result = plan(desired(declared), observed)
+  return result.ok ? '' : result.diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n')
+}
+
+const withProject = (observed: Observed, edit: (project: ObservedProject) => ObservedProject): Observed => ({
+  ...observed,
+  projects: observed.projects.map(edit),
+})
+
+describe('two branches of one name', () => {
+  const observed = (reversed: boolean): Observed =>
+    withProject(world({ dev: { primary: { id: 'ep-1' } }, other: { primary: { id: 'ep-2' } } }), (project) => {
+      const branches = project.branches.map((branch) => ({ ...branch, name: 'dev' }))
+      return { ...project, branches: reversed ? branches.reverse() : branches }
+    })
+
+  test.each([true, false])('are an error that names both, in whatever order they are listed: %s', (reversed) => {
+    const declared: DeclaredDocument = { branches: { dev: { primary: { size: 4 } } } }
+    expect(errorsOf(declared, observed(reversed))).toEqual(['E_BRANCH_AMBIGUOUS'])
+    expect(messageOf(declared, observed(reversed))).toContain('br-dev, br-other')
+  })
+
+  test('are told apart by their ids', () => {
+    const declared: DeclaredDocument = { branches: { 'br-other': { primary: { size: 4 } } } }
+    expect(planOf(declared, observed(false)).changes.map(({ compute }) => compute.id)).toEqual(['ep-2'])
+  })
+})
+
+describe('a pin to nothing', () => {
+  test.each([true, false])('is said once, and advises to delete nothing (prune: %s)', (prune) => {
+    const observed = world({ main: { primary: { id: 'ep-1' } } })
+    const declared: DeclaredDocument = { prune, branches: { main: { primary: { id: 'ep-nope' } } } }
+    expect(errorsOf(declared, observed)).toEqual(['E_PIN_UNKNOWN'])
+    expect(messageOf(declared, observed)).not.toMatch(/prune/)
+  })
+})
+
+describe('two live primaries on one branch', () => {
+  const observed = withProject(
+    world({ main: { primary: { id: 'ep-a' } }, dev: { primary: { id: 'ep-b' } } }),
+    (project) => ({
+      ...project,
+      computes: project.computes.map((compute) => ({ ...compute, branchId: 'br-main' })),
+    }),
+  )
+
+  test.each<readonly [string, DeclaredDocument]>([
+    ['declared', { branches: { main: { primary: { size: 4 } } } }],
+    ['pruned', { prune: true, branches: { main: { primary: {} } } }],
+    ['pinned', { prune: true, branches: { main: { primary: { id: 'ep-a' } } } }],
+    ['to be absent', { branches: { main: { primary: 'absent' } } }],
+  ])('are said to be that, and neither is deleted: %s', (_how, declared) => {
+    expect(errorsOf(declared, observed)).toEqual(['E_TWO_PRIMARIES'])
+    expect(messageOf(declared, observed)).toMatch(/2 primaries, and the service allows one: ep-a, ep-b/)
+    expect(messageOf(declared, observed)).not.toMatch(/prune/)
+  })
+
+  test('are left alone where nobody declares the primary, and put right by a pin elsewhere', () => {
+    expect(errorsOf({ branches: { main: { replicas: { r: {} } } } }, observed)).toEqual([])
+    const moved = planOf(
+      { branches: { main: { primary: { id: 'ep-a' } }, dev: { primary: { id: 'ep-b' } } } },
+      observed,
+    )
+    expect(moved.changes.map(({ kind, compute }) => [kind, compute.id])).toEqual([['move', 'ep-b']])
+  })
+})
+
+describe('replicas that are left on both sides', () => {
+  const HOUR = 3_600
+
+  test('are paired so that the pairs can be', () => {
+    const observed = world({ dev: { replicas: [{ id: 'ep-q', name: 'q', size: 56, scaleToZero: -1 }] } })
+    const made = planOf(
+      {
+        prune: true,
+        branches: { dev: { replicas: { r1: { size: 0.25, scaleToZero: 168 * HOUR }, r2: { scaleToZero: 300 } } } },
+      },
+      observed,
+    )
+    expect(made.changes.map(({ kind, id, compute }) => [kind, id.split('/').at(-1), compute.id])).toEqual([
+      ['update', 'r1', 'ep-q'],
+      ['create', 'r2', undefined],
+    ])
+  })
+
+  test('are left where no pair can be: the declared one is created, the live one stays', () => {
+    const observed = world({ dev: { replicas: [{ id: 'ep-q', size: 40, scaleToZero: -1 }] } })
+    const made = planOf({ branches: { dev: { replicas: { bi: { scaleToZero: 300 } } } } }, observed)
+    expect(made.changes.map(({ kind }) => kind)).toEqual(['create'])
+    expect(made.unmanaged.map(({ compute }) => compute.id)).toEqual(['ep-q'])
+  })
+
+  test('of one name are taken so that it can be', () => {
+    const observed = world({
+      dev: {
+        replicas: [
+          { id: 'ep-a', name: 'bi', size: 40, scaleToZero: -1 },
+          { id: 'ep-b', name: 'bi', size: 2, scaleToZero: 0 },
+        ],
+      },
+    })
+    const made = planOf({ branches: { dev: { replicas: { bi: { scaleToZero: 600 } } } } }, observed)
+    expect(made.changes.map(({ compute }) => compute.id)).toEqual(['ep-b'])
+  })
+
+  test('one that fits as well as the one chosen is not deleted by prune', () => {
+    const observed = world({
+      dev: {
+        replicas: [
+          { id: 'ep-1', size: 2 },
+          { id: 'ep-2', size: 2 },
+        ],
+      },
+    })
+    const made = planOf({ prune: true, branches: { dev: { replicas: { bi: { size: 2 } } } } }, observed)
+    const [kept] = made.changes.filter(({ kind }) => kind === 'delete')
+    expect(kept).toMatchObject({ compute: { id: 'ep-2' }, refused: expect.stringContaining('as well as ep-1 does') })
+    expect(made.steps.filter(({ kind }) => kind === 'delete')).toMatchObject([
+      { refused: expect.stringContaining('pin the one to keep') },
+    ])
+  })
+
+  test('one that fits less well is', () => {
+    const observed = world({
+      dev: {
+        replicas: [
+          { id: 'ep-1', size: 2 },
+          { id: 'ep-2', size: 4 },
+        ],
+      },
+    })
+    const made = planOf({ prune: true, branches: { dev: { replicas: { bi: { size: 2 } } } } }, observed)
+    expect(made.changes.find(({ kind }) => kind === 'delete')).not.toHaveProperty('refused')
+  })
+})
+
+describe('prune that the base does not ask for', () => {
+  const observed = world({ dev: { primary: { id: 'ep-1' }, replicas: [{ id: 'ep-2', name: 'left' }] } })
+  const document = (prune: boolean): DeclaredDocument => ({ prune, branches: { dev: { primary: {} } } })
+
+  test.each([
+    ['is refused', false, expect.stringContaining('the base manifest does not prune branch `dev`')],
+    ['is done where the base asks for it too', true, undefined],
+  ])('%s', (_what, prune, refused) => {
+    const made = planOf(document(true), observed, { guard: desired(document(prune)) })
+    const [change] = made.changes
+    expect(change).toMatchObject({ kind: 'delete', compute: { id: 'ep-2' } })
+    expect(change?.refused).toEqual(refused)
+    expect(made.steps.map((step) => step.refused)).toEqual([refused])
+  })
+
+  test('is refused on a branch that the base does not declare at all', () => {
+    const made = planOf(document(true), observed, { guard: desired({ branches: {} }) })
+    expect(made.steps.map((step) => step.refused)).toEqual([expect.stringContaining('does not prune')])
+  })
+})

@@ -1,0 +1,100 @@
+/** Two applies of different manifests, started together on one project. */
+import { expect, test } from 'vitest'
+import { applyPlan, exitCodeOf } from '../../src/apply/index.ts'
+import { CONSENTS, type Outcome } from '../../src/model/index.ts'
+import { worldOf } from '../../src/sandbox/index.ts'
+import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
+import { openStage } from './stage.ts'
+
+const manifestsOf = (declared: DeclaredDocument): Manifests => ({
+  paths: [],
+  loaded: { desired: desired(declared), diagnostics: [], files: [], seeds: [], digest: '', lineOf: () => undefined },
+})
+
+const LIVE: Readonly<Record<string, LiveBranch>> = {
+  main: { primary: { size: 1 }, replicas: [{ name: 'reader', size: 1 }] },
+  staging: { primary: { size: 1, state: 'idle' } },
+  empty: {},
+}
+
+/** Both plan before either of them sends anything. */
+const together = async (...manifests: readonly DeclaredDocument[]) => {
+  const stage = await openStage()
+  const { sandbox, clock } = stage
+  sandbox.control.load(worldOf(world(LIVE), clock.now()))
+  const api = stage.connect()
+  const planned = await stage.during(
+    Promise.all(
+      manifests.map(async (declared) => {
+        const own = manifestsOf(declared)
+        const { result, observed } = await look(api, own, { concurrency: 8, estimate: false })
+        if (!result.ok) throw new Error('no plan')
+        return { plan: result.plan, observed, own }
+      }),
+    ),
+  )
+  sandbox.control.clearRequests()
+  const outcomes = await stage.during(
+    Promise.all(
+      planned.map(({ plan, observed, own }) =>
+        applyPlan({
+          plan,
+          observed,
+          api,
+          clock,
+          consent: { allow: new Set(CONSENTS) },
+          onEvent: () => stage.busy(),
+          replan: async (pinAliases, read) =>
+            (await look(api, own, { concurrency: 8, estimate: false, pinAliases, read })).result,
+        }),
+      ),
+    ),
+  )
+  const changes = sandbox.control.requests().filter(({ method, status }) => method !== 'GET' && status < 300)
+  const { observed } = await stage.during(look(api, manifestsOf({}), { concurrency: 1, estimate: false }))
+  await api.close()
+  await sandbox.close()
+  return { outcomes, changes: changes.map(({ method, path }) => `${method} ${path}`), observed }
+}
+
+const sized = (size: number): DeclaredDocument => ({
+  branches: { main: { primary: { size }, replicas: { reader: { size } } }, staging: { primary: { size } } },
+})
+
+/** By step, what became of it in each of the two. */
+const pairs = ([one, other]: readonly Outcome[]): readonly string[] =>
+  (one?.steps ?? []).map(
+    ({ step, status }) => `${status} ${other?.steps.find((theirs) => theirs.step === step)?.status}`,
+  )
+
+test('different sizes for the same computes: each is changed once, by one of them, and the other one says so', async () => {
+  const { outcomes, changes } = await together(sized(2), sized(4))
+  for (const pair of pairs(outcomes)) expect(pair).not.toBe('done done')
+  const statuses = outcomes.flatMap(({ steps }) => steps.map(({ status }) => status))
+  expect(new Set(statuses)).toEqual(new Set(['done', 'stale', 'skipped']))
+  expect(changes.length).toBe(new Set(changes).size)
+  expect(changes.length).toBe(statuses.filter((status) => status === 'done').length)
+  expect(outcomes.map((one) => exitCodeOf(one))).toContain(3)
+  const messages = outcomes.flatMap(({ steps }) =>
+    steps.flatMap(({ status, message }) => (status === 'stale' ? message : [])),
+  )
+  expect(messages[0]).toMatch(
+    /has changed since the plan was made: size 1 CU → [24] CU\. Its latest operation is apply_config /,
+  )
+})
+
+test('the same manifest twice: every change is made once, and both are content', async () => {
+  const both: DeclaredDocument = {
+    branches: {
+      ...sized(2).branches,
+      empty: { primary: { size: 1 }, replicas: { bi: { size: 1 }, etl: { size: 1 } } },
+    },
+    prune: true,
+  }
+  const { outcomes, changes } = await together(both, both)
+  expect(outcomes.flatMap(({ steps }) => steps.filter(({ status }) => status !== 'done'))).toEqual([])
+  expect(outcomes.map((one) => exitCodeOf(one))).toEqual([0, 0])
+  // Three updates and three creates.
+  expect(changes).toHaveLength(6)
+})

@@ -1,0 +1,160 @@
+/** What a plan does not cover is said wherever it is shown: projects left out, and computes no longer managed. */
+import { describe, expect, test } from 'vitest'
+import { jsonPlan } from '../../src/apply/index.ts'
+import type { Origin, Plan } from '../../src/model/index.ts'
+import { originOf } from '../../src/planner/index.ts'
+import { planPage } from '../../src/report/html/index.ts'
+import { markdownPlan, outcomeComment, planComment, terminalOutcome, terminalPlan } from '../../src/report/index.ts'
+import { ALL_DONE, at, EMPTY_PLAN, PLAN, PROJECT } from './fixtures.ts'
+
+const STYLE = { color: false, width: 300 }
+const FRAME = { marker: '<!-- m -->', commit: 'c0ffee', whole: 'the file' }
+const leftOut: Plan['leftOut'] = [
+  {
+    project: 'billing-1',
+    diagnostics: [
+      {
+        severity: 'error',
+        code: 'E_BRANCH_UNKNOWN',
+        message: 'Project `billing-1` has no branch `qa-gone`.',
+        hint: 'The nearest is `qa`.',
+        source: at(12),
+      },
+    ],
+  },
+]
+const origin: Origin = {
+  ...originOf(undefined, EMPTY_PLAN),
+  released: [
+    {
+      project: PROJECT,
+      branch: { id: 'br-dev', name: 'dev' },
+      compute: { type: 'read_only', name: 'bi', id: 'ep-bi-7', host: 'h', state: 'idle' },
+      source: at(31),
+    },
+  ],
+}
+
+/** As text, whatever makes it: entities and tags of the edge undone. */
+const readable = (text: string): string =>
+  text
+    .replace(/<\/?(code|b|em|p|span|li|ul|h\d|section|small)[^>]*>/g, '')
+    .replace(/&#(x?)([0-9a-f]+);/gi, (_all, hex, code) => String.fromCodePoint(Number.parseInt(code, hex ? 16 : 10)))
+    .replace(/\\(.)/g, '$1')
+
+const EDGES: Readonly<Record<string, (plan: Plan, origin?: Origin) => string>> = {
+  terminal: (plan, given) =>
+    terminalPlan(plan, STYLE, given === undefined ? {} : { since: { ref: 'main', origin: given } }),
+  JSON: (plan, given) => jsonPlan(plan, given === undefined ? {} : { origin: { base: 'main', ...given } }),
+  Markdown: (plan, given) => markdownPlan(plan, given === undefined ? {} : { since: { ref: 'main', origin: given } }),
+  page: (plan, given) =>
+    planPage(plan, {
+      version: '1.2.3',
+      sha256: () => 'x',
+      concurrency: 16,
+      ...(given === undefined ? {} : { since: { ref: 'main', origin: given } }),
+    }),
+  comment: (plan, given) =>
+    planComment({
+      ...FRAME,
+      plan,
+      origin: given ?? originOf(undefined, plan),
+      introducedBy: 'this pull request',
+      notes: [],
+    }),
+}
+
+describe.each(Object.entries(EDGES))('in %s', (name, render) => {
+  const isJson = name === 'JSON'
+
+  test('a project left out is named, with its problem and its place', () => {
+    const text = readable(render({ ...PLAN, leftOut }))
+    expect(text).toContain('Project `billing-1` has no branch `qa-gone`.')
+    expect(text).toContain('The nearest is `qa`.')
+    expect(text).toContain(isJson ? '"line": 12' : 'projects/shop.yaml:12')
+    if (!isJson) expect(text).toContain('1 of 2 projects')
+  })
+
+  test('a plan of a part is never said to be without changes', () => {
+    const text = readable(render({ ...EMPTY_PLAN, leftOut }))
+    expect(text).not.toMatch(/as the manifests say|no changes since|changes no compute/)
+  })
+
+  test('a released compute is listed with its branch and its place, and how it would be deleted', () => {
+    const text = readable(render(EMPTY_PLAN, origin))
+    expect(text).toMatch(isJson ? /"released": \[/ : /no longer managed/i)
+    expect(text).toContain('ep-bi-7')
+    expect(text).toContain('dev')
+    expect(text).toContain(isJson ? '"line": 31' : 'projects/shop.yaml:31')
+    if (!isJson) expect(text).toMatch(/primary: absent.*prune: true/)
+    expect(text).not.toMatch(/introduce no changes|Espalier: no changes/)
+  })
+})
+
+describe.each([
+  ['terminal', EDGES.terminal],
+  ['Markdown', EDGES.Markdown],
+])('in %s, that the manifests introduce no changes', (_name, render) => {
+  const NOTHING = 'The manifests introduce no changes since '
+  const none = originOf(undefined, EMPTY_PLAN)
+  const gone = {
+    severity: 'warning',
+    code: 'W_GUARD_WEAKENED',
+    message: 'Branch `dev` of project `shop` is no longer protected.',
+  } as const
+
+  test('is said where it is so', () => {
+    expect(render?.(EMPTY_PLAN, none)).toContain(NOTHING)
+  })
+
+  test.each<readonly [string, Plan, Origin]>([
+    ['computes are released', EMPTY_PLAN, origin],
+    ['a policy is given up', { ...EMPTY_PLAN, warnings: [gone] }, none],
+    ['drift is accepted', EMPTY_PLAN, { ...none, settled: PLAN.changes }],
+    ['the base could not be compared', EMPTY_PLAN, { ...none, gaps: ['The manifests of the base have errors.'] }],
+    ['a project is left out', { ...EMPTY_PLAN, leftOut }, none],
+  ])('is not said where %s', (_why, plan, given) => {
+    expect(render?.(plan, given)).not.toContain(NOTHING)
+  })
+
+  test('a policy that is given up is shown though nothing else changes', () => {
+    expect(readable(render?.({ ...EMPTY_PLAN, warnings: [gone] }, none) ?? '')).toContain('is no longer protected')
+  })
+})
+
+test('the headline of the comment counts what is released and what is left out', () => {
+  const text = EDGES.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
+  expect(text).toContain('### Espalier: 1 compute is no longer managed. 1 of 2 projects could not be planned.')
+})
+
+test('a fleet of released computes and problems still fits into a comment', () => {
+  const many: Origin = {
+    ...origin,
+    released: Array.from({ length: 5_000 }, () => origin.released[0]).flatMap((one) => one ?? []),
+  }
+  const problems = Array.from({ length: 2_000 }, (_, index) => ({ ...leftOut[0], project: `p-${index}` }))
+  const plan = { ...PLAN, leftOut: problems.map(({ project, diagnostics = [] }) => ({ project, diagnostics })) }
+  const text = EDGES.comment?.(plan, many) ?? ''
+  expect(text.length).toBeLessThanOrEqual(65_536)
+  expect(text).toContain('5,000 computes are no longer managed. 2,000 of 2,001 projects could not be planned.')
+})
+
+test('an outcome is incomplete while a project is left out', () => {
+  const plan = { ...PLAN, leftOut }
+  expect(terminalOutcome(plan, ALL_DONE, STYLE)).toMatch(/^Apply incomplete: 2 done, 1 of 2 projects left out/m)
+  const comment = outcomeComment({ ...FRAME, plan, outcome: ALL_DONE })
+  expect(comment).toContain('1 of 2 projects could not be planned.')
+  expect(readable(comment)).toContain('has no branch `qa-gone`')
+})
+
+test('the table of drift names the project though all drift is of one', () => {
+  const plan = { ...PLAN, projects: [PROJECT, 'other-project-1'] }
+  const drifted: Origin = { introduced: [], drift: PLAN.changes, settled: [], released: [] }
+  for (const text of [EDGES.Markdown?.(plan, drifted), EDGES.comment?.(plan, drifted)]) {
+    expect(text).toMatch(/\| project \|/)
+  }
+})
+
+test('the second line of the summary mentions deletions', () => {
+  expect(EDGES.terminal?.(PLAN)).toContain('1 deletion')
+})

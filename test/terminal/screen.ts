@@ -1,0 +1,32 @@
+/** What a person would see: a terminal emulator that output is written to. */
+import xterm from '@xterm/headless'
+
+export interface Screen {
+  write(text: string): Promise<void>
+  resize(columns: number, rows: number): void
+  /** All lines, those that scrolled away included, without the empty ones at the end. */
+  lines(): readonly string[]
+}
+
+export const screenOf = (columns: number, rows: number): Screen => {
+  // The tests of the program come from a terminal line that adds the carriage returns; those in the process do not.
+  const terminal = new xterm.Terminal({
+    cols: columns,
+    rows,
+    scrollback: 10_000,
+    convertEol: true,
+    allowProposedApi: true,
+  })
+  return {
+    write: (text) => new Promise((resolve) => terminal.write(text, resolve)),
+    resize: (to, tall) => terminal.resize(to, tall),
+    lines: () => {
+      const { active } = terminal.buffer
+      const lines = Array.from(
+        { length: active.length },
+        (_, row) => active.getLine(row)?.translateToString(true) ?? '',
+      )
+      return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)
+    },
+  }
+}
