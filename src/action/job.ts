@@ -9,6 +9,7 @@ import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
 import { GitHubError, openGitHub } from './github.ts'
 import type { Environment, Inputs } from './inputs.ts'
+import { linkTo } from './link.ts'
 import type { Runner } from './runner.ts'
 
 export interface Job {
@@ -32,19 +33,14 @@ export const prefixOf = (root: string, cwd: string): string => {
 
 /** What every comment and summary has around it. */
 export const frameOf = (job: Job, kind: CommentKind) => {
-  const { env, event, inputs, prefix } = job
+  const { event, inputs, prefix } = job
   const name = nameOf(job)
   return {
     ...(name === '' ? {} : { name }),
     marker: markerOf(kind, identityOf(inputs, prefix)),
     commit: event.sha,
     whole: 'the job summary, and all of it in the file of the output `json-plan-path`',
-    linkTo: (file: string, line: number): string | undefined => {
-      const server = env.GITHUB_SERVER_URL ?? ''
-      if (server === '' || event.repository === '' || event.sha === '') return undefined
-      const path = `${prefix}${file}`.split('/').map(encodeURIComponent).join('/')
-      return `${server}/${event.repository}/blob/${event.sha}/${path}#L${line}`
-    },
+    linkTo: (file: string, line: number): string | undefined => linkTo(job, file, line),
   }
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { PRIVATE } from '../base/index.ts'
 import type { Job } from './job.ts'
 
 export interface StepFiles {
@@ -23,5 +24,5 @@ export const stepFiles = ({ env, inputs: { label, shard } }: Job): StepFiles => 
 
 export const writeFile = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
+  writeFileSync(path, text, { mode: PRIVATE })
 }

@@ -3,7 +3,7 @@
  * planned within what the base's manifests allow. Nothing of it is checked out or run.
  */
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
-import { commitOf, fetchCommit, git, type Manifests, manifestsAt, parentsOf } from '../workflow/index.ts'
+import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, remoteCommit } from '../workflow/index.ts'
 import { baseOf, present } from './base.ts'
 import type { PullRequest } from './event.ts'
 import type { Job } from './job.ts'
@@ -75,9 +75,8 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
 /** Only GitHub writes this ref. It may lag behind, and then it is not about this head. */
 const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<Sides | undefined> => {
   try {
-    const ref = `refs/pull/${number}/merge`
-    const [merge = ''] = (await git(cwd, ['ls-remote', 'origin', ref])).toString().split('\t')
-    if (merge === '') return undefined
+    const merge = await remoteCommit(cwd, `refs/pull/${number}/merge`)
+    if (merge === undefined) return undefined
     await fetchCommit(cwd, merge, 2)
     const [first, second] = await parentsOf(cwd, merge)
     return first !== undefined && second === headSha ? { baseSha: first, headSha: merge, notes: [] } : undefined

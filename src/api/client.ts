@@ -102,6 +102,7 @@ export const createWriteApi = (options: ApiOptions): WriteApi => {
 interface Connection {
   readonly requester: Requester
   readonly transport: Transport
+  readonly clock: Clock
 }
 
 const connect = (options: ApiOptions): Connection => {
@@ -126,7 +127,7 @@ const connect = (options: ApiOptions): Connection => {
     budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
     lockTimeoutMs: options.lockTimeoutMs ?? 600_000,
   })
-  return { requester, transport }
+  return { requester, transport, clock }
 }
 
 /** The largest pages that the API gives, so that a project costs few requests. */
@@ -135,14 +136,10 @@ const PROJECT_PAGE = 400
 
 /** A list that goes on for ever would be read for ever. */
 const MAX_LISTED = 200_000
+const MAX_LIST_MS = 600_000
 
-const checkEnds = (length: number, path: string): void => {
-  if (length <= MAX_LISTED) return
-  throw new ApiError('E_ANSWER', 'The control API lists more than 200,000 of them, and no end.', {
-    method: 'GET',
-    path,
-  })
-}
+const endless = (path: string, why: string): ApiError =>
+  new ApiError('E_ANSWER', `The control API's list ${why}.`, { method: 'GET', path })
 
 interface Page<T> {
   readonly items: readonly T[]
@@ -154,27 +151,30 @@ interface Page<T> {
  * have a cursor too, so it ends with a page that holds nothing new, or a cursor that was there before.
  */
 const everyPage = async <T extends { readonly id: string }>(
+  clock: Clock,
   path: string,
   limit: number,
   read: (path: string) => Promise<Page<T>>,
 ): Promise<readonly T[]> => {
   const found = new Map<string, T>()
   const cursors = new Set<string>()
+  const started = clock.now()
   let cursor: string | undefined
   for (;;) {
     const before = found.size
     const { items, next } = await read(`${path}${query({ limit, cursor })}`)
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
-    checkEnds(found.size, path)
+    if (found.size > MAX_LISTED) throw endless(path, 'has more than 200,000 items, and no end')
+    if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
     if (found.size === before || typeof next !== 'string' || cursors.has(next)) return [...found.values()]
     cursors.add(next)
     cursor = next
   }
 }
 
-const reading = ({ requester, transport }: Connection): ReadApi => ({
+const reading = ({ requester, transport, clock }: Connection): ReadApi => ({
   listProjects: () =>
-    everyPage('/projects', PROJECT_PAGE, async (path) => {
+    everyPage(clock, '/projects', PROJECT_PAGE, async (path) => {
       const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
       return { items: projects, next: pagination?.cursor }
     }),
@@ -183,7 +183,7 @@ const reading = ({ requester, transport }: Connection): ReadApi => ({
     return theOneAskedFor(projectId, path, await requester.call('GET', path, wire.projectAnswer))
   },
   listBranches: (projectId) =>
-    everyPage(apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
+    everyPage(clock, apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
       const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)
       return { items: branches, next: pagination?.next }
     }),

@@ -4,7 +4,7 @@ import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { oddValue } from './odd-values.ts'
 import type { RequestBudget } from './request-budget.ts'
-import type { Answer, Transport } from './transport.ts'
+import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
 
 /** Why a call is being waited for. */
 export interface Wait {
@@ -97,10 +97,14 @@ export class Requester {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
+    // One limit for all attempts together: a server that drips would else hold each of them.
+    let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
       const turn = await this.#turn(source, options)
       if ('instead' in turn) return turn
-      const answer = await this.#send(method, path, turn.send, repeats, options)
+      const sentAt = clock.now()
+      const answer = await this.#send(method, path, turn.send, repeats, leftMs, options)
+      leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
         await clock.sleep(this.#backoff(attempt), options.signal)
@@ -154,13 +158,16 @@ export class Requester {
     path: string,
     body: unknown,
     repeats: number,
+    leftMs: number,
     options: CallOptions,
   ): Promise<Answer | undefined> {
+    const { clock } = this.#options
+    const sentAt = clock.now()
     try {
-      return await this.#transport.send(method, path, body, options.signal)
+      return await this.#transport.send(method, path, body, options.signal, leftMs)
     } catch (error) {
       const isWorthIt = method === 'GET' && error instanceof ApiError && !FINAL.has(error.code)
-      if (isWorthIt && repeats < GET_REPEATS) return undefined
+      if (isWorthIt && repeats < GET_REPEATS && clock.now() - sentAt < leftMs) return undefined
       throw error
     }
   }

@@ -2,7 +2,8 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
-import { VERIFIED, withoutKey } from './trust.ts'
+import { type KeyFinder, keyFinder } from './key-in-answer.ts'
+import { VERIFIED } from './trust.ts'
 
 export interface TransportOptions {
   readonly baseUrl: URL
@@ -11,7 +12,7 @@ export interface TransportOptions {
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
   readonly watch?: RequestWatch | undefined
-  /** For a whole answer, in milliseconds. Default: five minutes. */
+  /** For a whole answer, in milliseconds. Default: {@link WHOLE_ANSWER_TIMEOUT_MS}. */
   readonly answerTimeoutMs?: number
 }
 
@@ -38,15 +39,17 @@ const ANSWER_TIMEOUT_MS = 60_000
 /** Some twenty-five thousand computes; several answers may be on their way at once. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 /** From the first byte sent to the last one read: a server that drips must not hold a run for ever. */
-const WHOLE_ANSWER_TIMEOUT_MS = 300_000
+export const WHOLE_ANSWER_TIMEOUT_MS = 300_000
 
 export class Transport {
   readonly #dispatcher: Dispatcher
   readonly #options: TransportOptions
+  readonly #key: KeyFinder
 
   /** @throws {EspalierError} `E_PROXY` where the environment names a proxy that is none. */
   constructor(options: TransportOptions) {
     this.#options = options
+    this.#key = keyFinder(options.apiKey)
     const connect = { timeout: CONNECT_TIMEOUT_MS, ...VERIFIED }
     const limits = {
       connections: options.connections,
@@ -64,10 +67,16 @@ export class Transport {
    * @throws {ApiError} `E_NETWORK` where no whole answer came (ambiguous: it may have taken effect), `E_TLS` where the
    * certificate is not trusted, `E_ANSWER` where the answer is not JSON. An answer with an error status is returned, not thrown.
    */
-  async send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Answer> {
+  async send(
+    method: string,
+    path: string,
+    body: unknown,
+    signal?: AbortSignal,
+    withinMs = this.#options.answerTimeoutMs ?? WHOLE_ANSWER_TIMEOUT_MS,
+  ): Promise<Answer> {
     const end = this.#options.watch?.begin(`${method} ${path.replace(/\?.*$/s, '')}`)
     try {
-      const answer = await this.#send(method, path, body, signal)
+      const answer = await this.#send(method, path, body, withinMs, signal)
       end?.(isTrouble(answer.status) ? `the control API answers with status ${answer.status}` : undefined)
       return answer
     } catch (error) {
@@ -76,16 +85,13 @@ export class Transport {
     }
   }
 
-  async #send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Answer> {
+  async #send(method: string, path: string, body: unknown, withinMs: number, signal?: AbortSignal): Promise<Answer> {
     const { baseUrl, apiKey, userAgent, debug } = this.#options
     let text: string
     let status: number
     let headers: Dispatcher.ResponseData['headers']
     const late = new AbortController()
-    const timer = setTimeout(
-      () => late.abort(new Error(TOO_LATE)),
-      this.#options.answerTimeoutMs ?? WHOLE_ANSWER_TIMEOUT_MS,
-    )
+    const timer = setTimeout(() => late.abort(new Error(TOO_LATE)), withinMs)
     try {
       const response = await this.#dispatcher.request({
         origin: baseUrl.origin,
@@ -102,7 +108,7 @@ export class Transport {
       })
       status = response.statusCode
       headers = response.headers
-      text = withoutKey(await response.body.text(), apiKey, status >= 300)
+      text = await response.body.text()
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
       if (isUntrusted(cause)) {
@@ -124,15 +130,32 @@ export class Transport {
     debug?.(`${method} ${path} → ${status}`)
     const header = (name: string): string | undefined => {
       const value = single(headers[name])
-      return value === undefined ? undefined : withoutKey(value, apiKey, true)
+      return value === undefined ? undefined : this.#key.hide(value)
     }
     return {
       status,
-      body: parse(text, status, { method, path }),
+      body: this.#read(text, status, { method, path }),
       retryAfter: header('retry-after'),
       requestId: header('x-neon-ret-request-id'),
       location: header('location'),
     }
+  }
+
+  /** Of a refusal, its words without the key. An answer that holds it is not used: what is shown or sent on might. */
+  #read(text: string, status: number, request: { readonly method: string; readonly path: string }): unknown {
+    const value = parse(text, status, request)
+    if (status >= 300) return wordsIn(value, this.#key)
+    const place = this.#key.find(value, text)
+    if (place === undefined) return value
+    throw new ApiError(
+      'E_ANSWER',
+      `The control API's answer holds the API key itself, in ${place}: rename or remove that.`,
+      {
+        ...request,
+        status,
+        ambiguous: request.method !== 'GET',
+      },
+    )
   }
 
   close(): Promise<void> {
@@ -142,6 +165,14 @@ export class Transport {
 
 /** A lock (423) is no trouble of the service, and is reported where it is waited for. */
 const isTrouble = (status: number): boolean => status === 429 || status >= 500
+
+/** A refusal has texts at its top, and nothing else of it is read. */
+const wordsIn = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, string>> | undefined =>
+  typeof value !== 'object' || value === null
+    ? undefined
+    : Object.fromEntries(
+        Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name, hide(text)]] : [])),
+      )
 
 /** Neither the proxy's address, which may hold a password, nor what was wrong with it is said. */
 const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {

@@ -21,10 +21,3 @@ export const checkKey = (key: string): void => {
     hint: 'Copy it again: a key is one line of letters, digits and punctuation.',
   })
 }
-
-/** A key shorter than this could be a word of an honest answer. */
-const SHORTEST_SECRET = 16
-
-/** What a server, or a proxy in between, says back of the key; a refusal holds nothing else that would be missed. */
-export const withoutKey = (text: string, key: string, isRefusal: boolean): string =>
-  isRefusal || key.length >= SHORTEST_SECRET ? text.replaceAll(key, '[the key]') : text

@@ -131,7 +131,8 @@ const step = z.object({
 
 const diagnostic = z.object({
   severity: z.enum(['error', 'warning']),
-  code: z.string(),
+  // Renderers show it as it is.
+  code: z.string().regex(/^[EW](_[A-Z0-9]+)+$/),
   message: z.string(),
   hint: z.string().exactOptional(),
   source: source.exactOptional(),

@@ -1,7 +1,9 @@
 /** Where the API key comes from. Never a flag with the key itself: flags end up in shell histories and process lists. */
+import { stat } from 'node:fs/promises'
 import { checkKey } from '../api/index.ts'
-import { readBoundedFile } from '../manifest/index.ts'
+import { plainText, readBoundedFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
+import { print } from './terminal.ts'
 
 const MAX_KEY_FILE_BYTES = 1024 * 1024
 const HINT =
@@ -15,6 +17,7 @@ const HINT =
 export const findKey = async (
   file: string | undefined,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  warn: (line: string) => void = (line) => print(line, process.stderr),
 ): Promise<string> => {
   const key = file === undefined ? fromEnvironment(env) : await fromFile(file)
   if (key === '') {
@@ -22,7 +25,16 @@ export const findKey = async (
     throw new EspalierError('E_KEY', where, { hint: HINT })
   }
   checkKey(key)
+  if (file !== undefined && (await isOpenToOthers(file))) {
+    warn(`Warning  Other users of this machine can read or change the key file: chmod 600 ${plainText(file)}`)
+  }
   return key
+}
+
+/** Of a regular file: a pipe is gone once it is read. Windows has no such bits. */
+const isOpenToOthers = async (file: string): Promise<boolean> => {
+  const info = await stat(file).catch(() => undefined)
+  return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0
 }
 
 /** Whether a key is given in any way, a sandbox's own included; it may be wrong yet. */

@@ -1,11 +1,11 @@
 /** Pages on disk: whole or not at all. */
 import { createHash } from 'node:crypto'
 import { realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { PRIVATE, replaceFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { usageError } from './flags.ts'
 import { STDIN } from './stdin.ts'
-import { replaceFile } from './write-file.ts'
 
 /** What a page needs of its surroundings. */
 export const PAGE_FRAME = {
@@ -43,5 +43,5 @@ export const openPage = async (path: string, flag: string): Promise<PageFile> =>
   await writeFile(draft, '', { flag: 'wx' })
     .then(() => rm(draft))
     .catch(failed)
-  return { write: (text) => replaceFile(path, text, 'The page') }
+  return { write: (text) => replaceFile(path, text, 'The page', PRIVATE) }
 }

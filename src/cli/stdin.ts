@@ -1,4 +1,5 @@
-import { MAX_FILE_BYTES, readBounded } from '../manifest/index.ts'
+import { readBounded } from '../base/index.ts'
+import { MAX_FILE_BYTES } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { usageError } from './flags.ts'
 

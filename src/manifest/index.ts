@@ -1,7 +1,6 @@
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './codes.ts'
 export { manifestSchema } from './definition/index.ts'
 export { MAX_FILE_BYTES } from './files/limits.ts'
-export { readBounded, readBoundedFile } from './files/read-bounded.ts'
 export { type LocatedFile, loadManifests, readFiles } from './load.ts'
 export { parseManifests } from './parse.ts'
 export { readSizeTable } from './size-table-file.ts'

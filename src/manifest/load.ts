@@ -1,6 +1,7 @@
 /** Files to `Desired`. */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { relative, resolve, sep } from 'node:path'
+import { isInside } from '../base/index.ts'
 import { type Diagnostic, SIZE_TABLE } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
 import { MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
@@ -55,8 +56,7 @@ const sharedFiles =
   (path) => {
     const file = resolve(cwd, path)
     if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return 'there is no such file'
-    const way = relative(realpathSync(cwd), realpathSync(file))
-    if (way.startsWith('..') || isAbsolute(way)) return 'a link leads out of the tree there'
+    if (!isInside(realpathSync(cwd), realpathSync(file))) return 'a link leads out of the tree there'
     const text = readText(file, path)
     return typeof text === 'string' ? { path, text } : text.message
   }

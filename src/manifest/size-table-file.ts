@@ -1,4 +1,5 @@
 /** A catalogue of sizes newer than this program. */
+import { readBoundedFile } from '../base/index.ts'
 import {
   cacheGb,
   EspalierError,
@@ -9,7 +10,6 @@ import {
   type SizeStep,
   type SizeTable,
 } from '../model/index.ts'
-import { readBoundedFile } from './files/read-bounded.ts'
 
 /**
  * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`; limits that it leaves out

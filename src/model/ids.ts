@@ -1,5 +1,5 @@
 /** Ids of the API, and the paths that they are part of. */
-import { EspalierError } from './errors.ts'
+import { EspalierError } from '../base/index.ts'
 
 /** Of projects, branches and computes, as the service's public OpenAPI has them. */
 export const ID = /^[a-z0-9-]{1,60}$/

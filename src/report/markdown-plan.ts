@@ -8,8 +8,8 @@ import {
   REASONS,
   type ReleasedCompute,
 } from '../model/index.ts'
+import { folded, literal } from './markdown.ts'
 import { isUnchanged } from './origin.ts'
-import { plainText } from './plain-text.ts'
 import { counted, group } from './style.ts'
 import {
   computeTitle,
@@ -36,7 +36,7 @@ export interface MarkdownContext {
 }
 
 export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string => {
-  const seen = extra.takenAt === undefined ? '' : ` Seen at ${escapeMarkdown(extra.takenAt)}.`
+  const seen = extra.takenAt === undefined ? '' : ` Seen at ${literal(extra.takenAt)}.`
   const isFleet = hasSeveralProjects(plan)
   const { ref = '', origin } = extra.since ?? {}
   const { introduced, drift, released = [], gaps = [] } = origin ?? { introduced: plan.changes, drift: [] }
@@ -45,9 +45,9 @@ export const markdownPlan = (plan: Plan, extra: MarkdownContext = {}): string =>
   return `${[
     `${headline(plan)}${seen}`,
     ...(plan.leftOut === undefined ? [] : [leftOutPart(plan)]),
-    ...gaps.map((gap) => `> ${escapeMarkdown(gap)}`),
+    ...gaps.map((gap) => `> ${literal(gap)}`),
     ...(origin !== undefined && isUnchanged(plan, origin)
-      ? [`The manifests introduce no changes since ${escapeMarkdown(ref)}.`]
+      ? [`The manifests introduce no changes since ${literal(ref)}.`]
       : []),
     ...(loud.length > 0 ? ['### Interrupts', table(loud, isFleet)] : []),
     ...(quiet.length > 0 ? ['### Interrupts no one', table(quiet, isFleet)] : []),
@@ -70,38 +70,29 @@ const leftOutPart = (plan: Plan): string =>
   [
     `### Left out: ${projectsLeftOut(plan)} could not be planned`,
     ...(plan.leftOut ?? []).map(({ project, diagnostics }) =>
-      [`Project ${escapeMarkdown(project)}:`, '', ...diagnostics.map((one) => diagnosticLine(one))].join('\n'),
+      [`Project ${literal(project)}:`, '', ...diagnostics.map((one) => diagnosticLine(one))].join('\n'),
     ),
   ].join('\n\n')
 
 const diagnosticLine = ({ code, message, hint, source }: Diagnostic): string => {
-  const where = source === undefined ? '' : ` (${escapeMarkdown(place(source))})`
-  return `- **${code}** ${escapeMarkdown(message)}${hint === undefined ? '' : ` ${escapeMarkdown(hint)}`}${where}`
+  const where = source === undefined ? '' : ` (${literal(place(source))})`
+  return `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}${where}`
 }
 
 const releasedPart = (released: readonly ReleasedCompute[], ref: string, isFleet: boolean): readonly string[] => {
   const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
   const rows = released.map(({ project, branch, compute, source }) => [
-    ...(isFleet ? [escapeMarkdown(project)] : []),
-    escapeMarkdown(branch.name),
-    `${escapeMarkdown(computeTitle(compute))} ${escapeMarkdown(compute.id ?? '')}`,
-    escapeMarkdown(place(source)),
+    ...(isFleet ? [literal(project)] : []),
+    literal(branch.name),
+    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : ` ${literal(compute.id)}`}`,
+    literal(place(source)),
   ])
   return [
-    `### No longer managed since ${escapeMarkdown(ref)}: ${counted(released.length, 'compute')}`,
+    `### No longer managed since ${literal(ref)}: ${counted(released.length, 'compute')}`,
     [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
     RELEASED_HINT,
   ]
 }
-
-/** Text of unknown origin: no Markdown, no HTML, no mention and no table cell can be made of it. */
-export const escapeMarkdown = (text: string): string =>
-  plainText(text)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[\\`*_{}[\]()#+!|~$^-]/g, '\\$&')
-    .replace(/[@:/]/g, (char) => `&#${char.charCodeAt(0)};`)
 
 const table = (changes: readonly Change[], isFleet: boolean): string =>
   [
@@ -110,13 +101,13 @@ const table = (changes: readonly Change[], isFleet: boolean): string =>
     ...changes.map((change) => {
       const cells = [
         `\`${SYMBOLS[change.kind]}\``,
-        ...(isFleet ? [escapeMarkdown(change.project)] : []),
-        escapeMarkdown(change.branch.name),
-        `${escapeMarkdown(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${escapeMarkdown(change.compute.id)}`}`,
+        ...(isFleet ? [literal(change.project)] : []),
+        literal(change.branch.name),
+        `${literal(computeTitle(change.compute))}${change.compute.id === undefined ? '' : ` ${literal(change.compute.id)}`}`,
         whatChanges(change),
-        `${isDisruptive(change.impact) ? '**' : ''}${escapeMarkdown(impactWords(change))}${isDisruptive(change.impact) ? '**' : ''}${
-          change.windows === undefined ? '' : `<br>${escapeMarkdown(windowWords(change))}`
-        }${change.refused === undefined ? '' : `<br>refused: ${escapeMarkdown(change.refused)}`}`,
+        `${isDisruptive(change.impact) ? `**${impactWords(change)}**` : impactWords(change)}${
+          change.windows === undefined ? '' : `<br>${literal(windowWords(change))}`
+        }${change.refused === undefined ? '' : `<br>refused: ${literal(change.refused)}`}`,
       ]
       return `| ${cells.join(' | ')} |`
     }),
@@ -125,12 +116,12 @@ const table = (changes: readonly Change[], isFleet: boolean): string =>
 const whatChanges = (change: Change): string => {
   const attributes = change.attributes.map(
     ({ path, before, after }) =>
-      `${escapeMarkdown(path)}: ${before === undefined ? '' : `${escapeMarkdown(before)} → `}${escapeMarkdown(after)}`,
+      `${literal(path)} ${before === undefined ? '' : `${literal(before)} → `}${literal(after)}`,
   )
-  const moved = change.from === undefined ? [] : [`from ${escapeMarkdown(change.from.name)}`]
+  const moved = change.from === undefined ? [] : [`from ${literal(change.from.name)}`]
   const [reason] = change.reasons
   const words = [...moved, ...attributes]
-  return words.length > 0 ? words.join('<br>') : reason === undefined ? '' : escapeMarkdown(REASONS[reason])
+  return words.length > 0 ? words.join('<br>') : reason === undefined ? '' : REASONS[reason]
 }
 
 const stepList = (plan: Plan): string => {
@@ -139,7 +130,7 @@ const stepList = (plan: Plan): string => {
   return plan.steps
     .map(
       (step, index) =>
-        `${index + 1}. ${escapeMarkdown(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? ` — **${escapeMarkdown(impactWords(step))}**` : ''}`,
+        `${index + 1}. ${literal(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? ` — **${impactWords(step)}**` : ''}`,
     )
     .join('\n')
 }
@@ -148,12 +139,10 @@ const unmanagedList = (plan: Plan): string => {
   const isFleet = hasSeveralProjects(plan)
   return plan.unmanaged
     .map(({ project, branch, compute }) => {
-      const where = `${escapeMarkdown(branch.name)}${isFleet ? ` in ${escapeMarkdown(project)}` : ''}`
-      return `- ${escapeMarkdown(computeTitle(compute))} on ${where} ${escapeMarkdown(compute.id ?? '')}`
+      const where = `${literal(branch.name)}${isFleet ? ` in ${literal(project)}` : ''}`
+      return `- ${literal(computeTitle(compute))} on ${where}${compute.id === undefined ? '' : ` ${literal(compute.id)}`}`
     })
     .join('\n')
 }
-
-const folded = (title: string, body: string): string => `<details><summary>${title}</summary>\n\n${body}\n\n</details>`
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,5 +1,5 @@
 /** Whole values of unknown origin, safe to show. */
-import { plainText } from '../model/index.ts'
+import { plainText } from '../base/index.ts'
 
 export { plainText }
 

@@ -1,5 +1,6 @@
 /** Diagnostics as SARIF 2.1.0 (OASIS), for code scanning. */
-import { type Diagnostic, plainJson } from '../model/index.ts'
+import { encodePath, plainJson } from '../base/index.ts'
+import type { Diagnostic } from '../model/index.ts'
 
 export const sarifDiagnostics = (
   diagnostics: readonly Diagnostic[],
@@ -31,7 +32,7 @@ const result = ({ severity, code, message, hint, source }: Diagnostic, codes: re
         locations: [
           {
             physicalLocation: {
-              artifactLocation: { uri: source.file.split('/').map(encodeURIComponent).join('/') },
+              artifactLocation: { uri: encodePath(source.file) },
               region: {
                 startLine: source.line,
                 startColumn: source.column,

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix } from 'node:path'
+import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
-import { commitOf, git } from './git.ts'
 import { DEFAULT_PATHS, type Manifests } from './manifests.ts'
 
 const YAML = /\.ya?ml$/
@@ -39,7 +39,7 @@ export const manifestsAt = async (
   { paths, sizeTable }: Pick<Manifests, 'paths' | 'sizeTable'>,
   { cwd = process.cwd(), missing = 'left-out' }: AtRefOptions = {},
 ): Promise<Manifests> => {
-  const outside = paths.find((path) => isAbsolute(path) || posix.normalize(path).startsWith('..'))
+  const outside = paths.find((path) => isAbsolute(path) || !isInside(cwd, join(cwd, path)))
   if (outside !== undefined) {
     throw new EspalierError('E_GIT', `${outside} leads out of the current folder, so it cannot be read at ${ref}.`, {
       hint: 'Name paths below the current folder.',
@@ -97,7 +97,7 @@ interface Entry {
 
 /** The YAML files below the current folder, and every link. Sizes are asked of these alone: each costs a look. */
 const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> => {
-  const listed = (await git(cwd, ['ls-tree', '-r', '-z', commit, '.'])).toString()
+  const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
   const found = listed.split('\0').flatMap((line) => {
     const [, mode = '', id = '', path = ''] = /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
     return mode === LINK || (PLAIN_FILE.test(mode) && YAML.test(path)) ? [{ mode, id, path }] : []
@@ -106,6 +106,7 @@ const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> 
   if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange.path)}`)
   if (found.length > MAX_FILES) throw tooStrange(commit, 'it holds more than 50,000 YAML files')
   const sizes = await sizesOf(cwd, found)
+  if (!sizes.every(Number.isSafeInteger)) throw missingFiles(commit)
   const entries = found.map((entry, index) => ({ ...entry, bytes: sizes[index] ?? 0 }))
   const total = entries.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
   if (total > MAX_TREE_BYTES) throw tooStrange(commit, 'it holds more than 256 MiB of YAML')
@@ -115,9 +116,15 @@ const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> 
 /** In bytes, in the order given. */
 const sizesOf = async (cwd: string, files: readonly { readonly id: string }[]): Promise<readonly number[]> => {
   if (files.length === 0) return []
-  const told = await git(cwd, ['cat-file', '--batch-check=%(objectsize)'], lines(files))
+  const told = await git(cwd, ['cat-file', '--batch-check=%(objectsize)'], { input: lines(files) })
   return told.toString().trim().split('\n').map(Number)
 }
+
+/** Nothing is read of a base whose files are not here: it would look as if it declared nothing. */
+const missingFiles = (commit: string): EspalierError =>
+  new EspalierError('E_GIT', `This is a partial clone without the files of ${commit.slice(0, 12)}.`, {
+    hint: 'Fetch them: git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).',
+  })
 
 const lines = (files: readonly { readonly id: string }[]): string => `${files.map(({ id }) => id).join('\n')}\n`
 
@@ -161,7 +168,7 @@ const batches = function* (files: readonly Entry[]): Iterable<readonly Entry[]> 
 }
 
 const writeBatch = async (cwd: string, files: readonly Entry[], folder: string): Promise<void> => {
-  const blobs = await git(cwd, ['cat-file', '--batch'], lines(files))
+  const blobs = await git(cwd, ['cat-file', '--batch'], { input: lines(files) })
   let at = 0
   for (const { path } of files) {
     const lineEnd = blobs.indexOf('\n', at)

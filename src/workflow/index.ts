@@ -1,7 +1,7 @@
+export { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../base/index.ts'
 export { manifestsAt } from './at-ref.ts'
 export { type BaseComparison, compareWithBase, planOfBase, removedProjects } from './base.ts'
 export { allowed, keepToBudgets } from './consents.ts'
-export { commitOf, fetchCommit, git, parentsOf } from './git.ts'
 export { type Interruption, onInterrupt } from './interruption.ts'
 
 export { type Look, type LookOptions, look, lookAt } from './look.ts'

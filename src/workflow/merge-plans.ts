@@ -1,6 +1,6 @@
 /** Plans of the parts of a fleet, made by several runs, as the one plan that they are together. */
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
-import { readBoundedFile } from '../manifest/index.ts'
+import { readBoundedFile } from '../base/index.ts'
 import { EspalierError, leftOutIds, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
 import { mergeOrigins, mergePlans } from '../planner/index.ts'
 

@@ -1,7 +1,7 @@
 /** Saved plans: applied exactly, or not at all. */
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
-import { readBoundedFile } from '../manifest/index.ts'
+import { isInside, readBoundedFile } from '../base/index.ts'
 import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Look, lookAt } from './look.ts'
@@ -41,16 +41,11 @@ export const manifestsOf = (
 ): readonly string[] => {
   if (given.length > 0) return given
   const folders = [cwd, dirname(resolve(cwd, path))]
-  const outside = manifests.find((one) => folders.every((folder) => leaves(folder, resolve(cwd, one))))
+  const outside = manifests.find((one) => !folders.some((folder) => isInside(folder, resolve(cwd, one))))
   if (outside === undefined) return manifests
   throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} was made of ${outside}, which lies elsewhere.`, {
     hint: `Name the manifests yourself, if you trust it: espalier apply --plan ${path} ${outside}`,
   })
-}
-
-const leaves = (folder: string, file: string): boolean => {
-  const way = relative(folder, file)
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A look at the live projects, kept: to plan offline from. */
 import { z } from 'zod'
-import { readBoundedFile } from '../manifest/index.ts'
+import { readBoundedFile } from '../base/index.ts'
 import { EspalierError, ID, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 

@@ -107,7 +107,7 @@ test('a shard that has failed is shown as missing: no number, and the job fails'
   expect(outputs['json-plan-path']).toBeUndefined()
   expect(log).toContain('::error title=Incomplete::There is no plan of shard 2/3.')
   for (const text of [summary, github.comments[0]?.body]) {
-    expect(text).toContain('### Espalier: incomplete, without shard <code>2&#47;3</code>')
+    expect(text).toContain('### Espalier: incomplete, without shard `2/3`')
     expect(text).toContain('what the merge does there is not known')
   }
 })
@@ -118,7 +118,7 @@ test('without any plan nothing is known, and a comment of before says so', async
   await merge({ label: 'fleet' })
   const { code, outputs } = await merge({ label: 'fleet', 'plan-file': 'nothing/*.json' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'incomplete' })
-  expect(github.comments[0]?.body).toContain('### Espalier <code>fleet</code>: the plan failed (incomplete)')
+  expect(github.comments[0]?.body).toContain('### Espalier `fleet`: the plan failed (incomplete)')
 })
 
 test('merge takes no plans of different fleets, and needs to be told where they are', async () => {

@@ -83,9 +83,9 @@ test('plans of other paths or labels have a comment each, which its heading tell
     const { log } = await run({ command: 'plan', ...inputs }, { event })
     expect(log).not.toContain('Another step of this run')
   }
-  expect(github.comments.map(({ body }) => /^### Espalier <code>(.*?)<\/code>:/m.exec(body)?.[1])).toEqual([
-    'staging&#46;yaml',
-    'production&#46;yaml',
+  expect(github.comments.map(({ body }) => /^### Espalier `(.*?)`:/m.exec(body)?.[1])).toEqual([
+    'staging.yaml',
+    'production.yaml',
     'eu',
   ])
 })

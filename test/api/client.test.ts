@@ -157,6 +157,17 @@ describe('paging', () => {
     expect(server.asked[1]?.path).toContain('cursor=a+b')
   })
 
+  test('pages without end, each with something new, have ten minutes', async () => {
+    let page = 0
+    const { server, api, clock } = await setup(() => {
+      page += 1
+      void clock.sleep(30_000)
+      return { status: 200, json: { branches: [{ id: `br-${page}`, name: 'x' }], pagination: { next: `${page}` } } }
+    })
+    await expect(api.listBranches('p')).rejects.toThrow('has no end after ten minutes')
+    expect(server.asked.length).toBeLessThan(30)
+  })
+
   test('a branch that comes on two pages is one branch', async () => {
     const page = (ids: readonly string[], next?: string): Answer => ({
       status: 200,

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -15,7 +15,23 @@ test.each([
 test('a key file beats the environment and may end with a line break', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
   await writeFile(file, 'from-file\n')
-  expect(await findKey(file, { ESPALIER_API_KEY: 'one' })).toBe('from-file')
+  expect(await findKey(file, { ESPALIER_API_KEY: 'one' }, () => undefined)).toBe('from-file')
+})
+
+test.each([
+  [0o600, 0],
+  [0o400, 0],
+  [0o640, 1],
+  [0o604, 1],
+  [0o666, 1],
+])('a key file of mode %o gives %d warnings', async (mode, count) => {
+  const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
+  await writeFile(file, 'from-file\n')
+  await chmod(file, mode)
+  const warnings: string[] = []
+  expect(await findKey(file, {}, (line) => void warnings.push(line))).toBe('from-file')
+  expect(warnings).toHaveLength(count)
+  expect(warnings.join()).not.toContain('from-file')
 })
 
 test('without a key all three ways to give one are told', async () => {

@@ -182,6 +182,20 @@ test('import into a file of nothing but comments writes it anew', async () => {
   expect(await readFile(join(folder, 'comments.yaml'), 'utf8')).toContain('project: quiet-river-12345678')
 })
 
+test('what shows the live project is for its owner alone: saved plans, snapshots and pages', async () => {
+  await writeFile(join(folder, 'shown.yaml'), TIDY)
+  const written = [
+    ['plan', 'shown.yaml', '--out', 'shown.json'],
+    ['plan', 'shown.yaml', '--format', 'html', '--out', 'shown.html'],
+    ['snapshot', 'shown.yaml', '--out', 'shown-live.json'],
+  ]
+  for (const args of written) {
+    const { code, stderr } = await online(...args)
+    expect(code, stderr).toBe(0)
+    expect((await stat(join(folder, args.at(-1) ?? ''))).mode & 0o777, args.join(' ')).toBe(0o600)
+  }
+})
+
 test('a file that is replaced keeps its rights', async () => {
   const path = join(folder, 'rights.yaml')
   await writeFile(path, UNTIDY)

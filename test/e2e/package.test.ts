@@ -18,20 +18,30 @@ beforeAll(() => {
   bytes = packed.size
 })
 
-test('is the program, its schemas and some texts', () => {
+test('is the program, its schemas, its examples and some texts', () => {
   const rules = [
     /^dist\/.+\.js$/,
     // The help as it is printed, and the licences of what is bundled.
     /^dist\/help\/\d+\.txt$/,
     /^dist\/LICENSES\.txt$/,
     /^schemas\/.+\.(json|yaml)$/,
+    // The README uses them.
+    /^examples\/.+\.ya?ml$/,
     /^(README|CHANGELOG)\.md$/,
     /^LICENSE$/,
     /^package\.json$/,
   ]
   expect(files.filter((file) => !rules.some((rule) => rule.test(file)))).toEqual([])
-  expect(files).toEqual(expect.arrayContaining([MAIN, 'LICENSE', 'README.md', 'schemas/manifest.schema.json']))
-  expect(files.join('\n')).not.toMatch(/test|fixture|\.map$|\.ts$|\.env|\.npmrc|seed\.yaml/m)
+  expect(files).toEqual(
+    expect.arrayContaining([
+      MAIN,
+      'LICENSE',
+      'README.md',
+      'schemas/manifest.schema.json',
+      'examples/quickstart/seed.yaml',
+    ]),
+  )
+  expect(files.join('\n')).not.toMatch(/test|fixture|\.map$|\.ts$|\.env|\.npmrc/m)
   // The bundle of the Action and the tests are many times that.
   expect(bytes).toBeLessThan(3 * 1024 * 1024)
 })
@@ -67,7 +77,7 @@ test('is ready to be published with provenance', () => {
   expect(publishConfig).toEqual({ access: 'public', provenance: true })
   // Provenance is checked against this address.
   expect(repository).toEqual({ type: 'git', url: expect.stringMatching(/^git\+https:\/\/github\.com\/.+\.git$/) })
-  expect(Object.keys(scripts).filter((script) => /^(pre|post)?install$/.test(script))).toEqual([])
+  expect(Object.keys(scripts).filter((script) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([])
   for (const file of Object.values(bin as Record<string, string>)) {
     expect(existsSync(join('.', file))).toBe(true)
     expect(readFileSync(file, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')

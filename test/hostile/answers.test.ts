@@ -1,6 +1,9 @@
 /** Servers that answer without ever being done. */
 import { setInterval } from 'node:timers'
 import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { ApiError } from '../../src/api/index.ts'
+import { Requester } from '../../src/api/requester.ts'
 import { Transport } from '../../src/api/transport.ts'
 import { serveWith } from './servers.ts'
 
@@ -22,4 +25,33 @@ test('an answer that drips ends with the time that a whole one has', async () =>
     code: 'E_NETWORK',
     message: expect.stringContaining('the whole of it did not come in time'),
   })
+})
+
+test('several answers that drip have that time together', async () => {
+  let now = 0
+  let asked = 0
+  const dripping = {
+    send: async (_method: string, path: string, _body: unknown, _signal: unknown, withinMs: number) => {
+      asked += 1
+      // Each comes close to its end.
+      now += Math.min(withinMs, 200_000)
+      throw new ApiError('E_NETWORK', 'the whole of it did not come in time', { method: 'GET', path })
+    },
+  } as unknown as Transport
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms
+    },
+  }
+  const requester = new Requester(dripping, {
+    baseUrl: new URL('http://127.0.0.1'),
+    clock,
+    random: () => 0,
+    budget: undefined,
+    lockTimeoutMs: 600_000,
+  })
+  await expect(requester.call('GET', '/projects', z.unknown())).rejects.toMatchObject({ code: 'E_NETWORK' })
+  expect(asked).toBe(2)
+  expect(now).toBeLessThan(302_000)
 })

@@ -226,6 +226,19 @@ describe('extends', () => {
     })
   })
 
+  test('in a mounted ConfigMap of Kubernetes, whose links lead through ..data', async () => {
+    await write({
+      'tree/..2026_11_21/a.yaml': extending('shared.yaml'),
+      'tree/..2026_11_21/shared.yaml': 'defaults: { size: 2 }\n',
+    })
+    await symlink('..2026_11_21', join(root, 'tree/..data'))
+    await symlink('..data/a.yaml', join(root, 'tree/a.yaml'))
+    await symlink('..data/shared.yaml', join(root, 'tree/shared.yaml'))
+    const loaded = await load('a.yaml')
+    expect(codesOf(loaded)).toEqual([])
+    expect(loaded.files).toEqual(['a.yaml', 'shared.yaml'])
+  })
+
   test('in a folder that holds the shared file as well, nothing is told twice', async () => {
     await write({
       'tree/a.yaml': extending('s.yaml'),

@@ -95,7 +95,7 @@ describe.each([
   ['terminal', EDGES.terminal],
   ['Markdown', EDGES.Markdown],
 ])('in %s, that the manifests introduce no changes', (_name, render) => {
-  const NOTHING = 'The manifests introduce no changes since main.'
+  const NOTHING = 'The manifests introduce no changes since '
   const none = originOf(undefined, EMPTY_PLAN)
   const gone = {
     severity: 'warning',

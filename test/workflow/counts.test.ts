@@ -91,14 +91,14 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 118671,
-      "markdown": 9752,
+      "markdown": 10066,
       "terminal": 13302,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 1179098,
-      "markdown": 101710,
+      "markdown": 102210,
       "terminal": 132294,
     }
   `)

@@ -1,11 +1,11 @@
 import { createTwoFilesPatch } from 'diff'
+import { replaceFile } from '../../base/index.ts'
 import { formatManifest, parseManifests, readFiles } from '../../manifest/index.ts'
 import { type Diagnostic, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
 import { pathsOf } from '../../workflow/index.ts'
 import { readStdin, STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
-import { replaceFile } from '../write-file.ts'
 
 export interface FmtFlags {
   readonly paths: readonly string[]

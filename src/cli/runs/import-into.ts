@@ -1,6 +1,7 @@
 /** `import` where the file is there already: what a person wrote stays, what is live and missing is added. */
 import { readFile } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
+import { replaceFile } from '../../base/index.ts'
 import {
   adoptInto,
   type ExportOptions,
@@ -26,7 +27,6 @@ import { plan } from '../../planner/index.ts'
 import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
 import { nothingToImport } from '../imported-manifest.ts'
 import { print, styleOf } from '../terminal.ts'
-import { replaceFile } from '../write-file.ts'
 
 interface Target {
   readonly out: string

@@ -1,4 +1,5 @@
 import { createReadApi } from '../../api/index.ts'
+import { replaceFile } from '../../base/index.ts'
 import type { ExportOptions } from '../../manifest/index.ts'
 import { EXIT, type ExitCode, globProblem } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
@@ -6,7 +7,6 @@ import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { exportChecked, nothingToImport, observeOne } from '../imported-manifest.ts'
 import { print } from '../terminal.ts'
-import { replaceFile } from '../write-file.ts'
 import { importInto } from './import-into.ts'
 
 export interface ImportFlags extends ApiFlags {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createReadApi } from '../../api/index.ts'
+import { replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, SIZE_TABLE } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
@@ -16,7 +17,6 @@ import workflows from '../init/generated/workflows.json' with { type: 'json' }
 import { starter } from '../init/starter.ts'
 import { hasKey } from '../key.ts'
 import { canAsk, print } from '../terminal.ts'
-import { replaceFile } from '../write-file.ts'
 
 export interface InitFlags extends ApiFlags {
   readonly project?: string | undefined

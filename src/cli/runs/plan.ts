@@ -1,8 +1,7 @@
-import { writeFile } from 'node:fs/promises'
 import { createReadApi } from '../../api/index.ts'
 import { jsonPlan } from '../../apply/index.ts'
+import { PRIVATE, replaceFile } from '../../base/index.ts'
 import {
-  EspalierError,
   EXIT,
   type ExitCode,
   hasErrors,
@@ -205,10 +204,6 @@ const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since |
 
 const save = async (file: string, plan: Plan, { observed }: Look, manifests: Manifests): Promise<void> => {
   const text = encodeSavedPlan(plan, observed, manifests)
-  await writeFile(file, text).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_OUT', `The plan cannot be written to ${file} (${cause.code ?? cause.message}).`, {
-      cause,
-    })
-  })
+  await replaceFile(file, text, 'The plan', PRIVATE)
   print(`Saved to ${file}. To apply exactly this: espalier apply ${file}`, process.stderr)
 }

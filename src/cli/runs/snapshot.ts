@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises'
 import { createReadApi, pastOperations, snapshot } from '../../api/index.ts'
-import { mapConcurrently } from '../../base/index.ts'
-import { EspalierError, EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
+import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
+import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
@@ -28,11 +27,7 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
       ...project,
       pastOperations: await pastOperations(api, project.id),
     }))
-    await writeFile(flags.out, encodeSnapshot({ ...seen, projects: withPast })).catch(
-      (cause: NodeJS.ErrnoException) => {
-        throw new EspalierError('E_OUT', `The snapshot cannot be written to ${flags.out} (${cause.code}).`, { cause })
-      },
-    )
+    await replaceFile(flags.out, encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
     print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, process.stderr)
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
     if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' })

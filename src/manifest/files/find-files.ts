@@ -1,6 +1,7 @@
 /** Paths, folders and globs to the files that they mean. */
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
+import { isInside } from '../../base/index.ts'
 import type { Diagnostic } from '../../model/index.ts'
 
 export interface FoundFiles {
@@ -60,13 +61,8 @@ const walk = async (pattern: string, cwd: string): Promise<string[]> =>
  * up in a pull request's comment. A path that says openly that it is outside was meant.
  */
 export const leavesTree = async (file: string, root: string): Promise<boolean> => {
-  if (isOutside(root, file) && !(await lstat(file)).isSymbolicLink()) return false
-  return isOutside(await realpath(root), await realpath(file))
-}
-
-const isOutside = (root: string, file: string): boolean => {
-  const way = relative(root, file)
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
+  if (!isInside(root, file) && !(await lstat(file)).isSymbolicLink()) return false
+  return !isInside(await realpath(root), await realpath(file))
 }
 
 const problem = (code: string, message: string): Diagnostic => ({

@@ -1,5 +1,6 @@
 /** A live project as a manifest that a person would have written. */
 import { Document } from 'yaml'
+import { plainText } from '../../base/index.ts'
 import { globMatches, type ObservedBranch, type ObservedCompute, type ObservedProject } from '../../model/index.ts'
 import { type Written, writtenOf } from './attributes.ts'
 import { leftOutOf } from './left-out.ts'
@@ -171,7 +172,7 @@ const render = (root: Written, schema: string, leftOut: readonly string[]): stri
   const document = new Document(root)
   compactBelow(document, 2)
   document.commentBefore = ` yaml-language-server: $schema=${schema}`
-  const left = leftOut.map((line) => `#   ${line.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu, ' ')}\n`)
+  const left = leftOut.map((line) => `#   ${plainText(line)}\n`)
   const tail = left.length === 0 ? '' : `\n# Left out, and so left alone:\n${left.join('')}`
   return toText(document) + tail
 }

@@ -1,22 +1,21 @@
-/** How new YAML is laid out: short maps and lists on one line, names spelt out that would turn an editor around. */
+/** How new YAML is laid out: short maps and lists on one line, invisible characters escaped. */
 import { type Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
+import { escapeInvisible, hasInvisible, hex } from '../../base/index.ts'
 
 const STYLE = { lineWidth: 0, flowCollectionPadding: true } as const
-
-/** The library writes control characters as escapes by itself, and these as they are. */
-const TURNING = /[\p{Bidi_Control}\u2028\u2029\ufeff]/gu
 
 /** @param indent of a level, in characters. */
 export const toText = (document: Document, indent = 2): string => {
   visit(document, {
     Scalar: (_key, node) => {
       // Escapes mean something between double quotes only.
-      if (typeof node.value === 'string' && node.value.search(TURNING) >= 0) node.type = 'QUOTE_DOUBLE'
+      if (typeof node.value === 'string' && hasInvisible(node.value)) node.type = 'QUOTE_DOUBLE'
     },
   })
-  return document
-    .toString({ ...STYLE, indent })
-    .replace(TURNING, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  // The library escapes control characters by itself, and writes these as they are.
+  return escapeInvisible(document.toString({ ...STYLE, indent }), (code) =>
+    code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`,
+  )
 }
 
 /** Of a map that is written on one line. */

@@ -2,8 +2,8 @@
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, IMPACTS } from '../../model/index.ts'
+import { fenced, linked, literal } from '../markdown.ts'
 import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words.ts'
-import { fenced, literal } from './literal.ts'
 import type { Frame } from './view.ts'
 
 /** A row each, by project and branch, as they stand in the plan. */
@@ -50,7 +50,7 @@ const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonl
   if (source === undefined) return ['not declared']
   const shown = literal(`${source.file}:${source.line}`)
   const link = linkTo?.(source.file, source.line)
-  return [link === undefined ? shown : `[${shown}](${link})`]
+  return [linked(shown, link)]
 }
 
 /** The worst first; of equal ones the plan's order. */

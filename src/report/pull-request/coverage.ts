@@ -1,8 +1,8 @@
 /** What the plan does not cover: computes that are no longer managed, and projects that could not be planned. */
 import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
+import { linked, literal } from '../markdown.ts'
 import { counted, group } from '../style.ts'
 import { computeTitle, hasSeveralProjects, place, projectsLeftOut, RELEASED_HINT } from '../words.ts'
-import { literal } from './literal.ts'
 import type { Frame, PlanView } from './view.ts'
 
 /** More rows are counted. */
@@ -28,7 +28,7 @@ export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): rea
   const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
     ...(isFleet ? [literal(project)] : []),
     literal(branch.name),
-    `${literal(computeTitle(compute))}<br>${literal(compute.id ?? '')}`,
+    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
     // In the base: the head's file has another text there, or is gone.
     literal(place(source)),
   ])
@@ -60,8 +60,6 @@ export const leftOutPart = (view: Pick<PlanView, 'plan' | 'linkTo'>, withReasons
 }
 
 const problemText = ({ code, message, hint, source }: Diagnostic, { linkTo }: Pick<Frame, 'linkTo'>): string => {
-  const shown = source === undefined ? '' : literal(place(source))
-  const link = source === undefined ? undefined : linkTo?.(source.file, source.line)
-  const where = shown === '' ? '' : ` ${link === undefined ? shown : `[${shown}](${link})`}`
+  const where = source === undefined ? '' : ` ${linked(literal(place(source)), linkTo?.(source.file, source.line))}`
   return `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}${where}`
 }

@@ -1,6 +1,7 @@
 /** In the place of a plan or an outcome: why there is none. */
+
+import { heading, literal } from '../markdown.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { heading, literal } from './literal.ts'
 import type { FailureView } from './view.ts'
 
 /** Beyond the limit the message is shortened from its end. */

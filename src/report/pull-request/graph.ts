@@ -1,7 +1,7 @@
 /** The order of steps as a graph that GitHub draws. */
 import type { Plan } from '../../model/index.ts'
+import { mermaidText } from '../markdown.ts'
 import { isDisruptive, isOfFleet, stepTitle } from '../words.ts'
-import { mermaidText } from './literal.ts'
 
 /** More nodes than this are no picture any more. */
 const MOST_STEPS = 25

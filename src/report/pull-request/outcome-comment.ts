@@ -1,10 +1,10 @@
 /** What became of the merge: every step, and what to do about those that are not done. */
 import { isScheduled, type StepOutcome } from '../../model/index.ts'
+import { heading, literal } from '../markdown.ts'
 import { counted } from '../style.ts'
 import { isOfFleet, stepTitle, time } from '../words.ts'
 import { leftOutPart, leftOutWords } from './coverage.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { heading, literal } from './literal.ts'
 import type { OutcomeView } from './view.ts'
 
 const MARKS: Readonly<Record<StepOutcome['status'], string>> = {

@@ -1,12 +1,12 @@
 /** A plan for the reviewer of a pull request: what it does first, who caused it, and only then the details. */
 import { type Change, isEmptyPlan } from '../../model/index.ts'
+import { folded, heading, literal } from '../markdown.ts'
 import { counted, group } from '../style.ts'
 import { computeTitle, hasSeveralProjects, impactWords, isDisruptive, isOfFleet, stepTitle } from '../words.ts'
 import { changeTable, worstFirst, yamlDiff } from './changes.ts'
 import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
 import { stepGraph } from './graph.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { folded, heading, literal } from './literal.ts'
 import { verdict } from './verdict.ts'
 import type { PlanView } from './view.ts'
 

@@ -1,8 +1,8 @@
 /** In the place of a plan: what is wrong with the manifests. */
 import type { Diagnostic } from '../../model/index.ts'
+import { heading, linked, literal } from '../markdown.ts'
 import { counted } from '../style.ts'
 import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
-import { heading, literal } from './literal.ts'
 import type { ProblemView } from './view.ts'
 
 export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
@@ -45,8 +45,9 @@ const render = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: nu
 }
 
 const line = ({ severity, code, message, hint, source }: Diagnostic, { linkTo }: ProblemView): string => {
-  const place = source === undefined ? undefined : literal(`${source.file}:${source.line}:${source.column}`)
-  const link = source === undefined ? undefined : linkTo?.(source.file, source.line)
-  const where = place === undefined ? '' : `${link === undefined ? place : `[${place}](${link})`} `
+  const where =
+    source === undefined
+      ? ''
+      : `${linked(literal(`${source.file}:${source.line}:${source.column}`), linkTo?.(source.file, source.line))} `
   return `- ${severity === 'error' ? '❌' : '⚠️'} ${where}**${code}** ${literal(message)}${hint === undefined ? '' : `<br>${literal(hint)}`}`
 }

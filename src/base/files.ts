@@ -1,0 +1,82 @@
+/** Files: where they lie, read within bounds, written whole or not at all. */
+import { randomUUID } from 'node:crypto'
+import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { isAbsolute, relative, sep } from 'node:path'
+import { EspalierError } from './errors.ts'
+
+/**
+ * Whether `path` is `folder` or lies below it. Both absolute, or both relative to one folder; links are not followed. A
+ * name may begin with two dots: Kubernetes mounts ConfigMaps through `..data`.
+ */
+export const isInside = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** More was to come than is read. */
+export class TooLongError extends Error {
+  constructor(limitBytes: number) {
+    super(`it has more than ${Math.round(limitBytes / 1024 / 1024)} MiB`)
+  }
+}
+
+/**
+ * A whole UTF-8 text, from a stream that may never end.
+ *
+ * @throws {TooLongError} beyond `limitBytes`.
+ */
+export const readBounded = async (stream: AsyncIterable<Uint8Array>, limitBytes: number): Promise<string> => {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of stream) {
+    bytes += part.length
+    if (bytes > limitBytes) throw new TooLongError(limitBytes)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** The same of a file, or of what stands in its place (`<(…)`, /dev/stdin). */
+export const readBoundedFile = async (path: string, limitBytes: number): Promise<string> => {
+  const file = await open(path, 'r')
+  try {
+    return await readBounded(file.createReadStream({ autoClose: false }), limitBytes)
+  } finally {
+    await file.close()
+  }
+}
+
+/** For the owner alone: what is live in a project is nobody else's business. */
+export const PRIVATE = 0o600
+
+/**
+ * Writes next to the file and puts it in its place, so that a crash or a full disk leaves what was there. A link is
+ * followed.
+ *
+ * @param what begins the message where that fails: `The plan`.
+ * @param mode of the file; without it, a file that is there keeps its own.
+ * @throws {EspalierError} `E_OUT`
+ */
+export const replaceFile = async (file: string, text: string, what: string, mode?: number): Promise<void> => {
+  const target = await realpath(file).catch(() => file)
+  const draft = `${target}.${randomUUID().slice(0, 8)}.tmp`
+  try {
+    const info = await stat(target).catch(() => undefined)
+    // A pipe or a terminal is written to, not replaced.
+    if (info?.isFile() === false) return await writeFile(target, text)
+    const handle = await open(draft, 'wx', mode)
+    try {
+      await handle.writeFile(text)
+      const wanted = mode ?? info?.mode
+      if (wanted !== undefined) await handle.chmod(wanted)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(draft, target)
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new EspalierError('E_OUT', `${what} cannot be written to ${file} (${code ?? message}).`, { cause })
+  }
+}

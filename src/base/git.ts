@@ -1,0 +1,210 @@
+/**
+ * The only place that starts git. Whatever a repository holds, and whatever its configuration says, git runs no other
+ * program for us but its own and, for `fetch` over ssh, `ssh`.
+ */
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { EspalierError } from './errors.ts'
+
+const run = promisify(execFile)
+
+/** Enough to list any real tree. One that was built to be endless stops here. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+const LOCAL_TIMEOUT_MS = 120_000
+const REMOTE_TIMEOUT_MS = 600_000
+
+/**
+ * What git inherits: enough to find programs, the user's own configuration, proxies and certificates. Nothing that names
+ * another repository (`GIT_DIR`), another program (`GIT_EXTERNAL_DIFF`), and no key.
+ */
+const INHERITED = new RegExp(
+  `^(${[
+    'PATH|PATHEXT|HOME|HOMEDRIVE|HOMEPATH|USERPROFILE|USER|USERNAME|LOGNAME|XDG_CONFIG_HOME|XDG_DATA_HOME',
+    'TMPDIR|TMP|TEMP|SYSTEMROOT|WINDIR|COMSPEC|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(\\(X86\\))?',
+    'LD_LIBRARY_PATH|NIX_SSL_CERT_FILE|SSL_CERT_FILE|SSL_CERT_DIR|CURL_CA_BUNDLE|SSH_AUTH_SOCK',
+    '(HTTP|HTTPS|ALL|NO)_PROXY',
+    'GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\\d+|VALUE_\\d+)|GIT_EXEC_PATH|GIT_SSL_CAINFO|GIT_SSH_COMMAND',
+  ].join('|')})$`,
+  'i',
+)
+
+/** Given on the command line, these win over every configuration file, and over what those include. */
+const OVERRIDES = [
+  // A folder of the work tree that looks like a repository would bring its own configuration.
+  'safe.bareRepository=explicit',
+  'core.fsmonitor=false',
+  `core.hooksPath=${devNull}`,
+  'core.askPass=',
+  'core.alternateRefsCommand=:',
+  'credential.helper=',
+  'maintenance.auto=false',
+  'gc.auto=0',
+]
+
+const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name))),
+  LC_ALL: 'C',
+  // Of a partial clone, missing objects are not fetched: git >= 2.45 does as it is told, older ones find no protocol.
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: protocols,
+  GIT_PROTOCOL_FROM_USER: '0',
+  // Wins over `core.sshCommand`, which a repository can set.
+  GIT_SSH_COMMAND: env.GIT_SSH_COMMAND ?? 'ssh -o BatchMode=yes',
+  GIT_ASKPASS: '',
+  SSH_ASKPASS: '',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+})
+
+interface Asked {
+  /** What git reads on its stdin. */
+  readonly input?: string
+  /** That it may speak to a remote. Default: none. */
+  readonly isRemote?: boolean
+}
+
+interface Ended {
+  /** `undefined` where it did not end by itself. */
+  readonly code: number | undefined
+  readonly stdout: Buffer
+  /** The last line that says something. */
+  readonly why: string
+}
+
+const start = async (cwd: string, args: readonly string[], { input, isRemote = false }: Asked): Promise<Ended> => {
+  refuseBare(cwd)
+  const options = OVERRIDES.flatMap((one) => ['-c', one])
+  const running = run('git', ['--no-pager', ...options, ...args], {
+    cwd,
+    encoding: 'buffer',
+    env: environmentOf(process.env, isRemote ? 'https:http:ssh:file' : 'none'),
+    maxBuffer: MAX_OUTPUT_BYTES,
+    timeout: isRemote ? REMOTE_TIMEOUT_MS : LOCAL_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    windowsHide: true,
+  })
+  // It may end before it has read everything.
+  running.child.stdin?.on('error', () => undefined).end(input)
+  try {
+    return { code: 0, stdout: (await running).stdout, why: '' }
+  } catch (cause) {
+    const { code, killed, stderr } = cause as { code?: unknown; killed?: boolean; stderr?: Buffer }
+    if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+      throw new EspalierError('E_GIT', `git ${args[0]} prints more than 64 MiB.`, {
+        hint: 'Keep manifests in a folder of their own, and name it as the working directory.',
+        cause,
+      })
+    }
+    if (killed === true) {
+      throw new EspalierError('E_GIT', `git ${args[0]} did not finish in time.`, { hint: 'Run it again later.', cause })
+    }
+    if (typeof code === 'string') {
+      const why = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
+      throw new EspalierError('E_GIT', `git cannot be started${why}.`, {
+        hint: why === '' ? 'Install git, or leave --base out.' : 'Check the name of the folder.',
+        cause,
+      })
+    }
+    const said = stderr?.toString().trim().split('\n').at(-1) ?? ''
+    const known = REFUSALS.find(([pattern]) => pattern.test(said))
+    if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
+    return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why: said }
+  }
+}
+
+/** What git says where it will not use a folder at all. */
+const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
+  [
+    /not a git repository/,
+    () => 'This folder is not in a git repository, so there is nothing to compare with.',
+    'Run it in the repository of the manifests. `espalier plan` without --base needs no git.',
+  ],
+  [
+    /dubious ownership/,
+    (cwd) => `git does not trust the repository of ${cwd}: it belongs to another user.`,
+    'If you trust it: git config --global --add safe.directory FOLDER',
+  ],
+]
+
+/**
+ * As `safe.bareRepository=explicit`, which git before 2.38 does not know. A pull request can commit a folder with all
+ * that makes a bare repository, and git would run what the configuration in it names.
+ */
+const refuseBare = (cwd: string): void => {
+  for (let folder = resolve(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
+    if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
+    if (!isRepository(folder)) continue
+    throw new EspalierError('E_GIT', `${folder} is itself a bare git repository, which is not used.`, {
+      hint: 'Run this in a clone. If the folder came with a commit, find out why: it could make git run programs.',
+    })
+  }
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+const isRepository = (folder: string): boolean =>
+  ['HEAD', 'objects', 'refs'].every((name) => statSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
+
+/** @throws {EspalierError} `E_GIT` where git is missing, refuses, takes too long, or prints more than 64 MiB. */
+export const git = async (cwd: string, args: readonly string[], asked: Asked = {}): Promise<Buffer> => {
+  const { code, stdout, why } = await start(cwd, args, asked)
+  if (code === 0) return stdout
+  throw new EspalierError('E_GIT', `git ${args[0]} failed: ${why === '' ? `exit code ${code ?? 'unknown'}` : why}`, {
+    hint: 'In a shallow or partial clone, commits and files may be missing: fetch all of them (actions/checkout: fetch-depth: 0).',
+  })
+}
+
+/** The full id of what `ref` names. @throws {EspalierError} `E_GIT` where there is no such commit. */
+export const commitOf = async (cwd: string, ref: string): Promise<string> => {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
+  const { code, stdout } = await start(cwd, args, {})
+  if (code === 0) return stdout.toString().trim()
+  throw new EspalierError('E_GIT', `There is no commit ${ref} here.`, {
+    hint: 'Fetch it first: git fetch origin (actions/checkout: fetch-depth: 0).',
+  })
+}
+
+/** The commit's parents, the first one first. */
+export const parentsOf = async (cwd: string, ref: string): Promise<readonly string[]> => {
+  const line = (await git(cwd, ['rev-list', '--parents', '-n', '1', '--end-of-options', ref])).toString().trim()
+  return line.split(' ').slice(1)
+}
+
+/** The commit that `ref` names at origin; `undefined` where there is none. */
+export const remoteCommit = async (cwd: string, ref: string): Promise<string | undefined> => {
+  await refuseCommands(cwd)
+  const args = ['ls-remote', '--upload-pack=git-upload-pack', '--end-of-options', 'origin', ref]
+  const [id = ''] = (await git(cwd, args, { isRemote: true })).toString().split('\t')
+  return id === '' ? undefined : id
+}
+
+/**
+ * Fetches a commit that may be missing, and nothing that would make a whole clone shallow.
+ *
+ * @param depth how many commits of its history are needed where the clone is shallow.
+ * @throws {EspalierError} `E_GIT` where origin has no such commit, or does not answer.
+ */
+export const fetchCommit = async (cwd: string, sha: string, depth: number): Promise<void> => {
+  await refuseCommands(cwd)
+  const isShallow = (await git(cwd, ['rev-parse', '--is-shallow-repository'])).toString().trim() === 'true'
+  const limit = isShallow ? [`--depth=${depth}`] : []
+  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules']
+  const args = ['fetch', ...quiet, ...limit, '--upload-pack=git-upload-pack', '--end-of-options', 'origin', sha]
+  await git(cwd, args, { isRemote: true })
+}
+
+/** Commands of single remotes, which cannot be overridden without knowing every remote's name. */
+const REMOTE_COMMAND = /^remote\..*\.(uploadpack|receivepack|vcs)$/s
+
+const refuseCommands = async (cwd: string): Promise<void> => {
+  const names = (await git(cwd, ['config', '--list', '--name-only', '-z'])).toString().split('\0')
+  const found = names.find((name) => REMOTE_COMMAND.test(name))
+  if (found === undefined) return
+  throw new EspalierError('E_GIT', `The git configuration names a program to run: ${found}. Nothing is fetched.`, {
+    hint: 'Take it out, or fetch everything beforehand (actions/checkout: fetch-depth: 0).',
+  })
+}

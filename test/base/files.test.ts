@@ -1,0 +1,64 @@
+import { chmod, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { isInside, PRIVATE, readBoundedFile, replaceFile } from '../../src/base/index.ts'
+
+test.each([
+  ['/a', '/a', true],
+  ['/a', '/a/b', true],
+  ['/a', '/a/..data/shared.yaml', true],
+  ['/a', '/a/...', true],
+  ['/a', '/a/b/../c', true],
+  ['/', '/etc', true],
+  ['/a', '/ab', false],
+  ['/a', '/', false],
+  ['/a', '/a/..', false],
+  ['/a', '/a/../b', false],
+  ['/a/b', '/a/c', false],
+])('of the folder %s, %s lies inside: %s', (folder, path, inside) => {
+  expect(isInside(folder, path)).toBe(inside)
+})
+
+const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-files-'))
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+test('a file is written whole, with nothing left next to it', async () => {
+  const cwd = await folder()
+  const file = join(cwd, 'plan.json')
+  await replaceFile(file, 'one', 'The plan', PRIVATE)
+  await replaceFile(file, 'two', 'The plan', PRIVATE)
+  expect(await readFile(file, 'utf8')).toBe('two')
+  expect(await readdir(cwd)).toEqual(['plan.json'])
+})
+
+test('a private file is for its owner alone, even where it was open to others', async () => {
+  const file = join(await folder(), 'plan.json')
+  await writeFile(file, '')
+  await chmod(file, 0o666)
+  await replaceFile(file, 'x', 'The plan', PRIVATE)
+  expect(await modeOf(file)).toBe(0o600)
+})
+
+test('any other file keeps its mode, and a link stays a link', async () => {
+  const cwd = await folder()
+  const [file, link] = [join(cwd, 'a.yaml'), join(cwd, 'link.yaml')]
+  await writeFile(file, '')
+  await chmod(file, 0o664)
+  await symlink('a.yaml', link)
+  await replaceFile(link, 'x', 'The manifest')
+  expect([await modeOf(file), await readFile(file, 'utf8')]).toEqual([0o664, 'x'])
+})
+
+test('what cannot be written is an error with the name of the file', async () => {
+  await expect(replaceFile('/nowhere/x', '', 'The plan')).rejects.toThrow(
+    'The plan cannot be written to /nowhere/x (ENOENT).',
+  )
+})
+
+test('no more is read than may be', async () => {
+  const file = join(await folder(), 'long')
+  await writeFile(file, 'x'.repeat(2 * 1024 * 1024))
+  expect(await readBoundedFile(file, 2 * 1024 * 1024)).toHaveLength(2 * 1024 * 1024)
+  await expect(readBoundedFile(file, 1024 * 1024)).rejects.toThrow('it has more than 1 MiB')
+})

@@ -1,0 +1,233 @@
+/** No repository makes git run a program of its own, whatever it holds and however it is configured. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, expect, test, vi } from 'vitest'
+import { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../../src/base/index.ts'
+import {
+  forgetBlob,
+  type HostileRepository,
+  makeHostileRepository,
+  makePartialClone,
+  plantBareRepository,
+} from '../hostile/repositories.ts'
+import { serveWith } from '../hostile/servers.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+/** Everything that Espalier asks of git. */
+const askEverything = async (cwd: string, { head }: HostileRepository): Promise<readonly string[]> => {
+  const asked = [
+    commitOf(cwd, 'HEAD'),
+    commitOf(cwd, head),
+    commitOf(cwd, '2'.repeat(40)),
+    parentsOf(cwd, 'HEAD'),
+    git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', 'HEAD', '.']),
+    git(cwd, ['cat-file', '--batch'], { input: 'HEAD:espalier.yaml\n' }),
+    git(cwd, ['remote', '-v']),
+    git(cwd, ['rev-parse', '--show-prefix']),
+    remoteCommit(cwd, 'refs/heads/main'),
+    fetchCommit(cwd, '3'.repeat(40), 1),
+  ]
+  const ended = await Promise.allSettled(asked)
+  return ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+}
+
+interface Attack {
+  readonly name: string
+  readonly plant: (repository: HostileRepository) => unknown
+  /** What git itself does there, to show that the trap works. */
+  readonly control: readonly string[]
+}
+
+const configure =
+  (...pairs: readonly (readonly [name: string, value: (trap: string) => string])[]) =>
+  ({ git: own, trap }: HostileRepository): void => {
+    for (const [name, value] of pairs) own('config', name, value(trap))
+  }
+
+const ATTACKS: readonly Attack[] = [
+  {
+    name: 'a partial clone that fetches by a command',
+    plant: (repository) => {
+      makePartialClone(repository)
+      forgetBlob(repository, 'espalier.yaml')
+    },
+    control: ['cat-file', '-p', 'HEAD:espalier.yaml'],
+  },
+  {
+    name: 'a file system monitor',
+    plant: configure(['core.fsmonitor', (trap) => trap]),
+    control: ['status'],
+  },
+  {
+    name: 'hooks',
+    plant: (repository) => {
+      for (const hook of ['reference-transaction', 'post-checkout', 'pre-auto-gc']) {
+        repository.write(`hooks/${hook}`, `#!/bin/sh\n${repository.trap}\n`)
+      }
+      repository.git('config', 'core.hooksPath', join(repository.folder, 'hooks'))
+    },
+    control: ['update-ref', 'refs/heads/other', 'HEAD'],
+  },
+  {
+    name: 'an alias, a pager, an external diff, a textconv and a filter',
+    plant: (repository) => {
+      repository.write('.gitattributes', '*.yaml diff=evil filter=evil\n')
+      configure(
+        ['alias.ls-tree', (trap) => `!${trap}`],
+        ['alias.evil', (trap) => `!${trap}`],
+        ['core.pager', (trap) => trap],
+        ['pager.rev-list', (trap) => trap],
+        ['diff.external', (trap) => trap],
+        ['diff.evil.textconv', (trap) => trap],
+        ['filter.evil.smudge', (trap) => trap],
+      )(repository)
+    },
+    control: ['log', '-p', '--no-ext-diff', '--textconv'],
+  },
+  {
+    name: 'its own ssh',
+    plant: configure(['remote.origin.url', () => 'ssh://git@127.0.0.1:1/x'], ['core.sshCommand', (trap) => trap]),
+    control: ['ls-remote', 'origin'],
+  },
+  {
+    name: 'a command as the address of its origin',
+    plant: configure(['remote.origin.url', (trap) => `ext::sh ${trap}`], ['protocol.ext.allow', () => 'always']),
+    control: ['ls-remote', 'origin'],
+  },
+  {
+    name: 'a command in the place of upload-pack',
+    plant: (repository) => {
+      repository.git('config', 'remote.origin.url', `file://${repository.folder}`)
+      repository.git('config', 'remote.origin.uploadpack', repository.trap)
+    },
+    control: ['ls-remote', 'origin'],
+  },
+  {
+    name: 'a remote of another kind',
+    plant: configure(
+      ['remote.origin.url', (trap) => `sh ${trap}`],
+      ['remote.origin.vcs', () => 'ext'],
+      ['protocol.ext.allow', () => 'always'],
+    ),
+    control: ['ls-remote', 'origin'],
+  },
+  {
+    name: 'helpers that know passwords',
+    plant: async (repository) => {
+      const port = await serveWith((_request, response) => {
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+      })
+      repository.git('config', 'remote.origin.url', `http://127.0.0.1:${port}/x.git`)
+      repository.git('config', 'credential.helper', `!${repository.trap}`)
+      repository.git('config', `credential.http://127.0.0.1:${port}.helper`, `!${repository.trap}`)
+      repository.git('config', 'core.askPass', repository.trap)
+    },
+    control: ['ls-remote', 'origin'],
+  },
+  {
+    name: 'a command that lists the refs of a borrowed object store',
+    plant: (repository) => {
+      const other = makeHostileRepository()
+      repository.write('.git/objects/info/alternates', `${other.folder}/.git/objects\n`)
+      repository.git('config', 'remote.origin.url', `file://${other.folder}`)
+      repository.git('config', 'core.alternateRefsCommand', repository.trap)
+    },
+    control: ['fetch', 'origin'],
+  },
+  {
+    name: 'a configuration that is included from the work tree',
+    plant: (repository) => {
+      repository.write('more.ini', `[core]\n\tfsmonitor = ${repository.trap}\n\tsshCommand = ${repository.trap}\n`)
+      repository.git('config', 'include.path', '../more.ini')
+      repository.git('config', 'remote.origin.url', 'ssh://git@127.0.0.1:1/x')
+    },
+    control: ['ls-remote', 'origin'],
+  },
+]
+
+test.each(ATTACKS)('git runs nothing of a repository with $name', async ({ plant, control }) => {
+  const repository = makeHostileRepository()
+  await plant(repository)
+  // Most traps leave git without an answer. Not in sync: a server of this process may have to answer.
+  await promisify(execFile)('git', control, { cwd: repository.folder }).catch(() => undefined)
+  expect(repository.isSprung(), 'the trap does not work').toBe(true)
+  await askEverything(repository.folder, repository)
+  expect(repository.isSprung()).toBe(false)
+})
+
+test('git runs nothing of a bare repository that a commit brought, and says why', async () => {
+  const repository = makeHostileRepository()
+  plantBareRepository(repository, 'db')
+  const cwd = join(repository.folder, 'db')
+  for (const folder of [cwd, join(cwd, 'refs', 'heads')]) {
+    expect(() => repository.git('-C', folder, 'log')).toThrow()
+    expect(repository.isSprung(), 'the trap does not work').toBe(true)
+    const said = await askEverything(folder, repository)
+    expect(repository.isSprung()).toBe(false)
+    expect(new Set(said)).toEqual(
+      new Set([`EspalierError: ${cwd} is itself a bare git repository, which is not used.`]),
+    )
+  }
+})
+
+test('a folder that only lies next to such a repository is used as ever', async () => {
+  const repository = makeHostileRepository()
+  plantBareRepository(repository, 'db')
+  repository.write('shop/espalier.yaml', '')
+  expect(await commitOf(join(repository.folder, 'shop'), 'HEAD')).toBe(repository.head)
+})
+
+test('a work tree of its own, whose .git is a file, is used', async () => {
+  const repository = makeHostileRepository()
+  const folder = join(mkdtempSync(join(tmpdir(), 'espalier-tree-')), 'tree')
+  repository.git('worktree', 'add', '-q', '--detach', folder)
+  expect(await commitOf(folder, 'HEAD')).toBe(repository.head)
+})
+
+test('the environment names no other repository and no other program', async () => {
+  const [here, other] = [makeHostileRepository(), makeHostileRepository()]
+  other.git('commit', '-q', '--allow-empty', '-m', 'another')
+  vi.stubEnv('GIT_DIR', join(other.folder, '.git'))
+  vi.stubEnv('GIT_WORK_TREE', other.folder)
+  vi.stubEnv('GIT_OBJECT_DIRECTORY', join(other.folder, '.git', 'objects'))
+  vi.stubEnv('GIT_EXTERNAL_DIFF', here.trap)
+  vi.stubEnv('GIT_ASKPASS', here.trap)
+  expect(await commitOf(here.folder, 'HEAD')).toBe(here.head)
+  expect(here.isSprung()).toBe(false)
+})
+
+test('git is not told the key, nor any secret of the environment', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
+  const seen = join(folder, 'seen')
+  writeFileSync(join(folder, 'git'), `#!/bin/sh\nenv > ${seen}\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
+  for (const name of ['ESPALIER_API_KEY', 'NEON_API_KEY', 'INPUT_API-KEY', 'DATABASE_URL', 'GITHUB_TOKEN']) {
+    vi.stubEnv(name, 'a-secret')
+  }
+  await git(folder, ['rev-parse', 'HEAD'])
+  const said = readFileSync(seen, 'utf8')
+  expect(said).toContain('PATH=')
+  expect(said).not.toContain('a-secret')
+})
+
+test.each([
+  [
+    'outside of a repository',
+    (): string => mkdtempSync(join(tmpdir(), 'espalier-none-')),
+    /This folder is not in a git repository/,
+  ],
+  ['in a folder that is not there', (): string => '/nowhere/at/all', /there is no folder \/nowhere\/at\/all/],
+])('%s, the message says so', async (_where, make, message) => {
+  await expect(commitOf(make(), 'HEAD')).rejects.toThrow(message)
+})
+
+test('a commit that is not there is no other problem', async () => {
+  const repository = makeHostileRepository()
+  await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('There is no commit no-such here.')
+  rmSync(join(repository.folder, '.git', 'HEAD'))
+  await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('This folder is not in a git repository')
+})

@@ -1,0 +1,90 @@
+/** Servers that say the key back, in one form or another. */
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { createReadApi, createWriteApi } from '../../src/api/index.ts'
+import { keyFinder } from '../../src/api/key-in-answer.ts'
+import { serveWith } from './servers.ts'
+
+const KEY = 'napi_S3CRET/key+0123456789=='
+
+const escaped = (text: string): string =>
+  [...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+
+/** As they stand between the quotes of a JSON text. */
+const FORMS: Readonly<Record<string, string>> = {
+  'as it is': KEY,
+  'with escapes of JSON': escaped(KEY),
+  'with one escape': `\\u006e${KEY.slice(1)}`,
+  'with escaped slashes': KEY.replaceAll('/', '\\/'),
+  'in base64': Buffer.from(`Bearer ${KEY}`).toString('base64'),
+  'in base64 for addresses': Buffer.from(`x${KEY}`).toString('base64url'),
+  'in hexadecimal': Buffer.from(KEY).toString('hex'),
+  'percent-encoded': encodeURIComponent(KEY),
+  'in capitals': KEY.toUpperCase(),
+}
+
+const open = async (status: number, body: string) => {
+  const port = await serveWith((_request, response) => response.writeHead(status).end(body))
+  const api = createWriteApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY })
+  onTestFinished(() => api.close())
+  return api
+}
+
+const expectNoKey = (said: string): void => {
+  for (const form of Object.values(FORMS)) expect(said).not.toContain(form)
+}
+
+test.each(Object.entries(FORMS))('a refusal with the key %s is shown without it', async (_form, text) => {
+  const api = await open(403, `{"message":"no good: ${text}","code":"${text}","request_id":"${text}"}`)
+  const error: unknown = await api.listProjects().catch((thrown: unknown) => thrown)
+  expect(String(error)).toContain('no good:')
+  expectNoKey(String(error))
+})
+
+test.each(Object.entries(FORMS))(
+  'an answer with the key %s is not used, and the place is named',
+  async (_form, text) => {
+    const branch = `{"id":"br-1","name":"my ${text}","default":true}`
+    const api = await open(200, `{"branches":[${branch}]}`)
+    const error: unknown = await api.listBranches('p').catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain("The control API's answer holds the API key itself, in branches.0.name")
+    expectNoKey(String(error))
+  },
+)
+
+test('nor one with the key as a name of something, however deep', async () => {
+  const deep = `${'{"a":'.repeat(3_000)}{"${KEY}":1}${'}'.repeat(3_000)}`
+  const api = await open(200, `{"branches":[],"x":${deep}}`)
+  await expect(api.listBranches('p')).rejects.toThrow('holds the API key itself, in a name in x.a.a')
+})
+
+test('a change whose answer holds the key may have taken effect', async () => {
+  const api = await open(200, `{"operations":[],"x":"${KEY}"}`)
+  const request = { method: 'DELETE', path: '/projects/p/endpoints/ep-1' } as const
+  await expect(api.send(request)).rejects.toMatchObject({ code: 'E_ANSWER', ambiguous: true })
+})
+
+test('what is not the key is left alone, backslashes and all', async () => {
+  const api = await open(200, JSON.stringify({ branches: [{ id: 'br-1', name: 'a\\b"c\u0007', default: true }] }))
+  expect((await api.listBranches('p'))[0]?.name).toBe('a\\b"c\u0007')
+})
+
+test('a short key may be a word of an honest answer', async () => {
+  const port = await serveWith((_request, response) => response.end('{"branches":[{"id":"br-1","name":"main"}]}'))
+  const api = createReadApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'main' })
+  onTestFinished(() => api.close())
+  expect((await api.listBranches('p'))[0]?.name).toBe('main')
+})
+
+test('base64 shows the key wherever it begins, and whatever surrounds it', () => {
+  const key = fc.stringMatching(/^[!-~]{16,60}$/)
+  const around = fc.uint8Array({ maxLength: 20 })
+  fc.assert(
+    fc.property(key, around, around, fc.constantFrom('base64', 'base64url'), (secret, before, after, encoding) => {
+      const text = Buffer.concat([before, Buffer.from(secret), after]).toString(encoding)
+      const finder = keyFinder(secret)
+      expect(finder.find({ a: [text] }, JSON.stringify(text))).toBe('a.0')
+      expect(finder.hide(text)).toContain('[the key]')
+    }),
+  )
+})

@@ -1,0 +1,81 @@
+/** Git repositories that try to run a program of their own. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const NOWHERE = '1'.repeat(40)
+
+export interface HostileRepository {
+  readonly folder: string
+  /** The commit that is checked out. */
+  readonly head: string
+  /** A shell command that leaves a trace. */
+  readonly trap: string
+  readonly git: (...args: readonly string[]) => string
+  readonly write: (file: string, content: string) => void
+  /** Whether the trap was sprung since it was last asked. */
+  readonly isSprung: () => boolean
+}
+
+export const makeHostileRepository = (): HostileRepository => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-hostile-'))
+  const trace = join(mkdtempSync(join(tmpdir(), 'espalier-trace-')), 'sprung')
+  const script = join(folder, 'trap.sh')
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  const write = (file: string, content: string): void => {
+    const path = join(folder, file)
+    mkdirSync(join(path, '..'), { recursive: true })
+    writeFileSync(path, content, { mode: 0o755 })
+  }
+  git('init', '-q', '-b', 'main')
+  write('trap.sh', `#!/bin/sh\ntouch ${trace}\n`)
+  write('espalier.yaml', 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n')
+  git('add', '.')
+  git('commit', '-q', '-m', 'base')
+  return {
+    folder,
+    head: git('rev-parse', 'HEAD'),
+    trap: script,
+    git,
+    write,
+    isSprung: () => {
+      const is = existsSync(trace)
+      rmSync(trace, { force: true })
+      return is
+    },
+  }
+}
+
+/** A bare repository as plain files in `below`, whose one commit is missing and would be fetched by a command. */
+export const plantBareRepository = ({ write, trap }: HostileRepository, below: string): void => {
+  write(`${below}/HEAD`, 'ref: refs/heads/main\n')
+  write(`${below}/refs/heads/main`, `${NOWHERE}\n`)
+  write(`${below}/objects/.keep`, '')
+  write(`${below}/espalier.yaml`, 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n')
+  write(
+    `${below}/config`,
+    `[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n` +
+      `[remote "origin"]\n\turl = ext::sh ${trap}\n\tpromisor = true\n[protocol "ext"]\n\tallow = always\n`,
+  )
+}
+
+/** Turns the repository itself into a partial clone that fetches what it lacks by a command. */
+export const makePartialClone = ({ git, trap }: HostileRepository): void => {
+  git('config', 'core.repositoryformatversion', '1')
+  git('config', 'extensions.partialClone', 'evil')
+  git('config', 'remote.evil.promisor', 'true')
+  git('config', 'remote.evil.url', `ext::sh ${trap}`)
+  git('config', 'protocol.ext.allow', 'always')
+}
+
+/** The blob of a file of the commit that is checked out, as if it had never been fetched. */
+export const forgetBlob = ({ git, folder }: HostileRepository, file: string): void => {
+  const id = git('rev-parse', `HEAD:${file}`)
+  rmSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)), { force: true })
+}
