@@ -135,6 +135,8 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  const endWebSockets =
+    computes.kind === 'postgres' ? (await import('./routes/websocket.ts')).serveWebSockets(server, computes) : undefined
   try {
     world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now(), options).map((put) => ({ put })))
     opened?.begin(() => world.tables.dump())
@@ -160,6 +162,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
       return requests
     },
     close: () => {
+      endWebSockets?.()
       closing ??= end(server).then(async () => {
         world.stop()
         await computes.close()

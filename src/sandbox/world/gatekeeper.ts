@@ -73,6 +73,10 @@ export class Gatekeeper implements Gate {
     }
   }
 
+  isKnown(computeId: string): boolean {
+    return this.#world.tables.compute(computeId) !== undefined
+  }
+
   found(branchId: string, catalog: FoundCatalog): void {
     noteCatalog(this.#world, branchId, catalog)
   }
