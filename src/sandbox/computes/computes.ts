@@ -78,6 +78,8 @@ export interface BranchSource {
 }
 
 export interface RestoreWork {
+  /** Unlike that of any other restore: one that was cut off is done again, and one that was done is not. */
+  readonly id: string
   readonly from: string
   readonly preserveAs?: string
 }

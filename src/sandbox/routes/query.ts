@@ -57,7 +57,8 @@ export const readQuery = <T extends object>(context: Context, schema: z.ZodType<
   const parsed = schema.safeParse(given)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw new Refusal(400, `${issue?.path.join('.')}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
+    const where = issue?.path.join('.') || 'query'
+    throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
   }
   const read: object = parsed.data
   reportIgnored(

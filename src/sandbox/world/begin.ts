@@ -14,7 +14,7 @@ export const beginOperation = (
     case 'create_branch':
       return operation.restore === undefined
         ? computes.addBranch(operation.branchId, sourceOf(operation, tables))
-        : computes.restoreBranch(operation.branchId, operation.restore)
+        : computes.restoreBranch(operation.branchId, { id: operation.id, ...operation.restore })
     case 'delete_timeline':
       return computes.removeBranch(operation.branchId)
     case 'delete_tenant':

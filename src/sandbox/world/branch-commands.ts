@@ -71,7 +71,7 @@ export const createBranch = (
     ...annotationOf(request.annotation, now),
     createdAt: now,
     updatedAt: now,
-    ...inherited(parent),
+    ...inherited(parent, time),
   }
   checkExpiry(branch, tables)
   const computes = endpoints.map((endpoint) => newCompute(world, project, id, endpoint))
@@ -88,10 +88,14 @@ export const createBranch = (
   return { branch, computes, operations }
 }
 
-/** Roles keep their passwords, since the data that holds them is the parent's. */
-export const inherited = ({ roles, databases, changes }: BranchRecord): Partial<BranchRecord> => ({
-  ...(roles === undefined ? {} : { roles }),
-  ...(databases === undefined ? {} : { databases }),
+/**
+ * Roles keep their passwords, since the data that holds them is the source's.
+ *
+ * @param time of the source's history: what was made later is not there yet. What was dropped since is not known.
+ */
+export const inherited = ({ roles, databases, changes }: BranchRecord, time: number): Partial<BranchRecord> => ({
+  ...(roles === undefined ? {} : { roles: roles.filter(({ createdAt }) => createdAt <= time) }),
+  ...(databases === undefined ? {} : { databases: databases.filter(({ createdAt }) => createdAt <= time) }),
   ...(changes === undefined ? {} : { changes }),
 })
 

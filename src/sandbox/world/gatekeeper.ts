@@ -77,16 +77,16 @@ export class Gatekeeper implements Gate {
     return this.#world.tables.compute(computeId) !== undefined
   }
 
-  found(branchId: string, catalog: FoundCatalog): void {
-    noteCatalog(this.#world, branchId, catalog)
-  }
-
   #branchOf({ projectId, branchId }: ComputeRecord): BranchRecord | undefined {
     return this.#world.tables.projects.get(projectId)?.branches.get(branchId)
   }
 
   #isDeleted({ projectId }: ComputeRecord): boolean {
     return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
+  }
+
+  found(branchId: string, catalog: FoundCatalog): void {
+    noteCatalog(this.#world, branchId, catalog)
   }
 
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */

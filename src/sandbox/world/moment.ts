@@ -47,7 +47,7 @@ export const momentOf = (
       `${field}: outside of the history that is kept, ${new Date(earliest).toISOString()} to ${new Date(now).toISOString()}`,
     )
   }
-  return time
+  return Math.max(time, branch.createdAt)
 }
 
 const earliestMoment = ({ createdAt }: BranchRecord, project: ProjectRecord, now: number): number =>

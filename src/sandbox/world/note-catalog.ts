@@ -7,7 +7,8 @@ import type { World } from './world.ts'
 /** Of a branch with changes that Postgres has yet to carry out, the record knows better. */
 export const noteCatalog = (world: World, branchId: string, found: FoundCatalog): void => {
   const branch = world.tables.branch(branchId)
-  if (branch === undefined || branch.changes !== undefined) return
+  // What a branch that is being restored had is not what it is about to have.
+  if (branch === undefined || branch.changes !== undefined || branch.state === 'resetting') return
   const before = catalogOf(branch)
   const after = merge(before, found, world.clock.now())
   if (isDeepStrictEqual(before, after)) return

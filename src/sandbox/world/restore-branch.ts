@@ -38,13 +38,12 @@ export const restoreBranch = (
   const time = momentOf(world, source, { timestamp: request.source_timestamp, lsn: request.source_lsn }, 'source')
   const now = world.clock.now()
   const backup = preserveAs === undefined ? undefined : newBackup(world, before, preserveAs)
-  // What its roles and databases were about to become is of the data that goes.
-  const { changes, ...kept } = before
+  const { roles, databases, changes, ...rest } = before
   const branch: BranchRecord = {
-    ...kept,
+    ...rest,
+    ...inherited(source, time),
     ...(before.parentId === undefined ? {} : { parentId: backup?.id ?? source.id, parentTime: time }),
     ...renewExpiry(before, now),
-    ...inherited(source),
     state: 'resetting',
     lastResetAt: now,
     updatedAt: now,

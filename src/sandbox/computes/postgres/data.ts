@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { EspalierError, withoutSecrets } from '../../../model/index.ts'
-import type { ComputeSpec } from '../computes.ts'
+import type { ComputeSpec, RestoreWork } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { provisioning, safeguards } from './catalog.ts'
 import type { RunAs } from './run-as.ts'
@@ -16,6 +16,9 @@ export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' 
 
 /** What belongs to a running server and not to its data. */
 const OF_THE_PROCESS = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
+
+/** Names the restore that data is the result of. */
+const RESTORED = 'espalier-restored'
 
 /** Renamed in version 15 (its release notes). */
 const backupCalls = (major: number): { readonly begin: string; readonly end: string } =>
@@ -93,17 +96,22 @@ export class DataFolders {
   }
 
   /**
-   * A branch gets a copy of another one; what it had becomes the branch `preserveAs`, where that is named. May be done
-   * again after it was cut off at any point.
+   * A branch gets a copy of another one's data, or none where that has none; what it had becomes the branch
+   * `preserveAs`, where that is named. May be done again after it was cut off at any point.
    */
   async restoreBranch(
-    id: string,
-    { from, server, preserveAs }: { from: string; server: PostgresServer | undefined; preserveAs: string | undefined },
+    branchId: string,
+    { id, from, preserveAs }: RestoreWork,
+    server: PostgresServer | undefined,
   ): Promise<void> {
-    const folder = this.branch(id)
+    const folder = this.branch(branchId)
+    if (restoreOf(folder) === id) return
     const fresh = `${folder}.restored`
-    // One without data is made from its roles and databases when it is first needed.
-    if (this.hasBranch(from)) await this.copyBranch(from, server, fresh)
+    this.remove(fresh)
+    if (this.hasBranch(from)) {
+      await this.copyBranch(from, server, fresh)
+      writeFileSync(join(fresh, RESTORED), id)
+    }
     if (preserveAs === undefined || this.hasBranch(preserveAs)) this.remove(folder)
     else if (existsSync(folder)) renameSync(folder, this.branch(preserveAs))
     if (existsSync(fresh)) renameSync(fresh, folder)
@@ -219,6 +227,15 @@ export class DataFolders {
     this.#runAs.own(join(making, 'pg_stat_tmp'))
     this.remove(to)
     renameSync(making, to)
+  }
+}
+
+/** Of which restore a folder's data is the result. */
+const restoreOf = (folder: string): string | undefined => {
+  try {
+    return readFileSync(join(folder, RESTORED), 'utf8')
+  } catch {
+    return undefined
   }
 }
 

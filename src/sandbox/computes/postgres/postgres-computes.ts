@@ -60,6 +60,8 @@ const ACTIVITY = `
   FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
 
+const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanlogin'
+
 /** @throws {EspalierError} `E_POSTGRES`, `E_POSTGRES_ROOT` or `E_POSTGRES_VERSION` where Postgres cannot run here. */
 export const postgresComputes = async (options: PostgresOptions): Promise<PostgresComputes> => {
   const home = await openHome(options)
@@ -108,6 +110,7 @@ class PostgresComputes implements Computes {
         isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
         refusedRole: SUPERVISOR,
+        secretOf: ({ computeId }, role) => this.#secretOf(computeId, role),
       },
       this.#options,
     )
@@ -124,7 +127,7 @@ class PostgresComputes implements Computes {
 
   addBranch(id: string, source: BranchSource | undefined): Promise<void> {
     return this.#branches.run(source?.branchId ?? id, async () => {
-      // A parent without data has nothing but its roles and databases, and the branch's record has them too.
+      // A source without data has nothing but its roles and databases, and the branch's record has them too.
       if (source === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(source.branchId)) return
       const folder = this.#data.branch(id)
       const server = this.#primaryOf(source.branchId)
@@ -132,12 +135,13 @@ class PostgresComputes implements Computes {
       // The branch is there only once its rows are not.
       const copy = `${folder}.copy`
       await this.#data.copyBranch(source.branchId, server, copy)
-      await dropRows(id, copy, this.#data.binariesFor(copy, 0), { ...this.#options, home: this.#home })
+      await dropRows(id, copy, this.#home, this.#options)
       renameSync(copy, folder)
     })
   }
 
-  async restoreBranch(id: string, { from, preserveAs }: RestoreWork): Promise<void> {
+  async restoreBranch(id: string, work: RestoreWork): Promise<void> {
+    const { from } = work
     const own = [...this.#running].filter(([, { spec }]) => spec.branchId === id)
     await Promise.all(own.map(([computeId]) => this.stop(computeId)))
     const restore = async (): Promise<void> => {
@@ -145,7 +149,7 @@ class PostgresComputes implements Computes {
       for (const [computeId, { spec }] of this.#running) {
         if (spec.branchId === id && spec.type === 'read_write') await this.#end(computeId)
       }
-      await this.#data.restoreBranch(id, { from, server: this.#primaryOf(from), preserveAs })
+      await this.#data.restoreBranch(id, work, this.#primaryOf(from))
     }
     await this.#branches.run(id, () => (from === id ? restore() : this.#branches.run(from, restore)))
     await Promise.all(
@@ -289,6 +293,13 @@ class PostgresComputes implements Computes {
     if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
     if (pgBouncer === undefined) return running.server.socketPath
     return this.#poolers.reach(pgBouncer, running)
+  }
+
+  async #secretOf(computeId: string, role: string): Promise<string | undefined> {
+    const running = this.#running.get(computeId)
+    if (running === undefined) return undefined
+    const [found] = await withSession(running.server, this.#home.password, (query) => query(SECRET, [role]))
+    return typeof found?.rolpassword === 'string' ? found.rolpassword : undefined
   }
 
   #primaryOf(branchId: string): PostgresServer | undefined {

@@ -1,7 +1,8 @@
 /** Makes a copy of a branch one of its schema only. Not by dump and restore: those programs are often not there. */
-import type { Binaries } from './binaries.ts'
+import type { ComputeSpec } from '../computes.ts'
+import { versionIn } from './data.ts'
 import type { Home } from './home.ts'
-import { serveCompute } from './serve-compute.ts'
+import { type ServeOptions, serveCompute } from './serve-compute.ts'
 import { withSession } from './session.ts'
 
 /** Enough for the sandbox's own sessions. */
@@ -54,18 +55,21 @@ const DATABASES = `SELECT datname FROM pg_database WHERE datallowconn`
 export const dropRows = async (
   branchId: string,
   data: string,
-  binaries: Binaries,
-  { home, log }: { readonly home: Home; readonly log: (line: string) => void },
+  home: Home,
+  { log }: Pick<ServeOptions, 'log'>,
 ): Promise<void> => {
-  const spec = {
+  const pgVersion = versionIn(data) ?? 0
+  const binaries = home.versions.get(pgVersion)
+  if (binaries === undefined) throw new Error(`Postgres ${pgVersion} is not installed here`)
+  const spec: ComputeSpec = {
     id: branchId,
     branchId,
-    type: 'read_write' as const,
+    type: 'read_write',
     maxConnections: CONNECTIONS,
     tempDiskBytes: 0,
     settings: {},
     libraries: [],
-    pgVersion: binaries.major,
+    pgVersion,
     isLogical: false,
     catalog: { roles: [], databases: [] },
     changes: [],

@@ -1,10 +1,12 @@
 /** Where clients connect: a port for each compute, and one for all. Wakes what sleeps, and passes bytes on. */
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../model/index.ts'
 import { ConnectionRefusal, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
+import { bindChannel, type Passed } from './bind-channel.ts'
 import type { Certificate } from './certificate.ts'
 import { asFullDisk, errorResponse, keyOf, processOf, ServerMessages } from './messages.ts'
 import {
@@ -26,6 +28,8 @@ export interface ProxyOptions {
   readonly log: ConnectionLog
   /** Which is the sandbox's own. */
   readonly refusedRole: string
+  /** How a role proves itself, as `pg_authid` of a compute's server has it. */
+  readonly secretOf: (wanted: Wanted, role: string) => Promise<string | undefined>
 }
 
 export interface ConnectionProxy {
@@ -60,10 +64,13 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   const clients = new Set<Socket>()
   /** Sockets of servers by the key that a cancel request names. */
   const cancelKeys = new Map<string, string>()
-  let context: SecureContext | undefined
+  let tls: { readonly context: SecureContext; readonly certificate: Buffer } | undefined
   const secure = (socket: Socket): TLSSocket => {
-    context ??= createSecureContext(options.certificate())
-    return new TLSSocket(socket, { isServer: true, secureContext: context })
+    if (tls === undefined) {
+      const { key, cert } = options.certificate()
+      tls = { context: createSecureContext({ key, cert }), certificate: new X509Certificate(cert).raw }
+    }
+    return new TLSSocket(socket, { isServer: true, secureContext: tls.context })
   }
 
   const serve = (socket: Socket, own: string | undefined): void => {
@@ -127,9 +134,33 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     })
     client.once('close', () => server.destroy())
     server.write(encodeStartup(startup))
-    if (rest.length > 0) server.write(rest)
-    server.pipe(messages).pipe(client)
+    const { toClient, toServer } = await logIn(client, server, wanted, startup, rest)
+    if (toServer.length > 0) server.write(toServer)
+    messages.pipe(client)
+    if (toClient.length > 0) messages.write(toClient)
+    server.pipe(messages)
     client.pipe(server)
+  }
+
+  /** Under TLS a client may bind its login to it. What goes through the pooler is the pooler's login. */
+  const logIn = async (
+    client: Socket,
+    server: Socket,
+    wanted: Wanted,
+    { parameters }: Startup,
+    rest: Buffer,
+  ): Promise<Passed> => {
+    if (!(client instanceof TLSSocket) || tls === undefined || wanted.pooled) {
+      return { toClient: Buffer.alloc(0), toServer: rest }
+    }
+    try {
+      const secretOf = (role: string) => options.secretOf(wanted, role)
+      const user = parameters.get('user') ?? ''
+      return await bindChannel({ client, server, user, certificate: tls.certificate, secretOf }, rest)
+    } catch (error) {
+      server.destroy()
+      throw error
+    }
   }
 
   /** A compute may stop between being reached and being dialled; then it is reached once more. */
