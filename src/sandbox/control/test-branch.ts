@@ -107,7 +107,10 @@ const settled = async (sandbox: Sandbox, at: string, operations: readonly { read
       const { operation } = shape.parse(await send(sandbox, 'GET', `${at}/operations/${id}`))
       if (operation.status === 'finished' || operation.status === 'skipped') break
       if (!PENDING.has(operation.status) && operation.retry_at === undefined) {
-        throw new EspalierError('E_SANDBOX_BRANCH', `An operation ended as ${operation.status}: ${operation.error ?? ''}`)
+        throw new EspalierError(
+          'E_SANDBOX_BRANCH',
+          `An operation ended as ${operation.status}: ${operation.error ?? ''}`,
+        )
       }
       await moment(sandbox)
     }
