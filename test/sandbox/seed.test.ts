@@ -100,6 +100,7 @@ test.each([
   ['projects:\n  - id: Not An Id\n    branches: [{ name: main }]', 's.yaml:2:9: projects.0.id:'],
   ['projects:\n  - id: some-project-1', 's.yaml:2:5: projects.0.branches:'],
   ['projects:\n  - id: some-project-1\n    branches: []', 's.yaml:3:15: projects.0.branches:'],
+  ['projects: []\nkeys: [{ kind: personal, key: short }]', 'keys.0.key: a key has 8 to 256 characters'],
   ['projects: []\nmore: 1', 's.yaml:1:1: the file: Unrecognized key: "more"'],
   [inBranch('{ size: 3.5 }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: 3.5 CU is not a compute size'],
   [inBranch('{ size: big }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: a number of compute units'],
