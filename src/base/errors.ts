@@ -13,16 +13,6 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'done, or nothing to do',
-  error: 'wrong input, wrong usage, or an error before anything changed',
-  changes: 'plan --detailed-exitcode: there are changes; drift: the live project moved; fmt --check: not formatted',
-  partial: 'applied in part',
-  stale: 'the saved plan is stale, or was edited',
-  scheduled: 'all is done but what waits for its restart window',
-  interrupted: 'interrupted',
-}
-
 export class EspalierError extends Error {
   readonly code: string
   readonly hint: string | undefined

@@ -1,7 +1,8 @@
 /** How people name a compute: its id, `branch` for its primary, `branch/replica`. */
+
+import { nearest } from '../base/index.ts'
 import { EspalierError, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'
-import { nearest } from './suggest.ts'
 
 export interface NamedCompute {
   readonly id: string

@@ -62,6 +62,7 @@ const embedded = async (
     ...(flags.seed === undefined ? {} : { seed: await readSeed(flags.seed) }),
     ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
   })
+  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, process.stderr)
   if (sandbox.seedLeftOut) print(seedLeftOut(stateDir), process.stderr)
   return {
     options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },

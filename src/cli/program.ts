@@ -1,13 +1,14 @@
 /** The command line, from words to an exit code. */
 import yargs, { type Argv, type Options } from 'yargs'
-import { EspalierError, EXIT, EXIT_WORDS, type ExitCode } from '../model/index.ts'
+import { nearest } from '../base/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
+import { EXIT_WORDS } from './exit-words.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
 import { printError } from './print-error.ts'
 import { STDIN } from './stdin.ts'
-import { nearest } from './suggest.ts'
 import { styleOf } from './terminal.ts'
 
 const NOTES = `Exit codes:

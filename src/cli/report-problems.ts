@@ -22,7 +22,7 @@ export const NO_FILES: Pick<LoadedManifests, 'files' | 'lineOf'> = { files: [], 
  *
  * @returns whether it leaves out none.
  */
-export const tellLeftOut = (plan: Plan): boolean => {
+export const reportLeftOut = (plan: Plan): boolean => {
   const { leftOut = [] } = plan
   if (leftOut.length === 0) return true
   const names = leftOut.slice(0, MOST_NAMED).map(({ project }) => plainText(project))

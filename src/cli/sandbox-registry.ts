@@ -1,49 +1,71 @@
 /** Where the sandboxes of this user say that they run, so that other commands find them and their tokens. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { z } from 'zod'
 
-export interface RegisteredSandbox {
-  readonly pid: number
-  readonly port: number
-  readonly controlUrl: string
-  readonly controlToken: string
-}
+const entryShape = z.strictObject({
+  pid: z.int().positive(),
+  port: z.int().positive(),
+  controlUrl: z.string(),
+  controlToken: z.string(),
+})
+export type RegisteredSandbox = z.output<typeof entryShape>
+
+const ENTRY_NAME = /^\d{1,5}\.json$/
+/** An entry is far shorter; what is longer was not written by `register`. */
+const MAX_ENTRY_BYTES = 4_096
 
 /** By number: a container's user may have no name. */
 const folder = (): string => join(tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
-/** Readable by this user only. Returns what takes it back. */
-export const register = (sandbox: RegisteredSandbox): (() => void) => {
+/**
+ * Readable by this user only. Returns what takes it back; `undefined` where the folder is not this user's own, which is
+ * no place for a token.
+ */
+export const register = (sandbox: RegisteredSandbox): (() => void) | undefined => {
   const file = join(folder(), `${sandbox.port}.json`)
   mkdirSync(folder(), { recursive: true, mode: 0o700 })
-  // Somebody else's folder of that name is no place for a token.
-  if (!isOurs(folder())) return () => undefined
-  writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600 })
+  if (!isOwnFolder(folder())) return undefined
+  chmodSync(folder(), 0o700)
+  rmSync(file, { force: true })
+  writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600, flag: 'wx' })
   return () => rmSync(file, { force: true })
 }
 
-/** Those that still run. */
-export const registered = (): readonly RegisteredSandbox[] => {
-  let names: readonly string[] = []
+/** Those that still run. Entries of dead ones are removed; any other file is left alone. */
+export const registered = (): readonly RegisteredSandbox[] =>
+  entryNames().flatMap((name) => {
+    const file = join(folder(), name)
+    const sandbox = readEntry(file)
+    if (sandbox === undefined) return []
+    if (isAlive(sandbox.pid)) return [sandbox]
+    rmSync(file, { force: true })
+    return []
+  })
+
+const entryNames = (): readonly string[] => {
   try {
-    names = isOurs(folder()) ? readdirSync(folder()) : []
+    return isOwnFolder(folder()) ? readdirSync(folder()).filter((name) => ENTRY_NAME.test(name)) : []
   } catch {
     return []
   }
-  return names.flatMap((name) => {
-    const sandbox = read(join(folder(), name))
-    if (sandbox !== undefined && isAlive(sandbox.pid)) return [sandbox]
-    rmSync(join(folder(), name), { force: true })
-    return []
-  })
 }
 
-const isOurs = (path: string): boolean => statSync(path).uid === (process.getuid?.() ?? statSync(path).uid)
+/** A link is not followed: it may lead into a folder of this user that holds something else. */
+const isOwnFolder = (path: string): boolean => {
+  const stat = lstatSync(path)
+  return stat.isDirectory() && isOwner(stat.uid)
+}
 
-const read = (file: string): RegisteredSandbox | undefined => {
+const isOwner = (uid: number): boolean => process.getuid === undefined || uid === process.getuid()
+
+/** `undefined` where the file is not an entry that this user wrote. */
+const readEntry = (file: string): RegisteredSandbox | undefined => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    const stat = lstatSync(file)
+    if (!stat.isFile() || !isOwner(stat.uid) || stat.size > MAX_ENTRY_BYTES) return undefined
+    return entryShape.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
   } catch {
     return undefined
   }

@@ -26,13 +26,16 @@ export const judge = (tree: Tree, validator: Validator, what: string, table: Siz
     if (validator(root)) return root
     const refused = new Map<string, Problem>()
     let isFit = true
-    for (const refusal of validator.errors ?? []) {
-      if (ECHOES.has(refusal.keyword)) continue
+    let isExplained = false
+    const refusals = (validator.errors ?? []).filter(({ keyword }) => !ECHOES.has(keyword))
+    for (const [index, refusal] of refusals.entries()) {
       const problem = problemOf(root, refusal)
       if (refused.has(problem.place)) continue
-      const words = wordsOf(problem, what, table)
-      // The cause is another refusal, at this place or another one.
+      // Without words, the cause is another refusal. Some refusal must have words, or a wrong document would pass.
+      const isLast = index === refusals.length - 1 && !isExplained
+      const words = wordsOf(problem, what, table) ?? (isLast ? genericWords(refusal, problem.value, what) : undefined)
       if (words === undefined) continue
+      isExplained = true
       // Later rounds only find what follows from the first one.
       if (round === 0 && refused.size < MAX_PROBLEMS) {
         tree.report(words.code, sourceOf(tree, problem, words), words.message, words.hint)
@@ -86,10 +89,10 @@ const wordsOf = (
   what: string,
   table: SizeTable,
 ): Words | undefined => {
-  const code = refusal.parentSchema.$comment
   const isName = refusal.propertyName !== undefined
-  if (typeof code === 'string' && (isName || value !== null)) {
-    const words = SPECIFIC[code]?.(isName ? key : value, { parent: parent ?? {}, key, table })
+  const specific = isKey && !isName ? undefined : SPECIFIC[String(refusal.parentSchema.$comment)]
+  if (specific !== undefined && (isName || value !== null)) {
+    const words = specific(isName ? key : value, { parent: parent ?? {}, key, table })
     if (words !== 'generic') return words
   }
   // An unknown key is a matter of the map that it is in.

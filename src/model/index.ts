@@ -1,4 +1,4 @@
-export { EspalierError, EXIT, EXIT_WORDS, type ExitCode, plainJson, plainText } from '../base/index.ts'
+export { EspalierError, EXIT, type ExitCode, plainJson, plainText } from '../base/index.ts'
 export * from './attributes.ts'
 export * from './bounded-json.ts'
 export * from './child-environment.ts'

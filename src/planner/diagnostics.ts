@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein'
+import { nearest } from '../base/index.ts'
 import type { Diagnostic, Source } from '../model/index.ts'
 import { compare, compareSource } from './sort.ts'
 
@@ -15,9 +15,21 @@ export const warning = (code: string, message: string, hint?: string, source?: S
   severity: 'warning',
 })
 
-/** `The nearest is "x".`, the same whatever the order of `known`; or that there is none. */
-export const nearest = (wanted: string, known: readonly string[]): string =>
-  known.length === 0 ? 'It has none.' : `The nearest is \`${closest(wanted, [...known].sort())}\`.`
+/** The known name that was probably meant; where none is near, `otherwise`. */
+export const meant = (wanted: string, known: readonly string[], otherwise: string): string => {
+  const near = nearest(wanted, known)
+  return near === undefined ? otherwise : `Did you mean \`${near}\`?`
+}
+
+/** Longer lists say nothing more. */
+const MOST_LISTED = 8
+
+export const listed = (names: readonly string[]): string => {
+  if (names.length === 0) return 'It has none.'
+  const more = names.length - MOST_LISTED
+  const shown = [...names].sort(compare).slice(0, MOST_LISTED)
+  return `It has ${shown.map((name) => `\`${name}\``).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+}
 
 const NOWHERE: Source = { file: '', line: 0, column: 0, length: 1 }
 

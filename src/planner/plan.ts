@@ -13,7 +13,7 @@ import {
   SIZE_TABLE,
   type Source,
 } from '../model/index.ts'
-import { bySource, nearest, problem } from './diagnostics.ts'
+import { bySource, meant, problem } from './diagnostics.ts'
 import type { PlanOptions } from './options.ts'
 import { type ProjectPlan, planProject } from './plan-project.ts'
 import { compare, compareSource } from './sort.ts'
@@ -90,7 +90,7 @@ const readingProblem = (id: string, { projects, unreadable = [] }: Observed, sou
   return problem(
     'E_PROJECT_UNKNOWN',
     `There is no project \`${id}\`, or the key cannot see it.`,
-    known.length === 0 ? 'Check the project id and the key.' : nearest(id, known),
+    meant(id, known, 'Check the project id and the key.'),
     source,
   )
 }

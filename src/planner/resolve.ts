@@ -11,7 +11,7 @@ import {
   type RestartWindow,
   type Source,
 } from '../model/index.ts'
-import { nearest, problem, warning } from './diagnostics.ts'
+import { listed, meant, problem, warning } from './diagnostics.ts'
 import { compare, compareSource } from './sort.ts'
 
 /** What one live branch should hold. */
@@ -57,7 +57,12 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     if (branch === undefined) {
       const known = isBranchId(ref) ? [...byId.keys()] : [...byName.keys()]
       diagnostics.push(
-        problem('E_BRANCH_UNKNOWN', `Project \`${project.id}\` has no branch \`${ref}\`.`, nearest(ref, known), source),
+        problem(
+          'E_BRANCH_UNKNOWN',
+          `Project \`${project.id}\` has no branch \`${ref}\`.`,
+          meant(ref, known, listed(known)),
+          source,
+        ),
       )
     }
     return branch

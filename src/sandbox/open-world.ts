@@ -1,18 +1,18 @@
 /** The world with all that moves in it: timers, faults, and what stands behind the computes. */
 import { join } from 'node:path'
 import type { SandboxClock } from './clock/clock.ts'
-import type { Computes } from './computes/computes.ts'
+import { type ComputeSpec, type Computes, usualVersion } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
-import type { Store } from './store/store.ts'
 import { Background } from './world/background.ts'
 import { beginOperation } from './world/begin.ts'
-import { specOf } from './world/compute-spec.ts'
+import { type SpecRules, specOf } from './world/compute-spec.ts'
+import { Deadlines } from './world/deadlines.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
-import { abandonOperation, finishOperation } from './world/finish.ts'
 import { Gatekeeper } from './world/gatekeeper.ts'
 import type { ComputeRecord } from './world/records.ts'
 import { ScaleToZero } from './world/scale-to-zero.ts'
+import type { Store } from './world/store.ts'
 import { World } from './world/world.ts'
 
 export type ComputesChoice =
@@ -23,6 +23,8 @@ export type ComputesChoice =
       readonly bin?: string | undefined
       /** Port that all computes share. Default 0: a free one. */
       readonly port?: number | undefined
+      /** Whether another free port will do where `port` is taken. Default: no. */
+      readonly anyPort?: boolean | undefined
       /** Shrinks the disk for temporary files (spec 8), so that it can be filled. Default 1. */
       readonly tempDiskScale?: number | undefined
     }
@@ -45,56 +47,57 @@ export const openWorld = async (
   parts: WorldParts,
 ): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
   const choice = parts.computes ?? { kind: 'simulated' }
-  const tempDiskScale = choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1
-  const toSpec = (compute: ComputeRecord) => specOf(compute, tempDiskScale)
-  const gate = new Gatekeeper(toSpec)
-  const computes: Computes =
-    choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
-  const background = new Background()
-  const idleTimers = new ScaleToZero((id) => computes.activity(id))
-  /** On which branch each compute was last seen. */
-  const branches = new Map<string, string>()
-  const work = (done: Promise<void> | undefined): void =>
-    void done?.catch((error: unknown) =>
-      parts.log(`computes  ${error instanceof Error ? error.message : String(error)}`),
-    )
-
-  const world = new World({
+  const rules: SpecRules = {
+    tempDiskScale: choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1,
+    pgVersion: () => usualVersion(computes.versions),
+  }
+  const toSpec = (compute: ComputeRecord) => specOf(compute, world.tables, rules)
+  const world: World = new World({
     clock: parts.clock,
     log: parts.log,
     store: parts.store,
+    keepsHistory: choice.kind === 'simulated',
     durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
     random: parts.random,
     durationSpread: parts.durationSpread,
     faultOf: (operation) => parts.faults.ofOperation(operation),
-    effects: {
-      begin: (operation, of) => beginOperation(operation, of, computes, toSpec),
-      finish: finishOperation,
-      abandon: abandonOperation,
-    },
-    onProject: ({ id }, of) => {
-      if (parts.background !== false) background.begin(id, of)
-    },
-    onCompute: (compute, of) => {
+    begin: (operation) => beginOperation(operation, world.tables, computes, toSpec),
+  })
+  const gate = new Gatekeeper(world, toSpec)
+  const computes: Computes =
+    choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
+  const background = new Background(world, parts.background ?? true)
+  new ScaleToZero(world, (id) => computes.activity(id))
+  new Deadlines(world)
+  followMoves(world, computes, toSpec, parts.log)
+  return { world, computes, background }
+}
+
+/** What happens to computes without an operation: a move, and the end of one that is idle. */
+const followMoves = (
+  world: World,
+  computes: Computes,
+  toSpec: (compute: ComputeRecord) => ComputeSpec,
+  log: (line: string) => void,
+): void => {
+  const branches = new Map<string, string>()
+  const work = (done: Promise<void> | undefined): void =>
+    void done?.catch((error: unknown) => log(`computes  ${error instanceof Error ? error.message : String(error)}`))
+  world.watch({
+    compute: (compute) => {
       const before = branches.get(compute.id)
       branches.set(compute.id, compute.branchId)
       // A move starts no operation (spec 4.5), and yet other data is behind the same host from now on.
       if (before !== undefined && before !== compute.branchId && compute.state === 'active') {
         work(computes.restart(toSpec(compute)))
       }
-      idleTimers.watch(compute, of)
-      gate.changed(compute.id)
     },
-    onGone: (compute) => {
+    computeGone: (compute) => {
       branches.delete(compute.id)
-      idleTimers.forget(compute.id)
-      gate.changed(compute.id)
       // One that is not idle is suspended by an operation, which follows.
       if (compute.state === 'idle') work(computes.forget(compute.id))
     },
   })
-  gate.guard(world)
-  return { world, computes, background }
 }
 
 /** Loaded only where it is asked for: most sandboxes need no Postgres. */
@@ -109,6 +112,7 @@ const realComputes = async (
     log,
     bin: choice.bin,
     port: choice.port ?? 0,
+    anyPort: choice.anyPort ?? false,
     folder: stateDir === undefined ? undefined : join(stateDir, 'postgres'),
   })
 }

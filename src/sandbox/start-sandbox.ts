@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, plainText } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
 import type { SandboxControl } from './control/control.ts'
 import { openControl } from './control/open-control.ts'
@@ -18,13 +18,15 @@ import { plant } from './seed/plant.ts'
 import { resolveSeed } from './seed/read-seed.ts'
 import type { Seed } from './seed/seed.ts'
 import { type OpenedStore, openFileStore } from './store/file-store.ts'
-import { memoryStore } from './store/store.ts'
 import type { Durations } from './world/durations.ts'
 import type { WorldChange } from './world/records.ts'
+import { memoryStore } from './world/store.ts'
 
 export interface SandboxOptions {
   /** Default 0: a free one. */
   readonly port?: number
+  /** Whether another free port will do where `port` is taken. Default: no. */
+  readonly anyPort?: boolean
   /** Where the state is kept; without it the world ends with the process. */
   readonly stateDir?: string
   /** What to start from where there is no state yet. */
@@ -65,6 +67,8 @@ export interface Sandbox {
   /** The same, without HTTP. */
   readonly control: SandboxControl
   readonly clock: SandboxClock
+  /** What the owner should know and mend, a sentence each. */
+  readonly warnings: readonly string[]
   /** Whether a seed was given and left out, because there was state already. */
   readonly seedLeftOut: boolean
   /** How many requests were answered so far. */
@@ -90,7 +94,8 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 }
 
 const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): Promise<Sandbox> => {
-  const log = options.log ?? (() => undefined)
+  // Holds what clients sent and what Postgres printed: nothing in it may end the line or control a terminal.
+  const log = (line: string): void => options.log?.(plainText(line))
   const kept = opened?.read() ?? []
   // A world that ran faster than real time is ahead of it, and its time never goes back.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
@@ -109,17 +114,22 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const recorder = new Recorder()
   const app = createApp({
     world,
+    computes,
     apiKey,
     rateLimits: options.rateLimits ?? false,
     faults,
     recorder,
-    onProject: (tables) => background.asked(tables, world),
+    onProject: (tables) => background.asked(tables),
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)
       options.onRequest?.(method, path, status)
     },
-    onBug: (error) => log(`bug  ${error instanceof Error ? error.stack : String(error)}`),
+    log,
+    onBug: (error) => {
+      const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      for (const line of stack.split('\n')) log(`bug  ${line}`)
+    },
   })
   const control = openControl({ world, computes, faults, recorder, send: sender(app, apiKey) })
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
@@ -129,7 +139,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now(), options).map((put) => ({ put })))
     opened?.begin(() => world.tables.dump())
     opened?.keepKey(apiKey)
-    await listen(server, options.port ?? 0)
+    await listen(server, options.port ?? 0, options.anyPort ?? false)
   } catch (error) {
     world.stop()
     await computes.close()
@@ -144,6 +154,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     controlToken,
     control,
     clock,
+    warnings: opened?.warnings ?? [],
     seedLeftOut: options.seed !== undefined && seed === undefined,
     get requests() {
       return requests
@@ -171,11 +182,12 @@ const sender =
     return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) }
   }
 
-const listen = async (server: Server, port: number): Promise<void> => {
+const listen = async (server: Server, port: number, anyPort: boolean): Promise<void> => {
   server.listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
   } catch (cause) {
+    if (anyPort && port !== 0) return listen(server, 0, false)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${port}.`, {
       hint: 'Another program may use it: choose another with --port, or 0 for a free one.',
       cause,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
-import { KEY, manifest, merged, open, pullRequest, withHead } from './action-world.ts'
+import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
 test('a pull request that changes one line over three drifted computes: one introduced, three folded', async () => {
@@ -135,7 +135,7 @@ test('comment: never asks GitHub for nothing; auto makes none where there is not
   const { run, event, github, repository } = await withHead()
   await run({ command: 'plan', comment: 'never' }, { event })
   expect(github.requests).toEqual([])
-  repository.write('espalier.yaml', manifest({ main: 1 }))
+  repository.write('espalier.yaml', manifest({ main: 1, a: 1, b: 1, c: 1 }))
   await run({ command: 'plan' }, { event })
   expect(github.comments).toEqual([])
   await run({ command: 'plan', comment: 'always' }, { event })
@@ -318,6 +318,66 @@ test('steps wait for their restart window: the job succeeds and says so; with no
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
   expect(github.comments.at(-1)?.body).toContain('ran outside of the restart window')
+})
+
+test('what a pull request removes from git is listed as no longer managed, whole files included', async () => {
+  const world = await open()
+  world.repository.write('more.yaml', 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 1 } } }\n')
+  world.repository.write('espalier.yaml', manifest({ main: 1, a: 1, b: 1 }))
+  world.repository.commit('base')
+  world.repository.git('rm', '-q', 'more.yaml')
+  world.repository.write('espalier.yaml', manifest({ main: 1, a: 1 }))
+  world.repository.commit('head')
+  const { code, log, summary } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
+  expect(code, log).toBe(0)
+  const body = world.github.comments[0]?.body ?? ''
+  expect(body).toContain('### Espalier: 2 computes are no longer managed.')
+  expect(body).toMatch(/<code>c<\/code> \|.*ep-c.*<code>more&#46;yaml&#58;3<\/code>/)
+  expect(body).toContain('or set `prune: true`')
+  expect(summary).toContain('2 computes are no longer managed.')
+})
+
+const withBrokenProject = async (): Promise<World> => {
+  const world = await open()
+  world.repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
+  world.repository.write('other.yaml', 'version: 1\nproject: other\nbranches: { main: { primary: { size: 1 } } }\n')
+  world.repository.commit('a project that is not there')
+  return world
+}
+
+test('a project that cannot be planned leaves the plan of the others in the comment, and fails the job', async () => {
+  const world = await withBrokenProject()
+  const { code, log, outputs } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'validation-failed' })
+  expect(log).toMatch(/^::error file=other\.yaml,line=2,.*title=E_PROJECT_UNKNOWN::/m)
+  const body = world.github.comments[0]?.body ?? ''
+  expect(body).toContain('1 compute restarts, none is deleted. 1 of 2 projects could not be planned.')
+  expect(body).toContain('**E_PROJECT_UNKNOWN**')
+  expect(JSON.parse(readFileSync(outputs['plan-path'] ?? '', 'utf8')).plan.leftOut).toMatchObject([
+    { project: 'other' },
+  ])
+})
+
+test('apply changes nothing then, unless keep-going says so; it fails all the same', async () => {
+  const { run, sandbox } = await withBrokenProject()
+  const size = async (): Promise<number> => {
+    const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    })
+    return ((await answer.json()) as { endpoint: { autoscaling_limit_max_cu: number } }).endpoint
+      .autoscaling_limit_max_cu
+  }
+  const refused = await run({ command: 'apply', paths: '.' })
+  expect({ code: refused.code, size: await size() }).toEqual({ code: 1, size: 1 })
+  expect(refused.summary).toContain('1 other project has no problem: `keep-going: true` applies it.')
+  const applied = await run({ command: 'apply', paths: '.', 'keep-going': 'true' })
+  expect({ code: applied.code, size: await size(), reason: applied.outputs['failure-reason'] }).toEqual({
+    code: 1,
+    size: 4,
+    reason: 'partially-applied',
+  })
+  expect(applied.summary).toContain('1 of 2 projects could not be planned.')
+  expect(applied.summary).toContain('E_PROJECT_UNKNOWN')
 })
 
 test('drift on a schedule: fail-on changes', async () => {

@@ -61,7 +61,7 @@ test('action.yml and the docs name every input and output that there is, and no 
   const source = readdirSync('src/action')
     .map((name) => readFileSync(join('src/action', name), 'utf8'))
     .join()
-  const read = new Set([...source.matchAll(/(?:text|number)\(env, '([a-z-]+)'/g)].map(([, name]) => name))
+  const read = new Set([...source.matchAll(/(?:text|number|flag)\(env, '([a-z-]+)'/g)].map(([, name]) => name))
   expect(Object.keys(inputs).sort()).toEqual([...read].sort())
   const written = new Set([...source.matchAll(/output\('([a-z-]+)'/g)].map(([, name]) => name))
   expect(Object.keys(outputs).sort()).toEqual([...written].sort())

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { parse } from 'yaml'
-import { OPERATIONS } from '../sandbox/openapi.ts'
 
 interface OfficialOperation {
+  readonly operationId: string
   readonly responses: Readonly<
     Record<string, { readonly content?: { readonly 'application/json'?: { schema: object } } }>
   >
@@ -15,33 +15,60 @@ const document = parse(readFileSync('node_modules/@neondatabase/api-client/publi
   maxAliasCount: -1,
 }) as { readonly paths: Readonly<Record<string, Readonly<Record<string, OfficialOperation>>>> }
 
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
+
+/** Every route of the service: method, path with `{…}`, operation. */
+export const OFFICIAL = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => METHODS.has(method))
+    .map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+      pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    })),
+)
+
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { int: true } })
 addFormats.default(ajv)
 ajv.addSchema({ $id: 'official', ...document })
 const validators = new Map<string, ValidateFunction>()
-
-const operationAt = (method: string, path: string) => {
-  const [best] = OPERATIONS.filter(
-    (candidate) =>
-      candidate.method === method && new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  ).sort((a, b) => a.path.split('{').length - b.path.split('{').length)
-  if (best === undefined) throw new Error(`${method} ${path} is no route of the sandbox`)
-  return best
+const validatorOf = (key: string, schema: object): ValidateFunction => {
+  const known = validators.get(key)
+  if (known !== undefined) return known
+  const made = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"official#/')))
+  validators.set(key, made)
+  return made
 }
 
-export const operationIdOf = (method: string, path: string): string => operationAt(method, path).operation.operationId
+const routeOf = (method: string, path: string) =>
+  OFFICIAL.filter((route) => route.method === method && route.pattern.test(path)).sort(
+    (a, b) => a.path.split('{').length - b.path.split('{').length,
+  )[0]
 
-/** Where an answer of the sandbox is not what the service describes; empty where it is. */
+export const operationIdOf = (method: string, path: string): string => {
+  const route = routeOf(method, path)
+  if (route === undefined) throw new Error(`${method} ${path} is not a route of the service`)
+  return route.operation.operationId
+}
+
+/**
+ * Where an answer is not what the service describes; empty where it is.
+ *
+ * @param path below the API's root, without its query.
+ */
 export const unofficial = (method: string, path: string, status: number, answer: unknown): readonly string[] => {
-  const { path: template } = operationAt(method, path)
-  const official = document.paths[template]?.[method.toLowerCase()]?.responses[String(status)]
-  if (official === undefined) return [`${method} ${template} does not answer ${status}`]
-  const schema = official.content?.['application/json']?.schema
-  if (schema === undefined) return []
-  const key = `${method} ${template} ${status}`
-  const validate =
-    validators.get(key) ?? ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"official#/')))
-  validators.set(key, validate)
+  const route = routeOf(method, path)
+  if (route === undefined) return status >= 400 ? [] : [`${method} ${path} answers ${status}, and no service has it`]
+  const key = `${method} ${route.path} ${status}`
+  const schema =
+    status >= 400
+      ? { $ref: '#/components/schemas/GeneralError' }
+      : route.operation.responses[String(status)]?.content?.['application/json']?.schema
+  if (schema === undefined) {
+    return route.operation.responses[String(status)] === undefined ? [`${key} is not described`] : []
+  }
+  const validate = validatorOf(key, schema)
   if (validate(answer)) return []
   return (validate.errors ?? []).map(({ instancePath, message }) => `${key}: ${instancePath} ${message}`)
 }

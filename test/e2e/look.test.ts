@@ -59,7 +59,7 @@ test('status shows the computes of the manifests, and which of them are managed'
 
 test('status of projects without manifests, as JSON; one that is not there is an error after the others', async () => {
   const { code, stdout, stderr } = await run('status', '--project', 'shop', '--project', 'nowhere', '--format', 'json')
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project nowhere') })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project `nowhere`') })
   const { computes, missing } = JSON.parse(stdout)
   expect(missing).toEqual(['nowhere'])
   expect(computes).toContainEqual(

@@ -177,8 +177,9 @@ describe('each problem has a code and a place', () => {
 })
 
 describe('the hint names the way out', () => {
-  const hints: readonly (readonly [yaml: string, hint: string])[] = [
+  const hints: readonly (readonly [yaml: string, hint: string | undefined])[] = [
     [doc('branch: {}'), 'Did you mean `branches`?'],
+    [doc('kind: Deployment'), undefined],
     [attribute('scaletozero: 5m'), 'Did you mean `scaleToZero`?'],
     [attribute('size: 3.4'), 'The nearest is `3`.'],
     [attribute('size: 17'), 'The nearest is `16`.'],
@@ -188,6 +189,20 @@ describe('the hint names the way out', () => {
     [attribute('size: { min: 4, max: 1 }'), 'Write `{ min: 1, max: 4 }`.'],
     [attribute('scaleToZero: 300'), 'Write `300s` or `300m`; `default` and `never` are words.'],
     [attribute('scaleToZero: "300"'), 'Write `300s` or `300m`.'],
+    [attribute('scaleToZero: 5'), 'Write `5m`; `default` and `never` are words.'],
+    [attribute('scaleToZero: 0'), 'It takes from 1m to 7d; `default` and `never` are words.'],
+    [attribute('disabled: yes'), 'Write `true`: in YAML 1.2, `yes` is text.'],
+    [attribute('disabled: Off'), 'Write `false`: in YAML 1.2, `Off` is text.'],
+    [
+      attribute('postgres: { work_mem: 64MB }'),
+      'Postgres settings go under `settings`: `postgres: { settings: { work_mem: … } }`.',
+    ],
+    [attribute('postgres: { setings: {} }'), 'Did you mean `settings`?'],
+    [doc('branches: { main: { primary: none } }'), 'Write `primary: absent` for a branch without a primary.'],
+    [
+      doc('rules: [{ match: "preview/*", primary: { id: ep-a-1 } }]'),
+      'A rule is about many branches, and `id` pins one compute: list its branch under `branches`.',
+    ],
     [attribute('scaleToZero: 10s'), 'The nearest is `1m`.'],
     [attribute('scaleToZero: 30d'), 'The nearest is `7d`.'],
     [window('days: [Sunday], from: "02:00", to: "04:00"'), 'Did you mean `sun`?'],

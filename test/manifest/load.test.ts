@@ -27,6 +27,42 @@ const codesOf = ({ diagnostics }: LoadedManifests) => diagnostics.map(({ code, s
 const branchesOf = ({ desired }: LoadedManifests) =>
   desired.documents.flatMap(({ branches }) => branches.map(({ ref }) => ref))
 
+describe('a sandbox seed beside manifests', () => {
+  const seed = 'projects:\n  - { id: p, branches: [{ name: a }] }\n'
+
+  test('is left out and named; the manifests are as without it', async () => {
+    await write({ 'tree/m.yaml': manifest('a') })
+    const { digest } = await load('.')
+    await write({ 'tree/seed.yaml': `# what to start from\n${seed}keys: []\n` })
+    const loaded = await load('.')
+    expect(codesOf(loaded)).toEqual([])
+    expect(loaded).toMatchObject({ files: ['m.yaml'], seeds: ['seed.yaml'], digest })
+  })
+
+  test('is no manifest by itself', async () => {
+    await write({ 'tree/seed.yaml': seed })
+    const { diagnostics } = await load('.')
+    expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      ['E_NO_MANIFESTS', 'There is no manifest here, only a sandbox seed: `seed.yaml`.'],
+    ])
+  })
+
+  test.each([
+    ['a manifest that says projects for project', 'version: 1\nprojects:\n  - { id: p }\n'],
+    ['a list of names', 'projects: [p, q]\n'],
+    ['projects that are a map', 'projects: { p: { id: p } }\n'],
+    ['an empty list', 'projects: []\n'],
+    ['a seed with a key that no seed has', `${seed}branches: {}\n`],
+    ['a seed with a document after it', `${seed}---\nversion: 1\nproject: p\nbranches: {}\n`],
+    ['a seed that is not YAML', `${seed}  - [\n`],
+  ])('is not taken for one: %s', async (_what, text) => {
+    await write({ 'tree/m.yaml': manifest('a'), 'tree/odd.yaml': text })
+    const loaded = await load('.')
+    expect(loaded.seeds).toEqual([])
+    expect(loaded.diagnostics.map(({ source }) => source?.file)).toContain('odd.yaml')
+  })
+})
+
 describe('folders', () => {
   test('are walked for .yaml and .yml; hidden ones, node_modules and other files are left out', async () => {
     await write({

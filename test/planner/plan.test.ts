@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { plan } from '../../src/planner/index.ts'
 import { branchId, desired, errorsOf, PROJECT, planOf, world } from './world.ts'
 
 describe('what changes', () => {
@@ -360,6 +361,14 @@ describe('errors, each with its place', () => {
     ],
   ] as const)('%s', (code, declared, observed) => {
     expect(errorsOf(declared, observed)).toEqual([code])
+  })
+
+  test.each([
+    ['mian', 'Did you mean `main`?'],
+    ['new-branch', 'It has `main`, `staging`.'],
+  ])('a branch `%s` that is not there: %s', (name, hint) => {
+    const result = plan(desired({ branches: { [name]: {} } }), world({ main: {}, staging: {} }))
+    expect(result.ok ? [] : result.diagnostics.map((one) => one.hint)).toEqual([hint])
   })
 
   test('a replaced compute is found under its new id', () => {

@@ -34,7 +34,6 @@ test('the request id is the one that the client chose, in the header and in the 
 
 test.each([
   ['GET', '/nothing', 'this route does not exist'],
-  ['PUT', `${P}/endpoints/${PRIMARY}`, 'this route does not exist'],
   ['GET', `${P}/endpoints/%E0%A4%A`, 'endpoint not found'],
   ['GET', '/projects/nowhere', 'project not found'],
   ['GET', '/projects/nowhere/branches', 'project not found'],

@@ -25,6 +25,7 @@ test.each([
   ['personal', 'GET', '/projects/theirs', 200],
   ['personal', 'GET', '/projects', 400],
   ['personal', 'GET', '/projects?org_id=org-acme', 200],
+  ['personal', 'GET', '/projects?org_id=org-nope', 404],
   ['personal', 'GET', '/users/me', 200],
   ['personal', 'POST', '/projects', 201],
   ['organization', 'GET', '/projects/mine', 200],
@@ -47,7 +48,8 @@ test.each([
   ['unknown', 'GET', '/projects/mine', 401],
 ])('a %s key: %s %s is %i', async (kind, method, path, status) => {
   const call = await open(`key-${kind}`)
-  expect((await call(method, path)).status).toBe(status)
+  const body = path === '/projects' && method === 'POST' ? { project: {} } : undefined
+  expect((await call(method, path, body)).status).toBe(status)
 })
 
 test.each([
@@ -71,4 +73,70 @@ test('a personal key lists the organizations', async () => {
   const call = await open('key-personal')
   const { organizations } = (await call('GET', '/users/me/organizations')).body
   expect(organizations.map(({ id }: { id: string }) => id)).toEqual(['org-acme', 'org-other'])
+})
+
+test('a project is made in an organization that exists, or not at all', async () => {
+  const personal = await open('key-personal')
+  const made = await personal('POST', '/projects', { project: { org_id: 'org-acme' } })
+  expect(made).toMatchObject({ status: 201, body: { project: { org_id: 'org-acme' } } })
+  expect(await personal('POST', '/projects', { project: { org_id: 'org-nope' } })).toMatchObject({
+    status: 404,
+    body: { message: 'organization not found: org-nope' },
+  })
+  const organization = await open('key-organization')
+  expect((await organization('POST', '/projects', { project: { org_id: 'org-other' } })).status).toBe(403)
+})
+
+test('a key that was made opens what its kind may, is shown without its text, and nothing once it is revoked', async () => {
+  const { sandbox, call } = await openSandbox({ seed: SEED })
+  const as = (apiKey: string) => caller({ apiUrl: sandbox.apiUrl, apiKey })
+  const made = await call('POST', '/organizations/org-acme/api_keys', { key_name: 'ci' })
+  const scoped = await call('POST', '/organizations/org-acme/api_keys', { key_name: 'app', project_id: 'mine' })
+  const mine = await call('POST', '/api_keys', { key_name: 'laptop' })
+  expect((await as(made.body.key)('GET', '/projects')).body.projects).toMatchObject([{ id: 'mine' }])
+  expect(await as(scoped.body.key)('GET', '/projects/theirs')).toMatchObject({ status: 403 })
+  expect(await as(mine.body.key)('GET', '/projects/theirs')).toMatchObject({ status: 200 })
+
+  const listed = (await call('GET', '/organizations/org-acme/api_keys')).body
+  expect(listed.map(({ name }: { name: string }) => name)).toEqual(['', '', 'ci', 'app'])
+  expect(listed[2]).toMatchObject({ id: made.body.id, last_used_at: '2026-01-01T00:00:00Z' })
+  expect(JSON.stringify(listed)).not.toContain(made.body.key)
+
+  const path = `/organizations/org-acme/api_keys/${made.body.id}`
+  expect((await call('DELETE', path)).body).toMatchObject({ name: 'ci', revoked: true })
+  expect((await as(made.body.key)('GET', '/projects')).status).toBe(401)
+  expect((await call('DELETE', path)).status).toBe(404)
+  expect((await call('GET', '/organizations/org-acme/api_keys')).body).toHaveLength(3)
+})
+
+test('keys survive a restart, as digests', async () => {
+  const { sandbox, call } = await openSandbox({ seed: SEED })
+  const { key } = (await call('POST', '/api_keys', { key_name: 'laptop' })).body
+  const dump = sandbox.control.dump()
+  expect(JSON.stringify(dump)).not.toContain(key)
+  const other = await openSandbox()
+  other.sandbox.control.load(dump)
+  const as = caller({ apiUrl: other.sandbox.apiUrl, apiKey: key })
+  expect((await as('GET', '/users/me')).status).toBe(200)
+})
+
+test.each([
+  ['personal', 'GET', '/organizations/org-acme', 200],
+  ['personal', 'GET', '/organizations/org-none/api_keys', 404],
+  ['organization', 'GET', '/organizations/org-acme/api_keys', 200],
+  ['organization', 'GET', '/organizations/org-other/api_keys', 403],
+  ['organization', 'GET', '/api_keys', 404],
+  ['project', 'GET', '/organizations/org-acme/api_keys', 403],
+  ['project', 'POST', '/projects/mine/recover', 403],
+  ['organization', 'POST', '/projects/auth/keys', 501],
+])('keys and organizations: a %s key, %s %s is %i', async (kind, method, path, status) => {
+  const call = await open(`key-${kind}`)
+  expect((await call(method, path)).status).toBe(status)
+})
+
+test('a project-scoped key is for a project of the organization that makes it', async () => {
+  const { call } = await openSandbox({ seed: SEED })
+  const body = { key_name: 'app', project_id: 'theirs' }
+  expect(await call('POST', '/organizations/org-acme/api_keys', body)).toMatchObject({ status: 404 })
+  expect(await call('POST', '/api_keys', { key_name: 'k'.repeat(65) })).toMatchObject({ status: 400 })
 })

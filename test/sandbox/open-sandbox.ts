@@ -1,4 +1,7 @@
-/** A sandbox on a clock that the test moves, spoken to over real HTTP; every exchange is held against its OpenAPI document. */
+/**
+ * A sandbox on a clock that the test moves, spoken to over real HTTP. Every exchange is checked against the sandbox's
+ * OpenAPI document, and every answer against the service's.
+ */
 import { expect, onTestFinished } from 'vitest'
 import {
   type ManualClock,
@@ -7,6 +10,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/index.ts'
+import { unofficial } from '../clients/official.ts'
 import { undocumented } from './openapi.ts'
 
 export interface Answer {
@@ -79,7 +83,11 @@ export const caller =
     // The sandbox's own API and the document itself are not part of the service's.
     if (apiUrl.endsWith('/api/v2')) {
       const sent = typeof body === 'string' ? undefined : body
-      expect(undocumented({ method, path, sent, status: response.status, answered })).toEqual([])
+      const [bare = ''] = path.split('?')
+      expect([
+        ...undocumented({ method, path, sent, status: response.status, answered }),
+        ...unofficial(method, bare, response.status, answered),
+      ]).toEqual([])
     }
     return { status: response.status, headers: response.headers, body: answered }
   }

@@ -5,7 +5,7 @@ import { Faults } from '../../src/sandbox/faults/faults.ts'
 import { manualClock } from '../../src/sandbox/index.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
 import { createApp } from '../../src/sandbox/routes/app.ts'
-import { memoryStore } from '../../src/sandbox/store/store.ts'
+import { memoryStore } from '../../src/sandbox/world/store.ts'
 import { openSandbox, P } from './open-sandbox.ts'
 import { DOCUMENT, OPERATIONS, undocumented } from './openapi.ts'
 
@@ -16,10 +16,16 @@ test('it is an OpenAPI 3.1 document', async () => {
 
 test('every route that is served is in it, and no other', async () => {
   const faults = new Faults()
-  const { world } = await openWorld({ clock: manualClock(), log: () => undefined, faults, store: memoryStore })
+  const { world, computes } = await openWorld({
+    clock: manualClock(),
+    log: () => undefined,
+    faults,
+    store: memoryStore,
+  })
   const nothing = (): void => undefined
   const app = createApp({
     world,
+    computes,
     apiKey: 'key',
     rateLimits: false,
     faults,
@@ -27,12 +33,17 @@ test('every route that is served is in it, and no other', async () => {
     onProject: nothing,
     onRequest: nothing,
     onBug: nothing,
+    log: nothing,
   })
   const names: Readonly<Record<string, string>> = {
     project: 'project_id',
     branch: 'branch_id',
     compute: 'endpoint_id',
     operation: 'operation_id',
+    role: 'role_name',
+    database: 'database_name',
+    key: 'key_id',
+    org: 'org_id',
   }
   const served = app.routes
     .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('/openapi.json'))

@@ -98,9 +98,18 @@ test.each([
   ['projects: []\nprojects: []', 's.yaml:2:1: Map keys must be unique'],
   ['projects: *nothing', 's.yaml:1:11: *nothing stands for nothing'],
   ['projects:\n  - id: Not An Id\n    branches: [{ name: main }]', 's.yaml:2:9: projects.0.id:'],
-  ['projects:\n  - id: some-project-1', 's.yaml:2:5: projects.0.branches:'],
-  ['projects:\n  - id: some-project-1\n    branches: []', 's.yaml:3:15: projects.0.branches:'],
-  ['projects: []\nmore: 1', 's.yaml:1:1: the file: Unrecognized key: "more"'],
+  ['projects:\n  - id: some-project-1', 's.yaml:2:5: projects.0.branches: is required'],
+  [
+    'projects:\n  - id: some-project-1\n    branches: []',
+    's.yaml:3:15: projects.0.branches: must have at least 1 item',
+  ],
+  ['projects: []\nkeys: [{ kind: personal, key: short }]', 's.yaml:2:31: keys.0.key: must have at least 8 characters'],
+  [
+    'projects: []\nkeys: [{ kind: owner, key: long-enough }]',
+    'keys.0.kind: must be `personal`, `organization` or `project`',
+  ],
+  ['projects: {}', 's.yaml:1:11: projects: must be a list'],
+  ['projects: []\nmore: 1', 's.yaml:1:1: the file: unknown key `more`'],
   [inBranch('{ size: 3.5 }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: 3.5 CU is not a compute size'],
   [inBranch('{ size: big }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: a number of compute units'],
   [
@@ -113,7 +122,7 @@ test.each([
   [inBranch('{ scaleToZero: 10s }'), 's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: 10 is not allowed'],
   [inBranch('{ state: asleep }'), 's.yaml:6:22: projects.0.branches.0.computes.0.state:'],
   [inBranch('{ id: compute-1 }'), 's.yaml:6:19: projects.0.branches.0.computes.0.id:'],
-  [inBranch('{ sise: 1 }'), 's.yaml:6:13: projects.0.branches.0.computes.0: Unrecognized key: "sise"'],
+  [inBranch('{ sise: 1 }'), 's.yaml:6:13: projects.0.branches.0.computes.0: unknown key `sise`'],
   [
     inBranch('{}\n          - {}'),
     's.yaml:7:13: projects.0.branches.0.computes.1: a branch has one read_write compute',

@@ -91,7 +91,8 @@ There is no state to repair: run it again and it converges.
 Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR}
-  3   applied in part: something failed, was not allowed, or has not converged, or a project was left out
+  3   applied in part: something failed, was not allowed, has not converged,
+      or a project was left out
   4   the saved plan is stale, or was edited: nothing was changed
   5   all is done but what waits for its restart window: run it again then
   130 interrupted

@@ -42,8 +42,10 @@ const subcommand = (name: ComputeCommand): Command =>
     },
     flags: FLAGS,
     examples: [[`$0 compute ${name} staging`, 'The primary of staging']],
-    notes: `Says what it does to whom, asks, and waits. The manifests of the current folder count as they do for apply:
-what \`protect: true\` keeps is not deleted, whatever the flags, and restart windows hold unless --now is given.
+    notes: `Says what it does to whom, asks, and waits.
+
+The manifests of the current folder count as they do for apply: \`protect: true\` beats every flag,
+and a restart window holds unless --now is given.
 
 Exit codes:
   0   done, or nothing was to be done

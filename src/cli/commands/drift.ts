@@ -30,8 +30,8 @@ export const driftCommand = defineCommand({
   ],
   notes: `Exit codes:
   0   no drift; what differs, the manifests changed
-  ${EXIT_ERROR}; also a project that cannot be read or planned:
-      the drift of the others is shown
+  ${EXIT_ERROR},
+      or a project that cannot be planned: the others are shown
   2   drift: the live project moved
 
 ${API_ENVIRONMENT}`,

@@ -63,8 +63,8 @@ export const planCommand = defineCommand({
   ],
   notes: `Exit codes:
   0   planned (with --detailed-exitcode: and there is nothing to do)
-  ${EXIT_ERROR}; also a project that cannot be planned:
-      the plan of the others is shown
+  ${EXIT_ERROR},
+      or a project that cannot be planned: the others are shown
   2   with --detailed-exitcode: there are changes
 
 ${API_ENVIRONMENT}`,

@@ -5,7 +5,11 @@ const serveCommand = defineCommand({
   command: 'serve',
   summary: 'Serve the control API on this machine, until Ctrl-C',
   flags: {
-    port: { type: 'number', requiresArg: true, default: 7788, describe: 'Port on 127.0.0.1; 0 takes a free one' },
+    port: {
+      type: 'number',
+      requiresArg: true,
+      describe: 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)',
+    },
     state: { type: 'string', requiresArg: true, describe: 'Directory to keep its state in (default: memory only)' },
     seed: { type: 'string', requiresArg: true, describe: 'Projects, branches and computes to start from' },
     'time-scale': { type: 'number', requiresArg: true, describe: 'How many times faster than real time it runs' },
@@ -36,9 +40,8 @@ const serveCommand = defineCommand({
     'pg-port': {
       type: 'number',
       requiresArg: true,
-      default: 7799,
       group: 'Computes:',
-      describe: 'Port that all computes share; 0 takes a free one',
+      describe: 'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
     },
     'temp-disk-scale': {
       type: 'number',

@@ -39,7 +39,7 @@ export const statusCommand = defineCommand({
   ],
   notes: `Exit codes:
   0   shown
-  1   wrong input, or a project that is not there
+  1   wrong input, or a project that cannot be read or planned: the others are shown
 
 ${API_ENVIRONMENT}`,
   run: async (argv) => (await import('../runs/status.ts')).runStatus(argv),

@@ -48,7 +48,7 @@ import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
-import { reportProblems, tellLeftOut } from '../report-problems.ts'
+import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
@@ -176,7 +176,7 @@ const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>,
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
-    return tellLeftOut(plan) ? EXIT.ok : EXIT.partial
+    return reportLeftOut(plan) ? EXIT.ok : EXIT.partial
   }
   keepToBudgets(plan, budgetsOf(flags))
   // Nobody is asked where all of it waits: the clock stands still then, so that no window opens without a yes.

@@ -6,7 +6,7 @@ import { look, manifestsAt, planOfBase } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
-import { reportProblems, tellLeftOut } from '../report-problems.ts'
+import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -45,7 +45,7 @@ export const runDrift = async (flags: DriftFlags): Promise<ExitCode> => {
     )
     if (!result.ok) {
       if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags)
-      tellLeftOut(plan)
+      reportLeftOut(plan)
       return EXIT.error
     }
     return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok

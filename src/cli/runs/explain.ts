@@ -1,8 +1,8 @@
+import { nearest } from '../../base/index.ts'
 import { DIAGNOSTIC_CODES } from '../../manifest/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
 import { usageError } from '../flags.ts'
-import { nearest } from '../suggest.ts'
 import { print } from '../terminal.ts'
 
 const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES }))

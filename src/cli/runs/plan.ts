@@ -30,7 +30,7 @@ import { type ApiFlags, connect } from '../connect.ts'
 import { shardOfFlag, usageError } from '../flags.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
-import { reportProblems, tellLeftOut } from '../report-problems.ts'
+import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { tellShard } from '../tell-shard.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -80,7 +80,7 @@ export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary))
     print(`Written to ${flags.out}. It is one file, for any browser.`, process.stderr)
   }
-  const isGood = tellLeftOut(plan)
+  const isGood = reportLeftOut(plan)
   if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags))) return EXIT.error
   if (!isGood) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok

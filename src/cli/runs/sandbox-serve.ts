@@ -6,7 +6,7 @@ import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
 export interface ServeFlags {
-  readonly port: number
+  readonly port?: number | undefined
   readonly state?: string | undefined
   readonly seed?: string | undefined
   readonly timeScale?: number | undefined
@@ -15,9 +15,13 @@ export interface ServeFlags {
   readonly faults?: string | undefined
   readonly computes: string
   readonly pgBin?: string | undefined
-  readonly pgPort: number
+  readonly pgPort?: number | undefined
   readonly tempDiskScale?: number | undefined
 }
+
+/** Where it listens unless a flag says so; where another sandbox does already, a free port will do. */
+const USUAL_PORT = 7788
+const USUAL_PG_PORT = 7799
 
 /** Serves until a signal, or until nobody reads its output any more. */
 export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
@@ -30,7 +34,8 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   const early: string[] = []
   let log = (line: string): void => void early.push(line)
   const sandbox = await startWithComputes(flags, {
-    port: flags.port,
+    port: flags.port ?? USUAL_PORT,
+    anyPort: flags.port === undefined,
     rateLimits: flags.rateLimits === true,
     ...(flags.state === undefined ? {} : { stateDir: flags.state }),
     ...(flags.seed === undefined ? {} : { seed: await readSeed(flags.seed) }),
@@ -43,6 +48,7 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
   print(`Key  ${sandbox.apiKey}`)
   print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`)
   print(`Computes  ${sandbox.control.computesDescription}`)
+  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, process.stderr)
   if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), process.stderr)
   log = (line) => print(line)
   for (const line of early) log(line)
@@ -52,15 +58,19 @@ export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
     controlUrl: sandbox.controlUrl,
     controlToken: sandbox.controlToken,
   })
+  if (unregister === undefined) print(NOT_REGISTERED, process.stderr)
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
     process.stdout.once('error', resolve)
   })
-  unregister()
+  unregister?.()
   await sandbox.close()
   return EXIT.ok
 }
+
+const NOT_REGISTERED =
+  'Warning  The folder for running sandboxes in the temporary folder belongs to someone else, so `sandbox connect` will not find this one.'
 
 /** Postgres is not here, or may not run here. Data of another version is no reason to go on without it. */
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
@@ -69,7 +79,13 @@ const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
 const startWithComputes = async (flags: ServeFlags, options: SandboxOptions): Promise<Sandbox> => {
   const real: SandboxOptions = {
     ...options,
-    computes: { kind: 'postgres', bin: flags.pgBin, port: flags.pgPort, tempDiskScale: flags.tempDiskScale },
+    computes: {
+      kind: 'postgres',
+      bin: flags.pgBin,
+      port: flags.pgPort ?? USUAL_PG_PORT,
+      anyPort: flags.pgPort === undefined,
+      tempDiskScale: flags.tempDiskScale,
+    },
   }
   if (flags.computes === 'simulated') return startSandbox(options)
   if (flags.computes === 'postgres' || flags.pgBin !== undefined) return startSandbox(real)

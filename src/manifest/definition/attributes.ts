@@ -132,7 +132,7 @@ const POSTGRES = map(
       examples: [['pg_stat_statements']],
     }),
   },
-  { description: 'Postgres itself.', examples: [{ settings: { work_mem: '64MB' } }] },
+  { $comment: 'E_POSTGRES', description: 'Postgres itself.', examples: [{ settings: { work_mem: '64MB' } }] },
 )
 
 /** Where an attribute can stand: its key, and the schema of its value. */

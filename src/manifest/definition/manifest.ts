@@ -46,15 +46,15 @@ const name = text({
 const profile = text({ description: 'One of `profiles`.', examples: ['small'] })
 const glob = (more: JsonSchema) => text({ minLength: 1, $comment: 'E_GLOB', ...more })
 
-const compute = <P extends Readonly<Record<string, JsonSchema>>>(own: P) =>
-  map({ ...own, ...ATTRIBUTES_IN_MANIFEST }, { allOf: [{ $ref: '#/$defs/largeNeverScalesToZero' }] })
+const compute = <P extends Readonly<Record<string, JsonSchema>>>(own: P, more: JsonSchema = {}) =>
+  map({ ...own, ...ATTRIBUTES_IN_MANIFEST }, { allOf: [{ $ref: '#/$defs/largeNeverScalesToZero' }], ...more })
 
 const DEFINITIONS = {
   attributes: compute({}),
   pinnedPrimary: compute({ id, name, profile }),
   pinnedReplica: compute({ id, profile }),
-  rulePrimary: compute({ name, profile }),
-  ruleReplica: compute({ profile }),
+  rulePrimary: compute({ name, profile }, { $comment: 'E_RULE_COMPUTE' }),
+  ruleReplica: compute({ profile }, { $comment: 'E_RULE_COMPUTE' }),
 }
 
 const ref = <N extends keyof typeof DEFINITIONS>(definition: N): (typeof DEFINITIONS)[N] =>

@@ -1,5 +1,4 @@
 /** Declared computes: `primary`, and each of `replicas`. */
-import { closest } from 'fastest-levenshtein'
 import {
   type DesiredCompute,
   type DesiredShape,
@@ -9,7 +8,7 @@ import {
   type Source,
 } from '../../model/index.ts'
 import type { BranchValue, ComputeValue, RuleValue } from '../definition/index.ts'
-import { list } from '../words/list.ts'
+import { didYouMean, list } from '../words/list.ts'
 import { scaleToZeroProblem } from '../words/specific.ts'
 import type { Tree } from '../yaml/tree.ts'
 import { type AttributeSet, overlay, readAttributes } from './attributes.ts'
@@ -82,7 +81,7 @@ const findProfile = (tree: Tree, value: object, name: string, { profiles }: Base
     known.length === 0
       ? `There is no profile \`${name}\`: none is defined.`
       : `There is no profile \`${name}\`; there is ${list(known)}.`,
-    known.length === 0 ? 'Define it under `profiles:`.' : `Did you mean \`${closest(name, known)}\`?`,
+    known.length === 0 ? 'Define it under `profiles:`.' : didYouMean(name, known),
   )
   return undefined
 }

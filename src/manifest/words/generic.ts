@@ -1,10 +1,8 @@
 /** Words for what a schema refuses, read off the schema itself. */
-import { closest, distance } from 'fastest-levenshtein'
 import { stringify } from 'yaml'
 import type { JsonSchema } from '../../base/index.ts'
 import type { Refusal } from '../definition/validator.ts'
-import { LONGEST_MESSAGE } from '../files/limits.ts'
-import { list, nameOf } from './list.ts'
+import { didYouMean, list, nameOf } from './list.ts'
 import type { Words } from './words.ts'
 
 /** @param what the value is called: a key in backticks, or what kind of document it is. */
@@ -20,8 +18,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
   }
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
-  if (keyword === 'type')
-    return { code: 'E_TYPE', message: `${what} must be ${wanted(params.type)}, not ${nameOf(value)}.` }
+  if (keyword === 'type') return wrongType(what, value, params.type)
   return { code: 'E_VALUE', message: `${what} ${refusal.message ?? 'is not valid'}.` }
 }
 
@@ -29,13 +26,20 @@ const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   const properties = propertiesOf(schema)
   const known = Object.keys(properties)
   const message = `${what} has no key \`${key}\`; it takes ${list(known)}.`
-  if (key.length > LONGEST_MESSAGE) return { code: 'E_UNKNOWN_KEY', message }
-  const near = closest(key, known)
-  // A key that resembles none of them may belong where keys are free.
-  const free = known.find((name) => typeof properties[name]?.additionalProperties === 'object')
-  const isNear = distance(key.toLowerCase(), near.toLowerCase()) <= Math.max(2, near.length / 3)
-  const hint = isNear ? `Did you mean \`${near}\`?` : free === undefined ? undefined : `Put it under \`${free}\`.`
+  const hint = didYouMean(key, known) ?? UNKNOWN[String(schema.$comment)]?.(key)
   return { code: 'E_UNKNOWN_KEY', message, ...(hint === undefined ? {} : { hint }) }
+}
+
+/** What a key that resembles none of a map's own was probably meant for, by the map's `$comment`. */
+const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
+  E_POSTGRES: (key) =>
+    /^[a-z][a-z0-9_.]*$/i.test(key)
+      ? `Postgres settings go under \`settings\`: \`postgres: { settings: { ${key}: … } }\`.`
+      : undefined,
+  E_RULE_COMPUTE: (key) =>
+    key === 'id'
+      ? 'A rule is about many branches, and `id` pins one compute: list its branch under `branches`.'
+      : undefined,
 }
 
 const missingKey = (what: string, key: string, schema: JsonSchema): Words => {
@@ -52,13 +56,25 @@ const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
   if (typeof value !== typeof allowed[0]) {
     return { code: 'E_TYPE', message: `${what} must be ${list(allowed)}, not ${nameOf(value)}.` }
   }
-  const near = closest(String(value), allowed.map(String))
+  const hint = didYouMean(String(value), allowed.map(String))
   return {
     code: 'E_VALUE',
     message: `${what} cannot be \`${String(value)}\`; it takes ${list(allowed)}.`,
-    hint: `Did you mean \`${near}\`?`,
+    ...(hint === undefined ? {} : { hint }),
   }
 }
+
+const wrongType = (what: string, value: unknown, type: unknown): Words => {
+  const meant = type === 'boolean' ? BOOLEANS[String(value).toLowerCase()] : undefined
+  return {
+    code: 'E_TYPE',
+    message: `${what} must be ${wanted(type)}, not ${nameOf(value)}.`,
+    ...(meant === undefined ? {} : { hint: `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is text.` }),
+  }
+}
+
+/** What YAML 1.1 took for booleans. */
+const BOOLEANS: Readonly<Record<string, boolean>> = { yes: true, on: true, y: true, no: false, off: false, n: false }
 
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>

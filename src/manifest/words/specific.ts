@@ -1,15 +1,16 @@
 /** Words for what a schema cannot explain by itself. A definition names its entry in `$comment`. */
-import { closest } from 'fastest-levenshtein'
 import {
   globProblem,
   nearestStep,
   parseDuration,
+  SCALE_TO_ZERO_MAX_SECONDS,
+  SCALE_TO_ZERO_MIN_SECONDS,
   type SizeTable,
   sizeStep,
   sizesInWords,
   WEEKDAYS,
 } from '../../model/index.ts'
-import { list, nameOf } from './list.ts'
+import { didYouMean, list, nameOf } from './list.ts'
 import type { Words } from './words.ts'
 
 export interface Place {
@@ -56,7 +57,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     return {
       code: 'E_TYPE',
       message: `\`${key}\` must be a map of attributes, or \`absent\`, not ${nameOf(value)}.`,
-      ...(isNone ? { hint: 'To declare that there is none, write `absent`.' } : {}),
+      ...(isNone ? { hint: `Write \`${key}: absent\` for a branch without a primary.` } : {}),
     }
   },
   E_SIZE_STEP: (value, { table, key }) => {
@@ -80,14 +81,14 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
       return {
         code: 'E_DURATION_UNIT',
         message: `\`scaleToZero: ${value}\` lacks its unit.`,
-        hint: `Write ${list(inUnits(value))}; \`default\` and \`never\` are words.`,
+        hint: `${withUnits(value)}; \`default\` and \`never\` are words.`,
       }
     }
     if (typeof value !== 'string') return 'generic'
     return {
       code: 'E_DURATION',
       message: '`scaleToZero` is `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.',
-      hint: /^\d+$/.test(value) ? `Write ${list(inUnits(Number(value)))}.` : 'Units are d, h, m and s, in this order.',
+      hint: /^\d+$/.test(value) ? `${withUnits(Number(value))}.` : 'Units are d, h, m and s, in this order.',
     }
   },
   E_SETTING: (value, { key }) => ({
@@ -106,11 +107,14 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
           hint: 'Leave `days` out for every day.',
         }
       : 'generic',
-  E_DAY: text((value) => ({
-    code: 'E_VALUE',
-    message: `There is no day \`${value}\`; there is ${list(WEEKDAYS)}.`,
-    hint: `Did you mean \`${closest(value.toLowerCase().slice(0, 3), WEEKDAYS)}\`?`,
-  })),
+  E_DAY: text((value) => {
+    const hint = didYouMean(value.toLowerCase().slice(0, 3), WEEKDAYS)
+    return {
+      code: 'E_VALUE',
+      message: `There is no day \`${value}\`; there is ${list(WEEKDAYS)}.`,
+      ...(hint === undefined ? {} : { hint }),
+    }
+  }),
   E_TIME: (value, { key }) => {
     if (typeof value !== 'string' && typeof value !== 'number') return 'generic'
     const [, hours = '', minutes = '00'] = /^(\d{1,2})(?::([0-5]\d))?(?::\d\d)?$/.exec(String(value)) ?? []
@@ -126,13 +130,13 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
 
 const NONE = /^(none|null|no|off|false|disabled|deleted?)$/i
 
-/** Only those that are in the range of a manifest. */
-const inUnits = (count: number): readonly string[] => {
-  const inRange = [`${count}s`, `${count}m`].filter((one) => {
-    const seconds = parseDuration(one) ?? 0
-    return seconds >= 60 && seconds <= 604_800
+/** Only those units with which it is in range. */
+const withUnits = (count: number): string => {
+  const fitting = [`${count}s`, `${count}m`].filter((text) => {
+    const seconds = parseDuration(text) ?? 0
+    return seconds >= SCALE_TO_ZERO_MIN_SECONDS && seconds <= SCALE_TO_ZERO_MAX_SECONDS
   })
-  return inRange.length === 0 ? ['5m'] : inRange
+  return fitting.length === 0 ? 'It takes from 1m to 7d' : `Write ${list(fitting)}`
 }
 
 const maxOf = (size: unknown): number =>
@@ -172,12 +176,14 @@ const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
 export const timezoneProblem = (value: string): Words => ({
   code: 'E_TIMEZONE',
   message: `There is no time zone \`${value}\`.`,
-  hint: `It takes IANA names. Did you mean \`${nearestZone(value)}\`?`,
+  hint: ['It takes IANA names.', ...(zoneHint(value) ?? [])].join(' '),
 })
 
 /** People write the city alone. */
-const nearestZone = (value: string): string => {
+const zoneHint = (value: string): readonly string[] | undefined => {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const city = value.replaceAll(' ', '_').toLowerCase()
-  return zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`)) ?? closest(value, zones)
+  const zone = zones.find((one) => one.toLowerCase().endsWith(`/${city}`))
+  const hint = zone === undefined ? didYouMean(value, zones) : `Did you mean \`${zone}\`?`
+  return hint === undefined ? undefined : [hint]
 }

@@ -1,5 +1,37 @@
 /** What stands behind the computes: nothing but their states, or real Postgres. The world knows it only by this. */
 
+/** Who may log in, and what to; passwords are the branch's own. */
+export interface BranchCatalog {
+  readonly roles: readonly { readonly name: string; readonly password?: string; readonly canLogin: boolean }[]
+  readonly databases: readonly { readonly name: string; readonly owner: string }[]
+}
+
+/** What must become of a role or a database; what is so already is left alone. */
+export type CatalogChange =
+  | { readonly kind: 'put-role'; readonly role: BranchCatalog['roles'][number] }
+  | { readonly kind: 'drop-role'; readonly name: string }
+  | { readonly kind: 'put-database'; readonly name: string; readonly owner: string }
+  | { readonly kind: 'rename-database'; readonly name: string; readonly to: string }
+  | { readonly kind: 'drop-database'; readonly name: string }
+
+/** As Postgres has it. */
+export interface FoundCatalog {
+  readonly roles: readonly {
+    readonly name: string
+    readonly canLogin: boolean
+    /** Whether this is the password's SCRAM secret; false where it was changed by SQL, or there is none. */
+    readonly hasPassword: (password: string) => boolean
+  }[]
+  readonly databases: BranchCatalog['databases']
+}
+
+/** A role that logs in to a database. */
+export interface Login {
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
 /** What a compute must be to run. */
 export interface ComputeSpec {
   readonly id: string
@@ -12,6 +44,14 @@ export interface ComputeSpec {
   readonly settings: Readonly<Record<string, string>>
   /** Libraries to load at the start. */
   readonly libraries: readonly string[]
+  /** Postgres' major version. */
+  readonly pgVersion: number
+  /** `wal_level = logical`, and roles that may replicate. */
+  readonly isLogical: boolean
+  /** What a branch without data starts with. */
+  readonly catalog: BranchCatalog
+  /** What was asked of the branch's roles and databases since, oldest first; a primary carries it out. */
+  readonly changes: readonly CatalogChange[]
 }
 
 /** A client's connection, as long as the sandbox remembers it. */
@@ -31,6 +71,19 @@ export interface Activity {
   readonly lastUse: number
 }
 
+export interface BranchSource {
+  readonly branchId: string
+  /** The tables of its databases come without their rows. */
+  readonly isSchemaOnly: boolean
+}
+
+export interface RestoreWork {
+  /** Unlike that of any other restore: one that was cut off is done again, and one that was done is not. */
+  readonly id: string
+  readonly from: string
+  readonly preserveAs?: string
+}
+
 /**
  * Every promise is settled once the work is done; `undefined` says that there was none. Each call may be made again:
  * what is so already is left alone. Calls for one compute are carried out in their order.
@@ -39,8 +92,15 @@ export interface Computes {
   readonly kind: 'postgres' | 'simulated'
   /** For a person: what it is, and where clients find it. */
   readonly description: string
-  /** A branch with its parent's data as of now. */
-  addBranch(id: string, parentId: string | undefined): Promise<void> | undefined
+  /** Postgres' major versions that a project can have. */
+  readonly versions: readonly number[]
+  /** A branch with another one's data as of now; without a source, with none. */
+  addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
+  /**
+   * Gives a branch the data of another one as of now. What it had is kept as the branch `preserveAs`, where that is
+   * named. Its computes run again from the next connection on.
+   */
+  restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
   removeBranch(id: string): Promise<void> | undefined
   /** Runs, and takes connections. */
   start(spec: ComputeSpec): Promise<void> | undefined
@@ -54,10 +114,14 @@ export interface Computes {
   forget(id: string): Promise<void> | undefined
   activity(id: string): Promise<Activity> | undefined
   /** Opens a connection that the sandbox itself holds; a compute that is idle wakes. */
-  connect(id: string): Promise<ConnectionInfo>
+  connect(id: string, login: Login | undefined): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
   /** Those that are open, and the last ones that ended. */
   connections(): readonly ConnectionInfo[]
+  /** The roles and databases of a branch whose primary runs; `undefined` where none does. */
+  readCatalog(branchId: string): Promise<FoundCatalog | undefined> | undefined
+  /** `pg_dump --schema-only`; a compute that is idle wakes. `undefined` where nothing is behind it. */
+  dumpSchema(id: string, login: Login): Promise<string> | undefined
   /** How clients reach a compute; `undefined` where nothing listens. */
   address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
@@ -69,9 +133,6 @@ export interface ComputeAddress {
   readonly port: number
   /** Shared by all: the compute is named by `options=endpoint%3D<id>` or by SNI. */
   readonly sharedPort: number
-  readonly user: string
-  readonly password: string
-  readonly database: string
 }
 
 /** Why a client cannot have a connection: told to it in Postgres' own protocol. */
@@ -94,6 +155,16 @@ export interface Gate {
    * @throws {ConnectionRefusal} where there is no such compute, or it may not wake.
    */
   reach(computeId: string): Promise<ComputeSpec>
+  /** To be told what a branch has before nobody can look: its primary is about to stop. */
+  found(branchId: string, catalog: FoundCatalog): void
 }
 
 export const NO_SUCH_COMPUTE = '08004'
+export const FEATURE_NOT_SUPPORTED = '0A000'
+
+/** The service's choice where a request names no version (public OpenAPI). */
+const USUAL_VERSION = 17
+
+/** The version to use where none is named, of those that are there. */
+export const usualVersion = (versions: readonly number[]): number =>
+  versions.includes(USUAL_VERSION) ? USUAL_VERSION : Math.max(...versions)

@@ -2,6 +2,9 @@
 import type { Computes, Gate } from './computes.ts'
 import { ConnectionLog } from './connection-log.ts'
 
+/** Those that the service offers (public OpenAPI). */
+const VERSIONS: readonly number[] = [14, 15, 16, 17, 18]
+
 export const simulatedComputes = (gate: Gate): Computes => {
   const log = new ConnectionLog()
   const drop = (id: string): undefined => {
@@ -10,8 +13,10 @@ export const simulatedComputes = (gate: Gate): Computes => {
   }
   return {
     kind: 'simulated',
+    versions: VERSIONS,
     description: 'simulated: states and times, no SQL',
     addBranch: () => undefined,
+    restoreBranch: () => undefined,
     removeBranch: () => undefined,
     start: () => undefined,
     stop: drop,
@@ -25,6 +30,8 @@ export const simulatedComputes = (gate: Gate): Computes => {
     },
     disconnect: (id) => log.close(id),
     connections: () => log.list(),
+    readCatalog: () => undefined,
+    dumpSchema: () => undefined,
     address: () => undefined,
     close: async () => undefined,
   }

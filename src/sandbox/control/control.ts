@@ -18,8 +18,9 @@ export interface ReachableCompute {
   readonly connections: number
   /** Absent where no Postgres is behind it. */
   readonly address?: ComputeAddress
-  /** A connection string; absent where no Postgres is behind it. */
+  /** Connection strings; absent where no Postgres is behind it. */
   readonly uri?: string
+  readonly pooledUri?: string
 }
 
 /** Everything in a world, as `load` takes it. */
@@ -53,7 +54,3 @@ export interface SandboxControl {
   clearRequests(): void
   replay(requests: readonly RecordedRequest[]): Promise<readonly Replayed[]>
 }
-
-/** A connection string for a compute's own port. */
-export const uriOf = ({ host, port, user, password, database }: ComputeAddress): string =>
-  `postgresql://${user}:${encodeURIComponent(password)}@${host}:${port}/${database}`

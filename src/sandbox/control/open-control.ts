@@ -1,10 +1,11 @@
 import { EspalierError } from '../../model/index.ts'
-import type { Computes } from '../computes/computes.ts'
+import type { Computes, Login } from '../computes/computes.ts'
 import type { Faults } from '../faults/faults.ts'
+import { connectionTo, usualLogin } from '../world/connection.ts'
 import type { ComputeRecord } from '../world/records.ts'
 import { Tables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
-import { type ReachableCompute, type SandboxControl, uriOf, type WorldDump } from './control.ts'
+import type { ReachableCompute, SandboxControl, WorldDump } from './control.ts'
 import { type Recorder, replay, type Send } from './recorder.ts'
 
 export interface ControlParts {
@@ -25,11 +26,13 @@ export const openControl = ({ world, computes, faults, recorder, send }: Control
     for (const { computeId, closedAt } of computes.connections()) {
       if (closedAt === undefined) open.set(computeId, (open.get(computeId) ?? 0) + 1)
     }
-    const all = [...world.tables.projects.values()].flatMap((project) => [...project.computes.values()])
+    const all = [...world.tables.projects.values()]
+      .filter(({ project }) => project.deletedAt === undefined)
+      .flatMap((tables) => [...tables.computes.values()])
     return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
   },
   connections: () => computes.connections(),
-  connect: (computeId) => computes.connect(computeId),
+  connect: (computeId) => computes.connect(computeId, loginTo(world, computeId)),
   disconnect: (connectionId) => computes.disconnect(connectionId),
   faults: () => faults.list(),
   addFault: (order) => faults.add(order),
@@ -44,6 +47,9 @@ export const openControl = ({ world, computes, faults, recorder, send }: Control
   clearRequests: () => recorder.clear(),
   replay: (requests) => replay(requests, send),
 })
+
+const loginTo = (world: World, computeId: string): Login | undefined =>
+  usualLogin(world.tables.branch(world.tables.compute(computeId)?.branchId ?? ''))
 
 /** Tried on tables of its own first: what cannot be loaded must not take the world away. */
 const checkDump = (dump: WorldDump): void => {
@@ -66,7 +72,11 @@ const reachable = async (
   connections: number,
 ): Promise<ReachableCompute> => {
   const address = await computes.address(compute.id)
-  const branch = world.tables.projects.get(compute.projectId)?.branches.get(compute.branchId)
+  const { project, branches } = world.project(compute.projectId)
+  const branch = branches.get(compute.branchId)
+  const login = usualLogin(branch)
+  const uri =
+    address === undefined || login === undefined ? undefined : await connectionTo(compute, project, computes, login)
   return {
     id: compute.id,
     projectId: compute.projectId,
@@ -76,6 +86,7 @@ const reachable = async (
     ...(compute.name === undefined ? {} : { name: compute.name }),
     state: compute.state,
     connections,
-    ...(address === undefined ? {} : { address, uri: uriOf(address) }),
+    ...(address === undefined ? {} : { address }),
+    ...(uri === undefined ? {} : uri),
   }
 }

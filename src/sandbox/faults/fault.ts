@@ -1,6 +1,6 @@
 /** What can be made to go wrong, as a person or a test orders it. */
 import { z } from 'zod'
-import { attributeNames, createBody, updateBody } from '../routes/body.ts'
+import { attributeNames, changedEndpoint, newEndpoint } from '../world/compute-request.ts'
 
 const milliseconds = z.number().min(0).max(86_400_000)
 
@@ -26,12 +26,12 @@ const requestEffect = z.discriminatedUnion('kind', [
   /** An update is accepted, and these of its attributes are left as they are. Default: all of them. */
   z.strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() }),
   /** Somebody else is quicker: before the request does anything, another one changes the same project. */
-  z.strictObject({ kind: z.literal('rival-create'), endpoint: createBody.shape.endpoint }),
+  z.strictObject({ kind: z.literal('rival-create'), endpoint: newEndpoint }),
   z.strictObject({
     kind: z.literal('rival-update'),
     /** Default: the one that the request is about. */
     endpoint_id: z.string().optional(),
-    endpoint: updateBody.shape.endpoint,
+    endpoint: changedEndpoint,
   }),
   z.strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() }),
 ])

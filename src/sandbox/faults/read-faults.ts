@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { issueText } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 import { type FaultOrder, faultShape } from './fault.ts'
 
@@ -21,7 +22,8 @@ export const readFaults = async (path: string): Promise<readonly FaultOrder[]> =
   const parsed = z.array(faultShape).safeParse(value)
   if (parsed.success) return value as readonly FaultOrder[]
   const issue = parsed.error.issues[0]
-  throw wrong(path, `${issue?.path.join('.') || 'a list of faults is wanted'}: ${issue?.message}`)
+  const where = issue?.path.join('.') || 'the file'
+  throw wrong(path, `${where}: ${issue === undefined ? 'is not a list of faults' : issueText(issue)}`)
 }
 
 const wrong = (path: string, why: string, cause?: unknown): EspalierError =>

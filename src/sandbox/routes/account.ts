@@ -44,15 +44,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
   api.get('/users/me/organizations', (context) => {
     checkUser(whoAsks(context))
     return context.json({
-      organizations: organizationIds(world).map((id) => ({
-        id,
-        name: id,
-        handle: id,
-        plan: 'launch',
-        managed_by: 'console',
-        created_at: EPOCH,
-        updated_at: EPOCH,
-      })),
+      organizations: organizationIds(world).map(presentOrganization),
     })
   })
   api.get('/regions', (context) =>
@@ -67,6 +59,16 @@ export const accountRoutes = (api: Hono, world: World): void => {
     }),
   )
 }
+
+export const presentOrganization = (id: string) => ({
+  id,
+  name: id,
+  handle: id,
+  plan: 'launch',
+  managed_by: 'console',
+  created_at: EPOCH,
+  updated_at: EPOCH,
+})
 
 const accountOf = (identity: Identity): string =>
   identity.of === 'organization' ? identity.orgId : identity.of === 'project' ? identity.projectId : ACCOUNT_ID

@@ -1,6 +1,7 @@
 /** The API's routes over the world (spec 4; what the spec does not show is in docs/control-api.md). */
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import type { Recorder } from '../control/recorder.ts'
 import type { Faults } from '../faults/faults.ts'
 import { Refusal } from '../world/refusal.ts'
@@ -9,18 +10,32 @@ import type { World } from '../world/world.ts'
 import { accountRoutes } from './account.ts'
 import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
+import { connectionUriRoute } from './connection-uri.ts'
+import { databaseRoutes } from './databases.ts'
+import { featureRoutes } from './features.ts'
 import { checkProject, identify, whoAsks } from './identity.ts'
+import { watchIgnored } from './ignored.ts'
+import { KeyUse } from './key-use.ts'
+import { keyRoutes } from './keys.ts'
 import { misbehave } from './misbehave.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
 import { limitRates } from './rate-limit.ts'
 import { record } from './record.ts'
+import { roleRoutes } from './roles.ts'
+import { schemaRoutes } from './schema.ts'
+import { serviceRoute } from './service-routes.ts'
 
 export const API_ROOT = '/api/v2'
+const ROUTES_PAGE = 'https://github.com/espalier-dev/espalier/blob/main/docs/control-api.md#routes'
+/** What follows `/projects/` in routes that are about no project. */
+const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
+const UNSERVED = 'NOT_SERVED_BY_SANDBOX'
 const REQUEST_ID = 'x-neon-ret-request-id'
 
 export interface AppOptions {
   readonly world: World
+  readonly computes: Computes
   readonly apiKey: string
   readonly rateLimits: boolean
   readonly faults: Faults
@@ -31,10 +46,12 @@ export interface AppOptions {
   readonly onRequest: (method: string, path: string, status: number) => void
   /** Told of what no request should cause; the client sees a 500. */
   readonly onBug: (error: unknown) => void
+  readonly log: (line: string) => void
 }
 
 export const createApp = ({
   world,
+  computes,
   apiKey,
   rateLimits,
   faults,
@@ -42,6 +59,7 @@ export const createApp = ({
   onProject,
   onRequest,
   onBug,
+  log,
 }: AppOptions): Hono => {
   const app = new Hono()
   app.use('*', async (context, next) => {
@@ -54,7 +72,7 @@ export const createApp = ({
     onBug(error)
     return refuse(context, new Refusal(500, 'internal server error'))
   })
-  app.notFound((context) => refuse(context, new Refusal(404, 'this route does not exist')))
+  app.notFound((context) => refuse(context, unserved(context)))
 
   // What the API is may be read without a key.
   for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
@@ -64,23 +82,31 @@ export const createApp = ({
     })
   }
 
+  const keyUse = new KeyUse()
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', misbehave(faults, world, API_ROOT))
-  api.use('*', identify(world, apiKey))
+  api.use('*', watchIgnored(log))
+  api.use('*', identify(world, apiKey, keyUse))
   if (rateLimits) api.use('*', limitRates(world.clock))
   api.use('/projects/:project/*', async (context, next) => {
     const id = context.req.param('project')
     const tables = world.tables.projects.get(id)
-    if (id !== 'shared') checkProject(whoAsks(context), id, world)
+    if (!NO_PROJECTS.has(id)) checkProject(whoAsks(context), id, world)
     if (tables !== undefined) onProject(tables)
     await next()
   })
   accountRoutes(api, world)
-  projectRoutes(api, world)
-  branchRoutes(api, world)
+  keyRoutes(api, world, keyUse)
+  projectRoutes(api, world, computes)
+  branchRoutes(api, world, computes)
+  roleRoutes(api, world, computes)
+  databaseRoutes(api, world, computes)
+  connectionUriRoute(api, world, computes)
+  schemaRoutes(api, world, computes)
   computeRoutes(api, world)
   operationRoutes(api, world)
+  featureRoutes(api, world)
   return app
 }
 
@@ -90,6 +116,23 @@ const requestIdOf = (context: Context): string => {
   const id = given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID()
   context.set('requestId', id)
   return id
+}
+
+/** Nothing answers it here; whether the service would have is what the client needs to know. */
+const unserved = (context: Context): Refusal => {
+  const { method, path } = context.req
+  const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length)) : undefined
+  if (route === undefined) return new Refusal(404, 'this route does not exist')
+  if (route.methods.includes(method)) {
+    const what = `${method} ${route.path.replaceAll('{}', '*')}`
+    return new Refusal(
+      501,
+      `not available in the sandbox of Espalier: ${what}. What it serves: ${ROUTES_PAGE}`,
+      UNSERVED,
+    )
+  }
+  context.header('allow', route.methods.join(', '))
+  return new Refusal(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
 }
 
 const refuse = (context: Context, { status, code, message }: Refusal): Response =>

@@ -1,85 +1,50 @@
 /** Request bodies: what the API documents is checked, what it does not is ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
+import { issueText } from '../../base/index.ts'
+import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
+import { changedProject, newProject } from '../world/project-request.ts'
 import { Refusal } from '../world/refusal.ts'
+import { reportIgnored, unreadFields } from './ignored.ts'
 
-const settings = z.object({
-  pg_settings: z.record(z.string(), z.string()).optional(),
-  preload_libraries: z
-    .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() })
-    .optional(),
+export const createBody = z.object({ endpoint: newEndpoint })
+export const updateBody = z.object({ endpoint: changedEndpoint })
+const moment = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' })
+/** Of the write-ahead log, as Postgres writes them. */
+const lsn = z.string().regex(/^[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8}$/, 'must be a log sequence number such as 0/1DE2850')
+const branchId = z.string().regex(/^[a-z0-9-]{1,60}$/, 'must be an id: lower-case letters, digits and hyphens')
+const branchName = z.string().min(1).max(256)
+
+const newBranch = z.object({
+  name: branchName.optional(),
+  parent_id: branchId.or(z.literal('')).optional(),
+  parent_timestamp: moment.optional(),
+  parent_lsn: lsn.optional(),
+  init_source: z.enum(['parent-data', 'schema-only']).optional(),
+  protected: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  expires_at: moment.nullable().optional(),
 })
+/** At most 50 properties (public OpenAPI). */
+const annotation = z
+  .record(z.string(), z.string())
+  .refine((value) => Object.keys(value).length <= 50, 'must have 50 properties at most')
 
-/** What every request about a compute may name (public OpenAPI). */
-const common = {
-  autoscaling_limit_min_cu: z.number().min(0.25).optional(),
-  autoscaling_limit_max_cu: z.number().min(0.25).optional(),
-  suspend_timeout_seconds: z.int().min(-1).max(604_800).optional(),
-  settings: settings.optional(),
-  provisioner: z.enum(['k8s-pod', 'k8s-neonvm', 'serverless-platform']).optional(),
-}
-/** And what a new branch's computes may not. */
-const attributes = {
-  ...common,
-  name: z.string().min(1).max(64).optional(),
-  disabled: z.boolean().optional(),
-  pooler_enabled: z.boolean().optional(),
-  pooler_mode: z.literal('transaction').optional(),
-  passwordless_access: z.boolean().optional(),
-}
-const type = z.enum(['read_write', 'read_only'])
-
-export const createBody = z.object({
-  endpoint: z.object({ ...attributes, branch_id: z.string(), type, region_id: z.string().optional() }),
-})
-const updated = z.object({ ...attributes, branch_id: z.string().optional() })
-export const updateBody = z.object({ endpoint: updated })
-/** What an update may name. */
-export const attributeNames = updated.keyof().options
 export const branchBody = z.object({
-  branch: z
-    .object({
-      name: z.string().min(1).max(256).optional(),
-      parent_id: z.string().optional(),
-      protected: z.boolean().optional(),
-      expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-    })
-    .default({}),
+  branch: newBranch.default({}),
   endpoints: z.array(z.object({ ...common, type })).default([]),
+  annotation_value: annotation.optional(),
 })
-export const branchUpdateBody = z.object({
-  branch: z.object({
-    name: z.string().min(1).max(256).optional(),
-    protected: z.boolean().optional(),
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-  }),
+export const branchUpdateBody = z.object({ branch: newBranch.pick({ name: true, protected: true, expires_at: true }) })
+export const restoreBody = z.object({
+  source_branch_id: branchId,
+  source_timestamp: moment.optional(),
+  source_lsn: lsn.optional(),
+  preserve_under_name: z.string().max(256).optional(),
 })
 
-const projectAttributes = {
-  name: z.string().min(1).max(256).optional(),
-  /** Up to 30 days (public OpenAPI). */
-  history_retention_seconds: z.int().min(0).max(2_592_000).optional(),
-  default_endpoint_settings: z
-    .object({
-      autoscaling_limit_min_cu: common.autoscaling_limit_min_cu,
-      autoscaling_limit_max_cu: common.autoscaling_limit_max_cu,
-      suspend_timeout_seconds: common.suspend_timeout_seconds,
-    })
-    .optional(),
-}
-export const projectBody = z.object({ project: z.object(projectAttributes) })
-export const newProjectBody = z.object({
-  project: z
-    .object({
-      ...projectAttributes,
-      region_id: z
-        .string()
-        .regex(/^[a-z0-9-]{1,60}$/)
-        .optional(),
-      org_id: z.string().optional(),
-    })
-    .default({}),
-})
+export const projectBody = z.object({ project: changedProject })
+export const newProjectBody = z.object({ project: newProject })
 
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -96,7 +61,11 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxByt
     throw new Refusal(400, 'request body is not valid JSON')
   }
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    reportIgnored(context, unreadFields(value, parsed.data))
+    return parsed.data
+  }
   const issue = parsed.error.issues[0]
-  throw new Refusal(400, `${issue?.path.join('.') || 'request body'}: ${issue?.message}`)
+  const where = issue?.path.join('.') || 'request body'
+  throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
 }

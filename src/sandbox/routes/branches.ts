@@ -1,65 +1,73 @@
 import type { Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
+import type { BranchRecord } from '../world/records.ts'
+import { restoreBranch } from '../world/restore-branch.ts'
 import type { World } from '../world/world.ts'
-import { branchBody, branchUpdateBody, readBody } from './body.ts'
+import { branchBody, branchUpdateBody, readBody, restoreBody } from './body.ts'
+import { catalogAnswer } from './catalog-answer.ts'
 import { branchPage } from './paging.ts'
-import { presentBranch, presentCompute, presentDatabase, presentOperation, presentRole } from './present.ts'
+import { presentAnnotation, presentBranch, presentCompute, presentOperation } from './present.ts'
+import { branchesQuery, countQuery, deletionQuery, readQuery } from './query.ts'
 
-export const branchRoutes = (api: Hono, world: World): void => {
+export const branchRoutes = (api: Hono, world: World, computes: Computes): void => {
+  const present = (branch: BranchRecord) => presentBranch(branch, world.keepsHistory)
+
   api.get('/projects/:project/branches', (context) => {
-    const { branches, pagination } = branchPage(world.project(context.req.param('project')), context.req.query())
-    return context.json({ branches: branches.map(presentBranch), annotations: {}, pagination })
+    const { branches, pagination } = branchPage(
+      world.project(context.req.param('project')),
+      readQuery(context, branchesQuery),
+    )
+    const annotated = branches.filter(({ annotation }) => annotation !== undefined)
+    const annotations = Object.fromEntries(annotated.map((branch) => [branch.id, presentAnnotation(branch)]))
+    return context.json({ branches: branches.map(present), annotations, pagination })
   })
   api.get('/projects/:project/branches/count', (context) => {
     const { branches } = world.project(context.req.param('project'))
-    const wanted = context.req.query('search') ?? ''
-    return context.json({ count: [...branches.values()].filter(({ name }) => name.includes(wanted)).length })
+    const { search } = readQuery(context, countQuery)
+    return context.json({ count: [...branches.values()].filter(({ name }) => name.includes(search)).length })
   })
   api.post('/projects/:project/branches', async (context) => {
-    const { branch, endpoints } = await readBody(context, branchBody)
-    const made = createBranch(world, context.req.param('project'), branch, endpoints)
+    const { branch, endpoints, annotation_value: annotation } = await readBody(context, branchBody)
+    const made = createBranch(world, context.req.param('project'), { ...branch, annotation }, endpoints)
     const { project } = world.project(context.req.param('project'))
     return context.json(
       {
-        branch: presentBranch(made.branch),
+        branch: present(made.branch),
         endpoints: made.computes.map((compute) => presentCompute(compute, project)),
         operations: made.operations.map(presentOperation),
-        roles: [],
-        databases: [],
+        ...(await catalogAnswer(made.branch, made.computes[0], project, computes)),
       },
       201,
     )
   })
   api.get('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
-    const found = presentBranch(findBranch(world, project, branch))
-    return context.json({ branch: found, annotation: { object: { type: 'console/branch', id: found.id }, value: {} } })
+    const found = findBranch(world, project, branch)
+    return context.json({ branch: present(found), annotation: presentAnnotation(found) })
   })
   api.patch('/projects/:project/branches/:branch', async (context) => {
     const { branch: asked } = await readBody(context, branchUpdateBody)
     const { project, branch } = context.req.param()
-    return context.json({ branch: presentBranch(updateBranch(world, project, branch, asked)), operations: [] })
+    return context.json({ branch: present(updateBranch(world, project, branch, asked)), operations: [] })
   })
   api.post('/projects/:project/branches/:branch/set_as_default', (context) => {
     const { project, branch } = context.req.param()
-    return context.json({ branch: presentBranch(setDefaultBranch(world, project, branch)), operations: [] })
+    return context.json({ branch: present(setDefaultBranch(world, project, branch)), operations: [] })
   })
-  api.get('/projects/:project/branches/:branch/roles', (context) => {
+  api.post('/projects/:project/branches/:branch/restore', async (context) => {
+    const request = await readBody(context, restoreBody)
     const { project, branch } = context.req.param()
-    const { id, createdAt } = findBranch(world, project, branch)
-    return context.json({ roles: [presentRole(id, createdAt)] })
-  })
-  api.get('/projects/:project/branches/:branch/databases', (context) => {
-    const { project, branch } = context.req.param()
-    const { id, createdAt } = findBranch(world, project, branch)
-    return context.json({ databases: [presentDatabase(id, createdAt)] })
+    const restored = restoreBranch(world, project, branch, request)
+    return context.json({ branch: present(restored.branch), operations: restored.operations.map(presentOperation) })
   })
   api.delete('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
+    readQuery(context, deletionQuery)
     const deleted = deleteBranch(world, project, branch)
     if (deleted === undefined) return context.body(null, 204)
     return context.json({
-      branch: presentBranch(deleted.branch),
+      branch: present(deleted.branch),
       operations: deleted.operations.map(presentOperation),
     })
   })

@@ -1,8 +1,10 @@
 /** Who asks, and what they may ask for (docs of the service, "API keys"). */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
+import { digestOf } from '../world/key-commands.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
+import type { KeyUse } from './key-use.ts'
 
 export type Identity =
   /** The sandbox's own key: a personal one that needs no organization to be named. */
@@ -11,15 +13,14 @@ export type Identity =
   | { readonly of: 'organization'; readonly orgId: string }
   | { readonly of: 'project'; readonly projectId: string }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
-
 /** @throws {Refusal} 401 where the key is missing, wrong or revoked. */
-export const identify = (world: World, apiKey: string): MiddlewareHandler => {
-  const own = Buffer.from(digest(apiKey))
+export const identify = (world: World, apiKey: string, use: KeyUse): MiddlewareHandler => {
+  const own = Buffer.from(digestOf(apiKey))
   return async (context, next) => {
-    const given = digest((context.req.header('authorization') ?? '').replace(/^Bearer /, ''))
+    const given = digestOf((context.req.header('authorization') ?? '').replace(/^Bearer /, ''))
     const identity = timingSafeEqual(Buffer.from(given), own) ? { of: 'owner' as const } : identityOf(world, given)
     if (identity === undefined) throw new Refusal(401, 'supplied credentials do not pass authentication')
+    use.note(given, world.clock.now())
     context.set('identity', identity)
     await next()
   }
@@ -57,10 +58,20 @@ export const checkAccount = (identity: Identity): void => {
   if (identity.of === 'project') throw new Refusal(403, 'not allowed for project-scoped API keys')
 }
 
+/** @throws {Refusal} 403 for keys of another organization or of a project, 404 where there is no such organization. */
+export const checkOrganization = (identity: Identity, orgId: string, world: World): void => {
+  checkAccount(identity)
+  if (identity.of === 'organization' && identity.orgId !== orgId) {
+    throw new Refusal(403, 'the API key is of another organization')
+  }
+  if (!organizationIds(world).includes(orgId)) throw new Refusal(404, 'organization not found')
+}
+
 /**
  * The organization whose projects are meant; `undefined`: those of every one.
  *
- * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another.
+ * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another,
+ *   404 where there is no such organization.
  */
 export const organizationOf = (identity: Identity, asked: string | undefined, world: World): string | undefined => {
   switch (identity.of) {
@@ -70,10 +81,23 @@ export const organizationOf = (identity: Identity, asked: string | undefined, wo
       return identity.orgId
     case 'personal':
       if (asked === undefined && organizationIds(world).length > 0) throw new Refusal(400, 'org_id is required')
-      return asked
+      return existing(asked, world)
     default:
-      return asked
+      return existing(asked, world)
   }
+}
+
+/**
+ * The organization that a new project belongs to; `undefined`: to the user.
+ *
+ * @throws {Refusal} 403 where an organization's key names another, 404 where there is no such organization.
+ */
+export const homeOf = (identity: Identity, asked: string | undefined, world: World): string | undefined =>
+  identity.of === 'organization' ? organizationOf(identity, asked, world) : existing(asked, world)
+
+const existing = (asked: string | undefined, world: World): string | undefined => {
+  if (asked === undefined || organizationIds(world).includes(asked)) return asked
+  throw new Refusal(404, `organization not found: ${asked}`)
 }
 
 /** Those that a project or a key belongs to, sorted. */

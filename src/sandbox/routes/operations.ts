@@ -3,13 +3,14 @@ import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 import { operationPage } from './paging.ts'
 import { presentOperation } from './present.ts'
+import { operationsQuery, readQuery } from './query.ts'
 import { listed } from './untrue.ts'
 
 export const operationRoutes = (api: Hono, world: World): void => {
   api.get('/projects/:project/operations', (context) => {
     const { operations, cursor } = operationPage(
       listed(context, world, context.req.param('project')),
-      context.req.query(),
+      readQuery(context, operationsQuery),
     )
     return context.json({ operations: operations.map(presentOperation), pagination: { cursor } })
   })

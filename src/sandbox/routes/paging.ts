@@ -4,9 +4,7 @@ import type { BranchRecord, OperationRecord, ProjectRecord } from '../world/reco
 import { Refusal } from '../world/refusal.ts'
 import type { ProjectTables, Tables } from '../world/tables.ts'
 import { microseconds, parseMicroseconds, seconds } from './present.ts'
-
-/** The query of a list, as the client wrote it. */
-type Query = Readonly<Record<string, string>>
+import type { branchesQuery, operationsQuery, projectsQuery } from './query.ts'
 
 /** The cursor of a page is always there; at the end it repeats the one given, which then gives an empty page. */
 interface Page {
@@ -19,18 +17,16 @@ export const NO_PROJECT = '-'
 /** By id. */
 export const projectPage = (
   tables: Tables,
-  query: Query,
+  { limit, cursor, search }: Pick<z.output<typeof projectsQuery>, 'limit' | 'cursor' | 'search'>,
   isMeant: (project: ProjectRecord) => boolean,
 ): Page & { readonly projects: readonly ProjectRecord[] } => {
-  const limit = readLimit(query.limit, { most: 400, byDefault: 10 })
-  const cursor = query.cursor ?? ''
   const ids = tables.projectIds()
-  const wanted = query.search?.toLowerCase() ?? ''
+  const wanted = search.toLowerCase()
   const projects: ProjectRecord[] = []
   for (let at = firstWhere(ids.length, (index) => (ids[index] ?? '') > cursor); at < ids.length; at += 1) {
     if (projects.length === limit) break
     const project = tables.projects.get(ids[at] ?? '')?.project
-    if (project === undefined || project.deletedAt !== undefined || !isMeant(project)) continue
+    if (project === undefined || !isMeant(project)) continue
     if (project.id.includes(wanted) || project.name.toLowerCase().includes(wanted)) projects.push(project)
   }
   return { projects, cursor: projects.at(-1)?.id ?? (cursor || NO_PROJECT) }
@@ -39,10 +35,8 @@ export const projectPage = (
 /** Newest first; the cursor is the time of the page's last operation, in microseconds (spec 4.1). */
 export const operationPage = (
   tables: ProjectTables,
-  query: Query,
+  { limit, cursor }: z.output<typeof operationsQuery>,
 ): Page & { readonly operations: readonly OperationRecord[] } => {
-  const limit = readLimit(query.limit, { most: 1_000, byDefault: 100 })
-  const cursor = query.cursor ?? ''
   const before = cursor === '' ? Number.POSITIVE_INFINITY : parseMicroseconds(cursor)
   if (before === undefined) throw new Refusal(400, 'cursor: not a timestamp that this list gave')
   const { operations: order, operationById } = tables
@@ -56,7 +50,9 @@ export const operationPage = (
   return { operations, cursor: last === undefined ? cursor || microseconds(0) : microseconds(last.createdAtUs) }
 }
 
-const SORT_KEYS: Readonly<Record<string, (branch: BranchRecord) => string>> = {
+type BranchesQuery = z.output<typeof branchesQuery>
+
+const SORT_KEYS: Readonly<Record<BranchesQuery['sort_by'], (branch: BranchRecord) => string>> = {
   name: ({ name }) => name,
   created_at: ({ createdAt }) => seconds(createdAt),
   updated_at: ({ updatedAt }) => seconds(updatedAt),
@@ -69,14 +65,11 @@ interface BranchPage {
 }
 
 /** `next` tells where the following page begins, and is absent from the last one. */
-export const branchPage = (tables: ProjectTables, query: Query): BranchPage => {
-  const limit = readLimit(query.limit, { most: 10_000, byDefault: 10_000 })
-  const { sort_by = 'updated_at', search = '' } = query
-  const sort_order = (query.sort_order ?? 'desc').toLowerCase()
-  const key = Object.hasOwn(SORT_KEYS, sort_by) ? SORT_KEYS[sort_by] : undefined
-  if (key === undefined) throw new Refusal(400, `sort_by: must be one of ${Object.keys(SORT_KEYS).join(', ')}`)
-  if (sort_order !== 'asc' && sort_order !== 'desc') throw new Refusal(400, 'sort_order: must be asc or desc')
-
+export const branchPage = (
+  tables: ProjectTables,
+  { limit, cursor, search, sort_by, sort_order }: BranchesQuery,
+): BranchPage => {
+  const key = SORT_KEYS[sort_by]
   const sign = sort_order === 'asc' ? 1 : -1
   const compare = ([a, idA]: readonly [string, string], [b, idB]: readonly [string, string]): number =>
     sign * (a < b ? -1 : a > b ? 1 : idA < idB ? -1 : idA > idB ? 1 : 0)
@@ -84,7 +77,7 @@ export const branchPage = (tables: ProjectTables, query: Query): BranchPage => {
     .filter(({ id, name }) => id.includes(search) || name.includes(search))
     .map((branch) => ({ branch, at: [key(branch), branch.id] as const }))
     .sort((a, b) => compare(a.at, b.at))
-  const after = query.cursor === undefined || query.cursor === '' ? undefined : decode(query.cursor)
+  const after = cursor === '' ? undefined : decode(cursor)
   const isPast = (at: readonly [string, string] | undefined): boolean =>
     after === undefined || (at !== undefined && compare(at, after) > 0)
   const start = firstWhere(rows.length, (index) => isPast(rows[index]?.at))
@@ -105,18 +98,6 @@ const decode = (cursor: string): readonly [string, string] => {
   } catch {
     throw new Refusal(400, 'cursor: not one that this list gave')
   }
-}
-
-const readLimit = (
-  text: string | undefined,
-  { most, byDefault }: { readonly most: number; readonly byDefault: number },
-): number => {
-  if (text === undefined || text === '') return byDefault
-  const limit = Number(text)
-  if (!Number.isInteger(limit) || limit < 1 || limit > most) {
-    throw new Refusal(400, `limit: must be a whole number between 1 and ${most}`)
-  }
-  return limit
 }
 
 /** The first index for which `holds`, where it holds for every later one too; else `length`. By bisection. */

@@ -1,6 +1,9 @@
 /** Records as the API shows them (spec 2). */
-
+import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
+import { hostOf, proxyHost } from '../world/connection.ts'
+import { lsnOf } from '../world/moment.ts'
 import { retentionOf } from '../world/project-commands.ts'
+import { shownSettings } from '../world/project-settings.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -26,8 +29,6 @@ export const parseMicroseconds = (text: string): number | undefined => {
   return Number.isNaN(whole) ? undefined : whole * 1_000 + Number((match[2] ?? '').padEnd(6, '0'))
 }
 
-const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
-
 /** The month in which it was made: nothing is counted here, but clients expect a period. */
 const consumptionPeriod = (time: number) => {
   const month = new Date(time).toISOString().slice(0, 7)
@@ -42,8 +43,8 @@ export const presentProject = (project: ProjectRecord) => ({
   name: project.name,
   region_id: project.regionId,
   platform_id: 'aws',
-  pg_version: 17,
-  provisioner: 'k8s-neonvm',
+  pg_version: project.pgVersion ?? 17,
+  provisioner: project.provisioner ?? 'k8s-neonvm',
   proxy_host: proxyHost(project),
   store_passwords: true,
   active_time: 0,
@@ -64,16 +65,23 @@ export const presentProject = (project: ProjectRecord) => ({
     autoscaling_limit_min_cu: project.defaults.min,
     autoscaling_limit_max_cu: project.defaults.max,
     suspend_timeout_seconds: project.defaults.suspendTimeoutSeconds,
+    ...(project.defaults.pgSettings === undefined ? {} : { pg_settings: project.defaults.pgSettings }),
   },
-  settings: {},
+  settings: shownSettings(project.settings),
   created_at: seconds(project.createdAt),
   updated_at: seconds(project.updatedAt ?? project.createdAt),
+  ...(project.deletedAt === undefined ? {} : { deleted_at: seconds(project.deletedAt) }),
+  ...(project.recoverableUntil === undefined ? {} : { recoverable_until: seconds(project.recoverableUntil) }),
 })
 
-export const presentBranch = (branch: BranchRecord) => ({
+/** @param hasLog whether its position in the parent's log is known. */
+export const presentBranch = (branch: BranchRecord, hasLog: boolean) => ({
   id: branch.id,
   project_id: branch.projectId,
   ...(branch.parentId === undefined ? {} : { parent_id: branch.parentId }),
+  ...(branch.parentTime === undefined ? {} : { parent_timestamp: seconds(branch.parentTime) }),
+  ...(branch.parentTime === undefined || !hasLog ? {} : { parent_lsn: lsnOf(branch.parentTime) }),
+  init_source: branch.schemaOf === undefined ? 'parent-data' : 'schema-only',
   name: branch.name,
   current_state: branch.state,
   state_changed_at: seconds(branch.updatedAt),
@@ -82,6 +90,8 @@ export const presentBranch = (branch: BranchRecord) => ({
   primary: branch.isDefault,
   protected: branch.isProtected,
   ...(branch.expiresAt === undefined ? {} : { expires_at: branch.expiresAt }),
+  ...(branch.ttlSeconds === undefined ? {} : { ttl_interval_seconds: branch.ttlSeconds }),
+  ...(branch.lastResetAt === undefined ? {} : { last_reset_at: seconds(branch.lastResetAt) }),
   cpu_used_sec: 0,
   active_time_seconds: 0,
   compute_time_seconds: 0,
@@ -91,9 +101,18 @@ export const presentBranch = (branch: BranchRecord) => ({
   updated_at: seconds(branch.updatedAt),
 })
 
+/** What a client noted about a branch. */
+export const presentAnnotation = ({ id, annotation }: BranchRecord) => ({
+  object: { type: 'console/branch', id },
+  value: annotation?.value ?? {},
+  ...(annotation === undefined
+    ? {}
+    : { created_at: seconds(annotation.createdAt), updated_at: seconds(annotation.updatedAt) }),
+})
+
 export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) => ({
   id: compute.id,
-  host: `${compute.id}.${proxyHost(project)}`,
+  host: hostOf(compute, project),
   proxy_host: proxyHost(project),
   project_id: compute.projectId,
   branch_id: compute.branchId,
@@ -119,22 +138,24 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   provisioner: 'k8s-neonvm',
 })
 
-/** One role and one database a branch: those that a client of a real compute uses. */
-export const presentRole = (branchId: string, createdAt: number) => ({
+/** Its password is in the answer that makes it, and nowhere else unless it is asked for. */
+export const presentRole = (role: RoleRecord, branchId: string, isNew = false) => ({
   branch_id: branchId,
-  name: 'sandbox',
+  name: role.name,
+  ...(isNew && role.password !== undefined ? { password: role.password } : {}),
   protected: false,
-  created_at: seconds(createdAt),
-  updated_at: seconds(createdAt),
+  authentication_method: role.canLogin ? 'password' : 'no_login',
+  created_at: seconds(role.createdAt),
+  updated_at: seconds(role.updatedAt),
 })
 
-export const presentDatabase = (branchId: string, createdAt: number) => ({
-  id: 1,
+export const presentDatabase = (database: DatabaseRecord, branchId: string) => ({
+  id: database.id,
   branch_id: branchId,
-  name: 'sandbox',
-  owner_name: 'sandbox',
-  created_at: seconds(createdAt),
-  updated_at: seconds(createdAt),
+  name: database.name,
+  owner_name: database.owner,
+  created_at: seconds(database.createdAt),
+  updated_at: seconds(database.updatedAt),
 })
 
 export const presentOperation = (operation: OperationRecord) => ({

@@ -1,10 +1,14 @@
 import type { Hono } from 'hono'
-import { createProject, deleteProject, updateProject } from '../world/project-commands.ts'
+import type { Computes } from '../computes/computes.ts'
+import { createProject, updateProject } from '../world/project-commands.ts'
+import { deleteProject, isRecoverable, recoverProject } from '../world/project-deletion.ts'
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
-import { checkAccount, organizationOf, whoAsks } from './identity.ts'
+import { catalogAnswer } from './catalog-answer.ts'
+import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
+import { projectsQuery, readQuery, sharedQuery } from './query.ts'
 
 /** What the service offers for `shared_preload_libraries`; of which some are loaded unless a client says otherwise. */
 const LIBRARIES: readonly (readonly [string, string])[] = [
@@ -14,16 +18,19 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
   ['timescaledb', 'Tables for time series'],
 ]
 
-export const projectRoutes = (api: Hono, world: World): void => {
+export const projectRoutes = (api: Hono, world: World, computes: Computes): void => {
   api.get('/projects', (context) => {
     const identity = whoAsks(context)
-    const query = context.req.query()
+    const query = readQuery(context, projectsQuery)
     const orgId = organizationOf(identity, query.org_id, world)
     const only = identity.of === 'project' ? identity.projectId : undefined
     const { projects, cursor } = projectPage(
       world.tables,
       query,
-      (project) => (orgId === undefined || project.orgId === orgId) && (only === undefined || project.id === only),
+      (project) =>
+        (query.recoverable ? isRecoverable(project) : project.deletedAt === undefined) &&
+        (orgId === undefined || project.orgId === orgId) &&
+        (only === undefined || project.id === only),
     )
     return context.json({
       projects: projects.map(presentProject),
@@ -33,24 +40,23 @@ export const projectRoutes = (api: Hono, world: World): void => {
     })
   })
   // Nothing is shared with a sandbox's only user.
-  api.get('/projects/shared', (context) =>
-    context.json({ projects: [], pagination: { cursor: context.req.query('cursor') ?? NO_PROJECT } }),
-  )
+  api.get('/projects/shared', (context) => {
+    const { cursor } = readQuery(context, sharedQuery)
+    return context.json({ projects: [], pagination: { cursor: cursor || NO_PROJECT } })
+  })
   api.post('/projects', async (context) => {
     const identity = whoAsks(context)
     checkAccount(identity)
     const { project: asked } = await readBody(context, newProjectBody)
-    const orgId = identity.of === 'organization' ? identity.orgId : asked.org_id
-    const made = createProject(world, asked, orgId)
+    const orgId = homeOf(identity, asked.org_id, world)
+    const made = createProject(world, asked, orgId, computes.versions)
     return context.json(
       {
         project: presentProject(made.project),
-        branch: presentBranch(made.branch),
+        branch: presentBranch(made.branch, world.keepsHistory),
         endpoints: [presentCompute(made.compute, made.project)],
         operations: made.operations.map(presentOperation),
-        roles: [],
-        databases: [],
-        connection_uris: [],
+        ...(await catalogAnswer(made.branch, made.compute, made.project, computes)),
       },
       201,
     )
@@ -69,6 +75,14 @@ export const projectRoutes = (api: Hono, world: World): void => {
   api.delete('/projects/:project', (context) => {
     checkAccount(whoAsks(context))
     return context.json({ project: presentProject(deleteProject(world, context.req.param('project'))) })
+  })
+  api.post('/projects/:project/recover', (context) => {
+    checkAccount(whoAsks(context))
+    const { project, branches } = recoverProject(world, context.req.param('project'))
+    return context.json({
+      project: presentProject(project),
+      branches: branches.map((branch) => presentBranch(branch, world.keepsHistory)),
+    })
   })
   api.get('/projects/:project/available_preload_libraries', (context) => {
     world.project(context.req.param('project'))

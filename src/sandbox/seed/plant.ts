@@ -1,5 +1,6 @@
 /** A seed as the records of a new world. */
 import { createHash } from 'node:crypto'
+import { type Catalog, newCatalog } from '../world/catalog.ts'
 import { DURATIONS, type Durations } from '../world/durations.ts'
 import { idOf } from '../world/ids.ts'
 import type { ComputeRecord, WorldRecord } from '../world/records.ts'
@@ -29,10 +30,13 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
     const ids = new Map(
       project.branches.map((branch) => [branch.name, branch.id ?? derivedId('br', project.id, branch.name)]),
     )
+    const catalogs = new Map<string, Catalog>()
     const someDefault = project.branches.some((branch) => branch.default)
     for (const [index, branch] of project.branches.entries()) {
       const id = ids.get(branch.name) ?? ''
       const parentId = branch.parent === undefined ? undefined : ids.get(branch.parent)
+      const catalog = catalogs.get(branch.parent ?? '') ?? newCatalog(now)
+      catalogs.set(branch.name, catalog)
       records.push({
         kind: 'branch',
         id,
@@ -44,6 +48,7 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
         state: 'ready',
         createdAt: now,
         updatedAt: now,
+        ...catalog,
       })
       for (const [place, compute] of branch.computes.entries()) {
         records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))

@@ -1,6 +1,7 @@
 /** A seed file's text, with the place of everything that is wrong in it. */
 import { readFile } from 'node:fs/promises'
 import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
+import { issueText } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 import { type ResolvedSeed, type Seed, seedShape } from './seed.ts'
 
@@ -27,7 +28,7 @@ export const parseSeed = (text: string, name: string): Seed => {
   if (parsed.success) return value as Seed
   throw seedError(
     parsed.error.issues.map(
-      ({ path, message }) => `${at(offsetOf(document, path))}: ${path.join('.') || 'the file'}: ${message}`,
+      (issue) => `${at(offsetOf(document, issue.path))}: ${issue.path.join('.') || 'the file'}: ${issueText(issue)}`,
     ),
   )
 }
@@ -44,11 +45,13 @@ export const readSeed = async (path: string): Promise<Seed> => {
 export const resolveSeed = (value: Seed): ResolvedSeed => {
   const parsed = seedShape.safeParse(value)
   if (parsed.success) return parsed.data
-  throw seedError(parsed.error.issues.map(({ path, message }) => `seed: ${path.join('.')}: ${message}`))
+  throw seedError(parsed.error.issues.map((issue) => `seed: ${issue.path.join('.')}: ${issueText(issue)}`))
 }
 
 const seedError = (problems: readonly string[]): EspalierError =>
-  new EspalierError('E_SEED', problems.join('\n'), { hint: 'docs/sandbox.md shows what a seed may hold.' })
+  new EspalierError('E_SEED', problems.join('\n'), {
+    hint: 'docs/sandbox.md shows what a seed may hold; `espalier explain E_SEED` says more.',
+  })
 
 const toPlain = (document: Document, at: (offset: number) => string): unknown => {
   visit(document, {

@@ -18,13 +18,15 @@ import {
 import { join } from 'node:path'
 import { EspalierError } from '../../model/index.ts'
 import type { WorldChange } from '../world/records.ts'
+import type { Store } from '../world/store.ts'
 import { takeLock } from './lock.ts'
-import type { Store } from './store.ts'
 
 /** The log is folded into the snapshot when it has grown to this, or to the snapshot's size where that is more. */
 const FOLD_AT_BYTES = 16 * 1024 * 1024
 
 export interface OpenedStore {
+  /** What other users of the machine can read, a sentence each. */
+  readonly warnings: readonly string[]
   readonly store: Store
   readonly apiKey: string | undefined
   /** What was kept, oldest first. */
@@ -38,7 +40,7 @@ export interface OpenedStore {
 export const openFileStore = (directory: string): OpenedStore => {
   const path = (name: string): string => join(directory, name)
   const [unlock, log] = orUnusable(directory, () => {
-    mkdirSync(directory, { recursive: true })
+    makeFolder(directory)
     return [takeLock(directory), openSync(path('log.jsonl'), 'a+', 0o600)] as const
   })
   let size = 0
@@ -57,6 +59,7 @@ export const openFileStore = (directory: string): OpenedStore => {
   }
 
   return {
+    warnings: [directory, path('key')].flatMap(readableByOthers),
     apiKey: existsSync(path('key')) ? readFileSync(path('key'), 'utf8').trim() : undefined,
     read: () => [...readLines(path('snapshot.jsonl')), ...readLines(path('log.jsonl'))],
     keepKey: (apiKey) => writeFileSync(path('key'), `${apiKey}\n`, { mode: 0o600 }),
@@ -85,6 +88,21 @@ export const openFileStore = (directory: string): OpenedStore => {
       },
     },
   }
+}
+
+/** One that is made here can be passed through, as Postgres under another user must, but not listed; git leaves it alone. */
+const makeFolder = (directory: string): void => {
+  if (existsSync(directory)) return
+  mkdirSync(directory, { recursive: true, mode: 0o711 })
+  writeFileSync(join(directory, '.gitignore'), '*\n')
+}
+
+const READABLE_BY_OTHERS = 0o044
+
+const readableByOthers = (path: string): readonly string[] => {
+  // Windows has no such bits.
+  if (process.platform === 'win32' || !existsSync(path) || (statSync(path).mode & READABLE_BY_OTHERS) === 0) return []
+  return [`Other users of this machine can read ${path}: chmod go-r ${path}`]
 }
 
 const orUnusable = <T>(directory: string, use: () => T): T => {

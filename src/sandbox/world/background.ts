@@ -19,45 +19,60 @@ const DETACH_QUIET_MS = 30 * DAY_MS
 const BUSY_MS = 60_000
 
 export class Background {
+  readonly #world: World
   /** When a request last asked for a project. */
   readonly #asked = new Map<string, number>()
   readonly #timers = new Map<string, () => void>()
   #round = 0
 
-  /** To be told of every project, when it comes and when it is there at the start. */
-  begin(projectId: string, world: World): void {
-    this.#asked.set(projectId, world.clock.now())
+  /** @param isOn whether it does anything but take a detached project back. */
+  constructor(world: World, isOn: boolean) {
+    this.#world = world
+    if (!isOn) return
+    world.watch({
+      project: ({ id, deletedAt }) => {
+        if (deletedAt === undefined && !this.#timers.has(id)) this.#begin(id)
+      },
+      emptied: () => this.#timers.clear(),
+    })
+  }
+
+  #begin(projectId: string): void {
+    this.#asked.set(projectId, this.#world.clock.now())
     // Spread, so that not all projects are busy at one moment; and never soon after the start.
     const place = [...projectId].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000, 7) / 1_000
-    this.#set(projectId, world.clock.now() + ROUND_MS * (1 + place), world)
+    this.#set(projectId, this.#world.clock.now() + ROUND_MS * (1 + place))
   }
 
   /** A request is about this project. One that was detached comes back. */
-  asked(tables: ProjectTables, world: World): void {
+  asked(tables: ProjectTables): void {
     const { project, branches, unfinished } = tables
-    this.#asked.set(project.id, world.clock.now())
-    if (project.isDetached !== true || unfinished.size > 0) return
+    this.#asked.set(project.id, this.#world.clock.now())
+    if (project.isDetached !== true || project.deletedAt !== undefined || unfinished.size > 0) return
     const [root] = branches.values()
-    if (root !== undefined) world.commit(project.id, [], [{ action: 'tenant_reattach', branchId: root.id }])
+    if (root !== undefined) this.#world.commit(project.id, [], [{ action: 'tenant_reattach', branchId: root.id }])
   }
 
-  #set(projectId: string, time: number, world: World): void {
+  #set(projectId: string, time: number): void {
     this.#timers.get(projectId)?.()
     this.#timers.set(
       projectId,
-      world.at(time, () => this.#look(projectId, world)),
+      this.#world.at(time, () => this.#look(projectId)),
     )
   }
 
-  #look(projectId: string, world: World): void {
-    const tables = world.tables.projects.get(projectId)
-    if (tables === undefined || tables.project.deletedAt !== undefined) return
-    const now = world.clock.now()
+  #look(projectId: string): void {
+    const tables = this.#world.tables.projects.get(projectId)
+    if (tables === undefined || tables.project.deletedAt !== undefined) {
+      this.#timers.delete(projectId)
+      return
+    }
+    const now = this.#world.clock.now()
     const isBusy = tables.unfinished.size > 0
-    this.#set(projectId, now + (isBusy ? BUSY_MS : ROUND_MS), world)
+    this.#set(projectId, now + (isBusy ? BUSY_MS : ROUND_MS))
     if (isBusy) return
     const operations = this.#operations(tables, now)
-    if (operations.length > 0) world.commit(projectId, [], operations)
+    if (operations.length > 0) this.#world.commit(projectId, [], operations)
   }
 
   #operations(tables: ProjectTables, now: number): readonly NewOperation[] {

@@ -1,22 +1,24 @@
 /** What each operation asks of that which stands behind the computes, when it begins. */
-import type { ComputeSpec, Computes } from '../computes/computes.ts'
+import type { BranchSource, ComputeSpec, Computes } from '../computes/computes.ts'
 import type { ComputeRecord, OperationRecord } from './records.ts'
-import type { World } from './world.ts'
+import type { Tables } from './tables.ts'
 
 export const beginOperation = (
   operation: OperationRecord,
-  world: World,
+  tables: Tables,
   computes: Computes,
   specOf: (compute: ComputeRecord) => ComputeSpec,
 ): Promise<void> | undefined => {
-  const compute = world.tables.compute(operation.computeId ?? '')
+  const compute = tables.compute(operation.computeId ?? '')
   switch (operation.action) {
     case 'create_branch':
-      return computes.addBranch(operation.branchId, parentOf(operation, world))
+      return operation.restore === undefined
+        ? computes.addBranch(operation.branchId, sourceOf(operation, tables))
+        : computes.restoreBranch(operation.branchId, { id: operation.id, ...operation.restore })
     case 'delete_timeline':
       return computes.removeBranch(operation.branchId)
     case 'delete_tenant':
-      return removeAll(operation, world, computes)
+      return removeAll(operation, tables, computes)
     case 'start_compute':
       return compute === undefined ? undefined : computes.start(specOf(compute))
     case 'suspend_compute':
@@ -33,12 +35,15 @@ export const beginOperation = (
   }
 }
 
-const parentOf = ({ projectId, branchId }: OperationRecord, world: World): string | undefined =>
-  world.tables.projects.get(projectId)?.branches.get(branchId)?.parentId
+const sourceOf = ({ projectId, branchId }: OperationRecord, tables: Tables): BranchSource | undefined => {
+  const branch = tables.projects.get(projectId)?.branches.get(branchId)
+  if (branch?.schemaOf !== undefined) return { branchId: branch.schemaOf, isSchemaOnly: true }
+  return branch?.parentId === undefined ? undefined : { branchId: branch.parentId, isSchemaOnly: false }
+}
 
 /** The records of a deleted project's branches stay, hidden; their data goes. */
-const removeAll = ({ projectId }: OperationRecord, world: World, computes: Computes): Promise<void> | undefined => {
-  const branches = [...(world.tables.projects.get(projectId)?.branches.keys() ?? [])]
+const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Computes): Promise<void> | undefined => {
+  const branches = [...(tables.projects.get(projectId)?.branches.keys() ?? [])]
   const removals = branches.flatMap((id) => computes.removeBranch(id) ?? [])
   return removals.length === 0 ? undefined : Promise.all(removals).then(() => undefined)
 }

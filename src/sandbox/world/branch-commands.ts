@@ -1,22 +1,31 @@
 /** What a client can do to branches (facts of the public OpenAPI; the spec only names them). */
+import { checkExpiry, expiryAt } from './expiry.ts'
+import { momentOf } from './moment.ts'
 import { type ComputeRequest, newCompute } from './new-compute.ts'
 import {
   checkActiveCount,
   checkBranchCount,
   checkProtectedCount,
   checkReplicaCount,
+  checkRootCount,
   checkSuspendTimeout,
 } from './plan-limits.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ProjectTables } from './tables.ts'
 import type { NewOperation, World } from './world.ts'
 
 export interface BranchRequest {
   readonly name?: string | undefined
   readonly parent_id?: string | undefined
+  readonly parent_timestamp?: string | undefined
+  readonly parent_lsn?: string | undefined
+  readonly init_source?: 'parent-data' | 'schema-only' | undefined
   readonly protected?: boolean | undefined
+  readonly archived?: boolean | undefined
   /** When it is to be deleted; null takes that back. */
   readonly expires_at?: string | null | undefined
+  readonly annotation?: Readonly<Record<string, string>> | undefined
 }
 
 export interface BranchAnswer {
@@ -25,48 +34,46 @@ export interface BranchAnswer {
   readonly operations: readonly OperationRecord[]
 }
 
+type EndpointRequest = ComputeRequest & Pick<ComputeRecord, 'type'>
+
 /** Starts `create_branch`, and after it `start_compute` for each compute asked for (spec 2.1.1, 3.1). */
 export const createBranch = (
   world: World,
   projectId: string,
   request: BranchRequest,
-  endpoints: readonly (ComputeRequest & Pick<ComputeRecord, 'type'>)[],
+  endpoints: readonly EndpointRequest[],
 ): BranchAnswer => {
   const tables = world.project(projectId)
-  const { branches, project } = tables
+  const { project } = tables
   world.checkUnlocked(projectId)
-  const parent =
-    request.parent_id === undefined
-      ? [...branches.values()].find(({ isDefault }) => isDefault)
-      : branches.get(request.parent_id)
-  if (parent === undefined) throw new Refusal(404, 'branch not found')
+  const parent = parentOf(tables, request.parent_id)
+  const time = momentOf(world, parent, { timestamp: request.parent_timestamp, lsn: request.parent_lsn }, 'parent')
+  const isRoot = request.init_source === 'schema-only'
   const id = world.newId('br')
   const name = request.name ?? id
-  if ([...branches.values()].some((branch) => branch.name === name)) {
-    throw new Refusal(409, `branch already exists; branch_name:"${name}"`)
+  checkName(tables, name)
+  checkAllowances(tables, id, request, endpoints, isRoot)
+  if (!isRoot && parent.expiresAt !== undefined) throw new Refusal(422, 'a branch that expires cannot have children')
+  if (request.archived === true && endpoints.length > 0) {
+    throw new Refusal(422, 'a branch that is archived from the start cannot have computes')
   }
-  if (endpoints.filter(({ type }) => type === 'read_write').length > 1) {
-    throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
-  }
-  checkBranchCount(tables)
-  if (request.protected === true) checkProtectedCount(tables)
-  checkReplicaCount(tables, endpoints.filter(({ type }) => type === 'read_only').length)
-  if (endpoints.length > 0) checkActiveCount(tables, id)
-  for (const endpoint of endpoints) checkSuspendTimeout(project, endpoint.suspend_timeout_seconds)
   const now = world.clock.now()
   const branch: BranchRecord = {
     kind: 'branch',
     id,
     projectId,
     name,
-    parentId: parent.id,
+    ...(isRoot ? { schemaOf: parent.id } : { parentId: parent.id, parentTime: time }),
     isDefault: false,
     isProtected: request.protected ?? false,
     state: 'init',
-    ...(request.expires_at === undefined || request.expires_at === null ? {} : { expiresAt: request.expires_at }),
+    ...(typeof request.expires_at === 'string' ? expiryAt(request.expires_at, now) : {}),
+    ...annotationOf(request.annotation, now),
     createdAt: now,
     updatedAt: now,
+    ...inherited(parent, time),
   }
+  checkExpiry(branch, tables)
   const computes = endpoints.map((endpoint) => newCompute(world, project, id, endpoint))
   const operations = world.commit(
     projectId,
@@ -74,11 +81,68 @@ export const createBranch = (
     [
       ...unarchive(parent),
       { action: 'create_branch', branchId: id },
+      ...(request.archived === true ? [{ action: 'timeline_archive', branchId: id }] : []),
       ...computes.map((compute) => ({ action: 'start_compute', branchId: id, computeId: compute.id })),
     ],
   )
   return { branch, computes, operations }
 }
+
+/**
+ * Roles keep their passwords, since the data that holds them is the source's.
+ *
+ * @param time of the source's history: what was made later is not there yet. What was dropped since is not known.
+ */
+export const inherited = ({ roles, databases, changes }: BranchRecord, time: number): Partial<BranchRecord> => ({
+  ...(roles === undefined ? {} : { roles: roles.filter(({ createdAt }) => createdAt <= time) }),
+  ...(databases === undefined ? {} : { databases: databases.filter(({ createdAt }) => createdAt <= time) }),
+  ...(changes === undefined ? {} : { changes }),
+})
+
+/** The default branch, where none is named. @throws {Refusal} 404. */
+const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {
+  const parent = id === undefined || id === '' ? defaultBranch({ branches }) : branches.get(id)
+  if (parent === undefined) throw new Refusal(404, 'branch not found')
+  return parent
+}
+
+export const defaultBranch = ({ branches }: Pick<ProjectTables, 'branches'>): BranchRecord | undefined =>
+  [...branches.values()].find(({ isDefault }) => isDefault)
+
+/** @throws {Refusal} 409. */
+export const checkName = ({ branches }: ProjectTables, name: string): void => {
+  if ([...branches.values()].some((branch) => branch.name === name)) {
+    throw new Refusal(409, `branch already exists; branch_name:"${name}"`)
+  }
+}
+
+/** @throws {Refusal} 422 where the branch or its computes are more than the service, or the account's plan, allows. */
+const checkAllowances = (
+  tables: ProjectTables,
+  id: string,
+  request: BranchRequest,
+  endpoints: readonly EndpointRequest[],
+  isRoot: boolean,
+): void => {
+  if (endpoints.filter(({ type }) => type === 'read_write').length > 1) {
+    throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
+  }
+  checkBranchCount(tables)
+  if (isRoot) checkRootCount(tables)
+  if (request.protected === true) checkProtectedCount(tables)
+  checkReplicaCount(tables, endpoints.filter(({ type }) => type === 'read_only').length)
+  if (endpoints.length > 0) checkActiveCount(tables, id)
+  for (const endpoint of endpoints) checkSuspendTimeout(tables.project, endpoint.suspend_timeout_seconds)
+}
+
+/** One without properties is none. */
+export const annotationOf = (
+  value: Readonly<Record<string, string>> | undefined,
+  now: number,
+): Pick<BranchRecord, 'annotation'> =>
+  value === undefined || Object.keys(value).length === 0
+    ? {}
+    : { annotation: { value, createdAt: now, updatedAt: now } }
 
 /** Deletes a branch and its computes. `undefined` where there is no such branch: deleting is idempotent. */
 export const deleteBranch = (
@@ -113,25 +177,28 @@ export const updateBranch = (
   world: World,
   projectId: string,
   id: string,
-  { name, protected: isProtected, expires_at: expiry }: Omit<BranchRequest, 'parent_id'>,
+  { name, protected: isProtected, expires_at: expiry }: Pick<BranchRequest, 'name' | 'protected' | 'expires_at'>,
 ): BranchRecord => {
   const tables = world.project(projectId)
   const before = findBranch(world, projectId, id)
   world.checkUnlocked(projectId)
   if (name === before.name) throw new Refusal(400, 'cannot set branch to the same name')
-  if (name !== undefined && [...tables.branches.values()].some((branch) => branch.name === name)) {
-    throw new Refusal(409, `branch already exists; branch_name:"${name}"`)
-  }
+  if (name !== undefined) checkName(tables, name)
   if (isProtected === true && !before.isProtected) checkProtectedCount(tables)
-  const { expiresAt, ...rest } = before
-  const kept = expiry === undefined ? expiresAt : (expiry ?? undefined)
+  const now = world.clock.now()
+  const { expiresAt, ttlSeconds, ...rest } = before
+  const kept = {
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
+  }
   const branch: BranchRecord = {
     ...rest,
-    ...(kept === undefined ? {} : { expiresAt: kept }),
+    ...(expiry === undefined ? kept : expiry === null ? {} : expiryAt(expiry, now)),
     name: name ?? before.name,
     isProtected: isProtected ?? before.isProtected,
-    updatedAt: world.clock.now(),
+    updatedAt: now,
   }
+  checkExpiry(branch, tables)
   world.commit(projectId, [branch])
   return branch
 }
@@ -142,6 +209,7 @@ export const setDefaultBranch = (world: World, projectId: string, id: string): B
   const before = findBranch(world, projectId, id)
   world.checkUnlocked(projectId)
   const branch = { ...before, isDefault: true, updatedAt: world.clock.now() }
+  checkExpiry(branch, { branches })
   const others = [...branches.values()].filter((other) => other.isDefault && other.id !== id)
   world.commit(projectId, [...others.map((other) => ({ ...other, isDefault: false })), branch])
   return branch

@@ -17,6 +17,7 @@ export const WORK_DURATIONS: Durations = {
   suspend_compute: 0,
   apply_config: 0,
   create_branch: 0,
+  create_timeline: 0,
   delete_timeline: 0,
 }
 const OTHER_MS = 500

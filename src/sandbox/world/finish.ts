@@ -1,40 +1,55 @@
 /** What each operation does to its compute or branch when it ends (spec 3.2). */
-import type { ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
-import type { World } from './world.ts'
+import type { BranchRecord, ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
+import type { Tables } from './tables.ts'
 
-export const finishOperation = (operation: OperationRecord, world: World): readonly WorldRecord[] => {
-  const tables = world.tables.projects.get(operation.projectId)
-  const now = world.clock.now()
+export const finishOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
+  const tables = all.projects.get(operation.projectId)
   const branch = tables?.branches.get(operation.branchId)
   const compute = tables?.computes.get(operation.computeId ?? '')
   switch (operation.action) {
     case 'create_branch':
     case 'create_timeline':
     case 'timeline_unarchive':
-      return branch === undefined ? [] : [{ ...branch, state: 'ready', updatedAt: now }]
+      return [branch, tables?.branches.get(operation.restore?.preserveAs ?? '')].flatMap((made) =>
+        made === undefined ? [] : [{ ...made, state: 'ready' as const, updatedAt: now }],
+      )
     case 'timeline_archive':
       return branch === undefined ? [] : [{ ...branch, state: 'archived', updatedAt: now }]
     case 'tenant_detach':
       return tables === undefined ? [] : [{ ...tables.project, isDetached: true }]
+    case 'tenant_attach':
     case 'tenant_reattach':
       return tables === undefined ? [] : [{ ...tables.project, isDetached: false }]
     case 'start_compute':
-      return compute === undefined ? [] : [settle(compute, 'active', now)]
+      return compute === undefined ? [] : [settle(compute, 'active', now), ...changed(branch, compute)]
     case 'suspend_compute':
       return compute === undefined ? [] : [settle(compute, 'idle', now)]
     case 'apply_config':
       // A compute that is to be idle again waits for the suspension that follows.
-      if (compute === undefined || compute.pendingState !== 'active') return []
-      return [operation.restarts === true ? settle(compute, 'active', now) : applied(compute, now)]
+      if (compute === undefined) return []
+      if (compute.pendingState !== 'active') return changed(branch, compute)
+      return [
+        operation.restarts === true ? settle(compute, 'active', now) : applied(compute, now),
+        ...changed(branch, compute),
+      ]
     default:
       return []
   }
 }
 
-/** It did not end well: its compute stays as it was, and nothing is pending any more. */
-export const abandonOperation = (operation: OperationRecord, world: World): readonly WorldRecord[] => {
-  const compute = world.tables.compute(operation.computeId ?? '')
-  return compute === undefined ? [] : [applied(compute, world.clock.now())]
+/** A primary that starts or is configured has carried out what was asked of the branch's roles and databases. */
+const changed = (branch: BranchRecord | undefined, { type, branchId }: ComputeRecord): readonly BranchRecord[] => {
+  if (branch?.changes === undefined || branch.id !== branchId || type !== 'read_write') return []
+  const { changes: _done, ...rest } = branch
+  return [rest]
+}
+
+/** It did not end well: its compute or branch stays as it was, and nothing is pending any more. */
+export const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
+  const compute = all.compute(operation.computeId ?? '')
+  if (compute !== undefined) return [applied(compute, now)]
+  const branch = all.projects.get(operation.projectId)?.branches.get(operation.branchId)
+  return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', updatedAt: now }] : []
 }
 
 /** Where a change was made meanwhile, the state that it asked for stays pending. */

@@ -1,7 +1,15 @@
 /** Lets connections in: wakes an idle compute, however many ask at once, and has them wait while it changes. */
-import { type ComputeSpec, ConnectionRefusal, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
+import {
+  type ComputeSpec,
+  ConnectionRefusal,
+  type FoundCatalog,
+  type Gate,
+  NO_SUCH_COMPUTE,
+} from '../computes/computes.ts'
 import { unarchive } from './branch-commands.ts'
-import type { ComputeRecord } from './records.ts'
+import { noteCatalog } from './note-catalog.ts'
+import { type BranchRecord, type ComputeRecord, isOver, type OperationRecord } from './records.ts'
+import type { ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
 const CANNOT_START = '57P03'
@@ -9,30 +17,36 @@ const CANNOT_START = '57P03'
 const NOTE_EVERY_MS = 1_000
 
 export class Gatekeeper implements Gate {
+  readonly #world: World
   readonly #specOf: (compute: ComputeRecord) => ComputeSpec
   readonly #waiting = new Map<string, Set<() => void>>()
-  #world: World | undefined
 
-  constructor(specOf: (compute: ComputeRecord) => ComputeSpec) {
-    this.#specOf = specOf
-  }
-
-  /** To be called once, before anything is reached. */
-  guard(world: World): void {
+  constructor(world: World, specOf: (compute: ComputeRecord) => ComputeSpec) {
     this.#world = world
+    this.#specOf = specOf
+    world.watch({
+      compute: ({ id }) => this.#changed(id),
+      computeGone: ({ id }) => this.#changed(id),
+      branch: ({ id }) => {
+        for (const waiting of this.#waiting.keys()) {
+          if (world.tables.compute(waiting)?.branchId === id) this.#changed(waiting)
+        }
+      },
+    })
   }
 
-  /** To be told of each change of a compute, its end included. */
-  changed(computeId: string): void {
+  #changed(computeId: string): void {
     const waiting = this.#waiting.get(computeId)
     this.#waiting.delete(computeId)
     for (const go of waiting ?? []) go()
   }
 
   async reach(computeId: string): Promise<ComputeSpec> {
-    for (let waited = false; ; waited = true) {
-      const compute = this.#world?.tables.compute(computeId)
-      if (this.#world === undefined || compute === undefined) {
+    /** What had failed before anybody waited here is no answer; it is tried again. */
+    let known: string | undefined
+    for (;;) {
+      const compute = this.#world.tables.compute(computeId)
+      if (compute === undefined || this.#isDeleted(compute)) {
         throw new ConnectionRefusal(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
       }
       if (compute.disabled) {
@@ -41,32 +55,53 @@ export class Gatekeeper implements Gate {
           `The endpoint ${computeId} is disabled: enable it through the API and connect again`,
         )
       }
-      if (compute.state === 'active' && compute.pendingState !== 'idle') {
-        this.#note(this.#world, compute)
+      // Whatever it does meanwhile, its data is about to be another branch's.
+      const isResetting = this.#branchOf(compute)?.state === 'resetting'
+      if (!isResetting && compute.state === 'active' && compute.pendingState !== 'idle') {
+        this.#note(compute)
         return this.#specOf(compute)
       }
-      if (compute.pendingState === undefined) {
-        if (waited) throw new ConnectionRefusal(CANNOT_START, reasonOf(this.#world, compute))
-        this.#wake(this.#world, compute)
+      const last = this.#lastOperation(computeId)
+      known ??= last !== undefined && isOver(last) ? last.id : 'none'
+      if (!isResetting && compute.pendingState === undefined) {
+        if (last !== undefined && last.id !== known && hasFailed(last)) {
+          throw new ConnectionRefusal(CANNOT_START, this.#reason(computeId, last))
+        }
+        this.#wake(compute)
       }
       await this.#change(computeId)
     }
   }
 
+  found(branchId: string, catalog: FoundCatalog): void {
+    noteCatalog(this.#world, branchId, catalog)
+  }
+
+  #branchOf({ projectId, branchId }: ComputeRecord): BranchRecord | undefined {
+    return this.#world.tables.projects.get(projectId)?.branches.get(branchId)
+  }
+
+  #isDeleted({ projectId }: ComputeRecord): boolean {
+    return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
+  }
+
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */
-  #wake(world: World, compute: ComputeRecord): void {
-    const branch = world.tables.projects.get(compute.projectId)?.branches.get(compute.branchId)
+  #wake(compute: ComputeRecord): void {
+    const world = this.#world
     world.commit(
       compute.projectId,
       [{ ...compute, pendingState: 'active', updatedAt: world.clock.now() }],
-      [...unarchive(branch), { action: 'start_compute', branchId: compute.branchId, computeId: compute.id }],
+      [
+        ...unarchive(this.#branchOf(compute)),
+        { action: 'start_compute', branchId: compute.branchId, computeId: compute.id },
+      ],
     )
   }
 
-  #note(world: World, compute: ComputeRecord): void {
-    const now = world.clock.now()
+  #note(compute: ComputeRecord): void {
+    const now = this.#world.clock.now()
     if (compute.pendingState !== undefined || now - (compute.lastActive ?? 0) < NOTE_EVERY_MS) return
-    world.commit(compute.projectId, [{ ...compute, lastActive: now }])
+    this.#world.commit(compute.projectId, [{ ...compute, lastActive: now }])
   }
 
   #change(computeId: string): Promise<void> {
@@ -76,11 +111,27 @@ export class Gatekeeper implements Gate {
       this.#waiting.set(computeId, waiting)
     })
   }
+
+  /** The last one on this compute. */
+  #lastOperation(computeId: string): OperationRecord | undefined {
+    const tables = this.#tablesOf(computeId)
+    const last = tables?.operations.findLast(({ id }) => tables.operationById.get(id)?.computeId === computeId)
+    return tables?.operationById.get(last?.id ?? '')
+  }
+
+  #tablesOf(computeId: string): ProjectTables | undefined {
+    return this.#world.tables.projects.get(this.#world.tables.compute(computeId)?.projectId ?? '')
+  }
+
+  /** One that was cancelled tells why by the operation that it waited for. */
+  #reason(computeId: string, operation: OperationRecord): string {
+    const operations = this.#tablesOf(computeId)?.operationById
+    let failed: OperationRecord | undefined = operation
+    while (failed !== undefined && failed.error === undefined) failed = operations?.get(failed.waitsFor ?? '')
+    const why = failed?.error === undefined ? '' : `: ${failed.error}`
+    return `The endpoint ${computeId} could not be started${why}`
+  }
 }
 
-const reasonOf = (world: World, { id, projectId }: ComputeRecord): string => {
-  const tables = world.tables.projects.get(projectId)
-  const last = tables?.operations.findLast((operation) => tables.operationById.get(operation.id)?.computeId === id)
-  const error = tables?.operationById.get(last?.id ?? '')?.error
-  return `The endpoint ${id} could not be started${error === undefined ? '' : `: ${error}`}`
-}
+const hasFailed = (operation: OperationRecord): boolean =>
+  isOver(operation) && operation.status !== 'finished' && operation.status !== 'skipped'

@@ -46,7 +46,7 @@ export const newCompute = (
     min: Math.min(defaults.min, request.autoscaling_limit_max_cu ?? defaults.min),
     max: Math.max(defaults.max, request.autoscaling_limit_min_cu ?? defaults.max),
     suspendTimeoutSeconds: defaults.suspendTimeoutSeconds,
-    settings: { pg_settings: {} },
+    settings: { pg_settings: defaults.pgSettings ?? {} },
     disabled: false,
     poolerEnabled: false,
     passwordlessAccess: false,

@@ -8,14 +8,21 @@ const LIMITS: Readonly<
     ProjectRecord['plan'],
     {
       readonly branches: number
+      readonly rootBranches: number
       readonly protectedBranches: number
       readonly replicas: number
       readonly active: number
     }
   >
 > = {
-  free: { branches: 10, protectedBranches: 0, replicas: 3, active: 20 },
-  paid: { branches: 5_000, protectedBranches: 5, replicas: Number.POSITIVE_INFINITY, active: Number.POSITIVE_INFINITY },
+  free: { branches: 10, rootBranches: 3, protectedBranches: 0, replicas: 3, active: 20 },
+  paid: {
+    branches: 5_000,
+    rootBranches: 25,
+    protectedBranches: 5,
+    replicas: Number.POSITIVE_INFINITY,
+    active: Number.POSITIVE_INFINITY,
+  },
 }
 
 /** @throws {Refusal} 422 where one more branch is too many. */
@@ -23,6 +30,14 @@ export const checkBranchCount = ({ project, branches }: ProjectTables): void => 
   const { branches: most } = LIMITS[project.plan]
   if (branches.size < most) return
   throw new Refusal(422, `branches limit exceeded: the plan allows ${most}`, 'BRANCHES_LIMIT_EXCEEDED')
+}
+
+/** @throws {Refusal} 422 where one more branch without a parent is too many. */
+export const checkRootCount = ({ project, branches }: ProjectTables): void => {
+  const { rootBranches: most } = LIMITS[project.plan]
+  const count = [...branches.values()].filter(({ parentId }) => parentId === undefined).length
+  if (count < most) return
+  throw new Refusal(422, `root branches limit exceeded: the plan allows ${most}`, 'ROOT_BRANCHES_LIMIT_EXCEEDED')
 }
 
 /** @throws {Refusal} 422 where one more protected branch is too many. */

@@ -1,24 +1,14 @@
 /** What a client can do to projects (facts of the public OpenAPI; the spec only names them). */
+import { usualVersion } from '../computes/computes.ts'
+import { newCatalog } from './catalog.ts'
 import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { newCompute } from './new-compute.ts'
+import type { NewProjectRequest, ProjectChange } from './project-request.ts'
+import { withSettings } from './project-settings.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
-
-export interface ProjectRequest {
-  readonly name?: string | undefined
-  readonly region_id?: string | undefined
-  readonly org_id?: string | undefined
-  readonly history_retention_seconds?: number | undefined
-  readonly default_endpoint_settings?:
-    | {
-        readonly autoscaling_limit_min_cu?: number | undefined
-        readonly autoscaling_limit_max_cu?: number | undefined
-        readonly suspend_timeout_seconds?: number | undefined
-      }
-    | undefined
-}
 
 export interface NewProject {
   readonly project: ProjectRecord
@@ -30,11 +20,22 @@ export interface NewProject {
 const DEFAULT_REGION = 'aws-eu-central-1'
 const DEFAULT_RETENTION_SECONDS = 86_400
 
-/** With a default branch and its primary; starts `create_timeline`, then `start_compute` (spec 2.1.1). */
-export const createProject = (world: World, request: ProjectRequest, orgId: string | undefined): NewProject => {
+/**
+ * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (spec 2.1.1).
+ *
+ * @param versions Postgres' major versions that are there.
+ * @throws {Refusal} 400 where the version is not there, or a limit is broken.
+ */
+export const createProject = (
+  world: World,
+  request: NewProjectRequest,
+  orgId: string | undefined,
+  versions: readonly number[],
+): NewProject => {
   const now = world.clock.now()
   const id = newProjectId((taken) => world.tables.projects.has(taken))
-  const project: ProjectRecord = withSettings(
+  const { branch: asked, autoscaling_limit_min_cu, autoscaling_limit_max_cu } = request
+  const project: ProjectRecord = changed(
     {
       kind: 'project',
       id,
@@ -43,28 +44,37 @@ export const createProject = (world: World, request: ProjectRequest, orgId: stri
       ...(orgId === undefined ? {} : { orgId }),
       plan: 'paid',
       defaults: { min: 0.25, max: 2, suspendTimeoutSeconds: 0 },
+      pgVersion: pgVersionOf(request.pg_version, versions),
+      ...(request.provisioner === undefined ? {} : { provisioner: request.provisioner }),
       createdAt: now,
       updatedAt: now,
     },
-    request,
+    {
+      ...request,
+      default_endpoint_settings: {
+        autoscaling_limit_min_cu,
+        autoscaling_limit_max_cu,
+        ...request.default_endpoint_settings,
+      },
+    },
     now,
   )
   const branch: BranchRecord = {
     kind: 'branch',
     id: world.newId('br'),
     projectId: id,
-    name: 'main',
+    name: asked?.name ?? 'main',
     isDefault: true,
     isProtected: false,
     state: 'init',
     createdAt: now,
     updatedAt: now,
+    ...newCatalog(now, asked?.database_name, asked?.role_name),
   }
-  world.found(project)
   const compute = newCompute(world, project, branch.id, { type: 'read_write' })
   const operations = world.commit(
     id,
-    [branch, compute],
+    [project, branch, compute],
     [
       { action: 'create_timeline', branchId: branch.id },
       { action: 'start_compute', branchId: branch.id, computeId: compute.id },
@@ -73,60 +83,69 @@ export const createProject = (world: World, request: ProjectRequest, orgId: stri
   return { project, branch, compute, operations }
 }
 
-/** Defaults hold for computes that are made later (docs of the service); a restore window is applied to storage. */
+/**
+ * Defaults hold for computes that are made later (docs of the service); a restore window is applied to storage, and
+ * logical replication suspends what runs (public OpenAPI).
+ *
+ * @throws {Refusal} 400 where a limit is broken or a setting cannot be turned off again.
+ */
 export const updateProject = (
   world: World,
   id: string,
-  request: ProjectRequest,
+  request: ProjectChange,
 ): { readonly project: ProjectRecord; readonly operations: readonly OperationRecord[] } => {
-  const { project: before, branches } = world.project(id)
+  const { project: before, branches, computes } = world.project(id)
   world.checkUnlocked(id)
-  const project = withSettings(before, request, world.clock.now())
-  const isStorage = retentionOf(before) !== retentionOf(project)
+  const now = world.clock.now()
+  const project = changed(before, request, now)
   const root = [...branches.values()].find(({ isDefault }) => isDefault)
+  const isStorage = retentionOf(before) !== retentionOf(project)
+  const suspended = isLogical(project) && !isLogical(before) ? [...computes.values()].filter(isRunning) : []
   const operations = world.commit(
     id,
-    [project],
-    isStorage && root !== undefined ? [{ action: 'apply_storage_config', branchId: root.id }] : [],
+    [project, ...suspended.map((compute) => ({ ...compute, pendingState: 'idle' as const, updatedAt: now }))],
+    [
+      ...(isStorage && root !== undefined ? [{ action: 'apply_storage_config', branchId: root.id }] : []),
+      ...suspended.map((compute) => ({
+        action: 'suspend_compute',
+        branchId: compute.branchId,
+        computeId: compute.id,
+      })),
+    ],
   )
   return { project, operations }
 }
 
-/** The project is gone at once; `delete_tenant` runs on after it. */
-export const deleteProject = (world: World, id: string): ProjectRecord => {
-  const { project, branches, computes } = world.project(id)
-  world.checkUnlocked(id)
-  if ([...branches.values()].some(({ isProtected }) => isProtected)) {
-    throw new Refusal(422, 'cannot delete a project with protected branches')
-  }
-  const [root] = branches.values()
-  const suspensions = [...computes.values()]
-    .filter(({ state }) => state !== 'idle')
-    .map((compute) => ({ action: 'suspend_compute', branchId: compute.branchId, computeId: compute.id }))
-  world.commit(
-    id,
-    [{ ...project, deletedAt: world.clock.now() }],
-    [...suspensions, { action: 'delete_tenant', branchId: root?.id ?? '' }],
-    [...computes.values()],
-  )
-  return project
-}
+const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
+const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
 export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number =>
   historyRetentionSeconds ?? DEFAULT_RETENTION_SECONDS
 
-const withSettings = (project: ProjectRecord, request: ProjectRequest, now: number): ProjectRecord => {
+const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
+  if (asked === undefined) return usualVersion(versions)
+  if (versions.includes(asked)) return asked
+  throw new Refusal(
+    400,
+    `project.pg_version: Postgres ${asked} is not available here; available: ${versions.join(', ')}`,
+  )
+}
+
+const changed = (project: ProjectRecord, request: ProjectChange, now: number): ProjectRecord => {
   const { default_endpoint_settings: asked, history_retention_seconds: retention } = request
+  const pgSettings = asked?.pg_settings ?? project.defaults.pgSettings
   const defaults = {
     min: asked?.autoscaling_limit_min_cu ?? project.defaults.min,
     max: asked?.autoscaling_limit_max_cu ?? project.defaults.max,
     suspendTimeoutSeconds: asked?.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
+    ...(pgSettings === undefined ? {} : { pgSettings }),
   }
   checkLimits(defaults, project, 'project.default_endpoint_settings')
   return {
     ...project,
     ...(request.name === undefined ? {} : { name: request.name }),
     ...(retention === undefined ? {} : { historyRetentionSeconds: retention }),
+    ...(request.settings === undefined ? {} : { settings: withSettings(project.settings ?? {}, request.settings) }),
     defaults,
     updatedAt: now,
   }

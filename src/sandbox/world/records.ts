@@ -1,5 +1,8 @@
 /** What the sandbox knows, as it is kept on disk. Times are milliseconds since the epoch unless named otherwise. */
 import type { WireSettings } from '../../model/index.ts'
+import type { CatalogChange } from '../computes/computes.ts'
+import type { DatabaseRecord, RoleRecord } from './catalog.ts'
+import type { ProjectSettings } from './project-settings.ts'
 
 export interface ProjectRecord {
   readonly kind: 'project'
@@ -8,7 +11,17 @@ export interface ProjectRecord {
   readonly regionId: string
   /** Free projects have computes of 2 CU at most (spec 8). */
   readonly plan: 'free' | 'paid'
-  readonly defaults: { readonly min: number; readonly max: number; readonly suspendTimeoutSeconds: number }
+  readonly defaults: {
+    readonly min: number
+    readonly max: number
+    readonly suspendTimeoutSeconds: number
+    readonly pgSettings?: Readonly<Record<string, string>>
+  }
+  /** Postgres' major version. */
+  readonly pgVersion?: number
+  readonly settings?: ProjectSettings
+  /** As the client named it; without one it is the service's usual. */
+  readonly provisioner?: string
   readonly orgId?: string
   /** The restore window. */
   readonly historyRetentionSeconds?: number
@@ -18,6 +31,8 @@ export interface ProjectRecord {
   readonly updatedAt?: number
   /** It is gone for every client. */
   readonly deletedAt?: number
+  /** Until then it can be taken back; absent once its data is gone. */
+  readonly recoverableUntil?: number
 }
 
 export interface BranchRecord {
@@ -26,13 +41,33 @@ export interface BranchRecord {
   readonly projectId: string
   readonly name: string
   readonly parentId?: string
+  /** The moment of the parent's history that it began with, where it is known. */
+  readonly parentTime?: number
+  /** Of one without data: the branch whose schema it began with. */
+  readonly schemaOf?: string
   readonly isDefault: boolean
   readonly isProtected: boolean
-  readonly state: 'init' | 'ready' | 'archived'
+  readonly state: 'init' | 'resetting' | 'ready' | 'archived'
   readonly createdAt: number
   readonly updatedAt: number
-  /** When it is to be deleted, as the client wrote it. */
+  /** When it is to be deleted, as the API writes it. */
   readonly expiresAt?: string
+  /** From when that was set to then. */
+  readonly ttlSeconds?: number
+  /** When its data was last replaced by another branch's, or by its own of earlier. */
+  readonly lastResetAt?: number
+  readonly annotation?: Annotation
+  readonly roles?: readonly RoleRecord[]
+  readonly databases?: readonly DatabaseRecord[]
+  /** What was asked of its roles and databases and Postgres has not carried out yet, oldest first. */
+  readonly changes?: readonly CatalogChange[]
+}
+
+/** What a client wants to remember of a branch. */
+export interface Annotation {
+  readonly value: Readonly<Record<string, string>>
+  readonly createdAt: number
+  readonly updatedAt: number
 }
 
 export type ComputeState = 'init' | 'active' | 'idle'
@@ -72,6 +107,12 @@ export type OperationStatus =
   | 'cancelled'
   | 'skipped'
 
+export interface RestoreWork {
+  readonly from: string
+  /** The branch that gets the data from before. */
+  readonly preserveAs?: string
+}
+
 export interface OperationRecord {
   readonly kind: 'operation'
   readonly id: string
@@ -87,6 +128,8 @@ export interface OperationRecord {
   readonly durationMs: number
   /** Of an `apply_config` that starts the compute anew. */
   readonly restarts?: boolean
+  /** Of a `create_branch` that gives a branch other data. */
+  readonly restore?: RestoreWork
   /** The operation of the same call that must finish first. */
   readonly waitsFor?: string
   /** Absent: never. */
@@ -113,6 +156,8 @@ export interface KeyRecord {
   readonly orgId?: string
   /** Of a project-scoped key. */
   readonly projectId?: string
+  readonly name?: string
+  readonly createdAt?: number
   readonly isRevoked: boolean
 }
 

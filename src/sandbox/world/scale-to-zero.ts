@@ -8,78 +8,80 @@ import type { World } from './world.ts'
 const BUSY_MS = 1_000
 
 export class ScaleToZero {
+  readonly #world: World
   readonly #activityOf: (computeId: string) => Promise<Activity> | undefined
   readonly #timers = new Map<string, () => void>()
 
   /** @param activityOf what its clients do; `undefined` where nobody can know. */
-  constructor(activityOf: (computeId: string) => Promise<Activity> | undefined) {
+  constructor(world: World, activityOf: (computeId: string) => Promise<Activity> | undefined) {
+    this.#world = world
     this.#activityOf = activityOf
+    world.watch({ compute: (compute) => this.#watch(compute), computeGone: ({ id }) => this.#forget(id) })
   }
 
-  /** To be told of each change of a compute. */
-  watch(compute: ComputeRecord, world: World): void {
-    this.forget(compute.id)
+  #watch(compute: ComputeRecord): void {
+    this.#forget(compute.id)
     const due = dueTime(compute)
-    if (due !== undefined) this.#set(compute.id, due, world)
+    if (due !== undefined) this.#set(compute.id, due)
   }
 
-  forget(computeId: string): void {
+  #forget(computeId: string): void {
     this.#timers.get(computeId)?.()
     this.#timers.delete(computeId)
   }
 
-  #set(id: string, time: number, world: World): void {
+  #set(id: string, time: number): void {
     this.#timers.set(
       id,
-      world.at(time, () => this.#look(id, world)),
+      this.#world.at(time, () => this.#look(id)),
     )
   }
 
-  #look(id: string, world: World): void {
-    const compute = world.tables.compute(id)
+  #look(id: string): void {
+    const compute = this.#world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return
     const activity = this.#activityOf(id)
     if (activity === undefined) {
-      this.#suspend(compute, world)
+      this.#suspend(compute)
       return
     }
     void activity.then(
-      (seen) => this.#judge(id, seen, world),
+      (seen) => this.#judge(id, seen),
       // It did not answer: it is about to stop, or it is busy.
-      () => this.#set(id, world.clock.now() + BUSY_MS, world),
+      () => this.#set(id, this.#world.clock.now() + BUSY_MS),
     )
   }
 
   /** What clients did since counts from then on. */
-  #judge(id: string, { busy, lastUse: moment }: Activity, world: World): void {
-    const compute = world.tables.compute(id)
+  #judge(id: string, { busy, lastUse: moment }: Activity): void {
+    const compute = this.#world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return
-    const now = world.clock.now()
-    const lastUse = busy ? now : world.clock.when(moment)
+    const now = this.#world.clock.now()
+    const lastUse = busy ? now : this.#world.clock.when(moment)
     if (lastUse <= (compute.lastActive ?? 0)) {
-      this.#suspend(compute, world)
+      this.#suspend(compute)
       return
     }
     const used = { ...compute, lastActive: lastUse }
     if ((dueTime(used) ?? 0) <= now) {
-      this.#suspend(used, world)
+      this.#suspend(used)
       return
     }
-    world.commit(compute.projectId, [used])
+    this.#world.commit(compute.projectId, [used])
   }
 
-  #suspend(compute: ComputeRecord, world: World): void {
+  #suspend(compute: ComputeRecord): void {
     const { id, projectId, branchId } = compute
-    const now = world.clock.now()
+    const now = this.#world.clock.now()
     if ((dueTime(compute) ?? now) > now) {
-      this.watch(compute, world)
+      this.#watch(compute)
       return
     }
-    if ((world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0) {
-      this.#set(id, now + BUSY_MS, world)
+    if ((this.#world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0) {
+      this.#set(id, now + BUSY_MS)
       return
     }
-    world.commit(
+    this.#world.commit(
       projectId,
       [{ ...compute, pendingState: 'idle', updatedAt: now }],
       [{ action: 'suspend_compute', branchId, computeId: id }],

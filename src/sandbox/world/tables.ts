@@ -58,6 +58,11 @@ export class Tables {
     return this.projects.get(this.#home.get(id) ?? '')?.computes.get(id)
   }
 
+  /** Wherever it is. */
+  branch(id: string): BranchRecord | undefined {
+    return this.projects.get(this.#home.get(id) ?? '')?.branches.get(id)
+  }
+
   /** Everything, as changes that make it again. */
   *dump(): Iterable<WorldChange> {
     for (const key of this.keys.values()) yield { put: key }

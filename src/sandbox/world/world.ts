@@ -1,45 +1,46 @@
 /** The control plane's state: records, the operations that run on them, and time. */
 import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
-import type { Store } from '../store/store.ts'
 import { type Durations, durationOf } from './durations.ts'
+import { abandonOperation, finishOperation } from './finish.ts'
 import { History } from './history.ts'
 import { newId } from './ids.ts'
 import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
   ComputeRecord,
+  KeyRecord,
   OperationRecord,
   ProjectRecord,
+  RestoreWork,
   WorldChange,
   WorldRecord,
 } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { Store } from './store.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 
-/** What an operation does to the world when it ends well, and when it does not. */
-export interface Effects {
-  readonly finish: (operation: OperationRecord, world: World) => readonly WorldRecord[]
-  readonly abandon: (operation: OperationRecord, world: World) => readonly WorldRecord[]
-  /** What is behind the world does its part; `undefined` where nothing has to be waited for. */
-  readonly begin: (operation: OperationRecord, world: World) => Promise<void> | undefined
+/** Called after a record was kept, and for every record that is there when the world is restored. */
+export interface Watcher {
+  readonly project?: (project: ProjectRecord) => void
+  readonly branch?: (branch: BranchRecord) => void
+  readonly compute?: (compute: ComputeRecord) => void
+  readonly computeGone?: (compute: ComputeRecord) => void
+  /** Another world takes this one's place: no timer that was set will ring. */
+  readonly emptied?: () => void
 }
 
 export interface WorldOptions {
   readonly clock: SandboxClock
   readonly store: Store
+  readonly keepsHistory: boolean
   readonly durations: Durations
   /** How far they vary to either side, as a share; the usual where it is left out. */
   readonly durationSpread?: number | undefined
-  readonly effects: Effects
+  /** Does what an operation asks of the computes; `undefined` where there is nothing to wait for. */
+  readonly begin: (operation: OperationRecord) => Promise<void> | undefined
   /** Asked each time that an operation begins. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
-  /** Told of each project, when it comes and when it is there at the start. */
-  readonly onProject: (project: ProjectRecord, world: World) => void
-  /** Told after each change of a compute, for timers. */
-  readonly onCompute: (compute: ComputeRecord, world: World) => void
-  /** Told when a compute is there no more. */
-  readonly onGone: (compute: ComputeRecord) => void
   readonly log: (line: string) => void
   /** From 0 up to 1: new ids come of it. Default: the machine's. */
   readonly random?: (() => number) | undefined
@@ -50,25 +51,30 @@ export interface NewOperation {
   readonly branchId: string
   readonly computeId?: string
   readonly restarts?: boolean
+  readonly restore?: RestoreWork
 }
 
 export class World {
   readonly clock: SandboxClock
+  /** Whether a branch can be had as it was; real data is kept only as it is. */
+  readonly keepsHistory: boolean
   readonly tables = new Tables()
   readonly #options: WorldOptions
   readonly #timers = new Set<() => void>()
   readonly #history = new History()
+  readonly #watchers: Watcher[] = []
   #runner: OperationRunner
   #lastOperationUs = 0
 
   constructor(options: WorldOptions) {
     this.clock = options.clock
+    this.keepsHistory = options.keepsHistory
     this.#options = options
     this.#runner = this.#newRunner()
   }
 
   #newRunner(): OperationRunner {
-    const { effects, faultOf } = this.#options
+    const { begin, faultOf } = this.#options
     return new OperationRunner({
       clock: this.clock,
       tables: this.tables,
@@ -76,10 +82,14 @@ export class World {
       keep: (records) => this.#keep(records.map((put) => ({ put }))),
       log: (operation) => this.#logOperation(operation),
       faultOf,
-      begin: (operation) => effects.begin(operation, this),
-      finish: (operation) => effects.finish(operation, this),
-      abandon: (operation) => effects.abandon(operation, this),
+      begin,
+      finish: (operation) => finishOperation(operation, this.tables, this.clock.now()),
+      abandon: (operation) => abandonOperation(operation, this.tables, this.clock.now()),
     })
+  }
+
+  watch(watcher: Watcher): void {
+    this.#watchers.push(watcher)
   }
 
   /** Takes up what the store holds: operations that were under way go on. */
@@ -92,8 +102,9 @@ export class World {
         const operation = tables.operationById.get(id)
         if (operation !== undefined) this.#runner.resume(operation)
       }
-      for (const compute of tables.computes.values()) this.#options.onCompute(compute, this)
-      this.#options.onProject(tables.project, this)
+      for (const branch of tables.branches.values()) this.#announce(branch)
+      for (const compute of tables.computes.values()) this.#announce(compute)
+      this.#announce(tables.project)
     }
   }
 
@@ -118,8 +129,9 @@ export class World {
     const before = [...this.tables.projects.values()].flatMap(({ computes }) => [...computes.values()])
     this.tables.clear()
     this.#history.clear()
+    for (const watcher of this.#watchers) watcher.emptied?.()
     // As if idle: no operation follows that would suspend them.
-    for (const compute of before) this.#options.onGone({ ...compute, state: 'idle' })
+    for (const compute of before) this.#announceGone({ ...compute, state: 'idle' })
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
   }
@@ -159,25 +171,19 @@ export class World {
    * @throws {Refusal} 423.
    */
   checkUnlocked(projectId: string): void {
-    if (this.project(projectId).unfinished.size > 0) {
+    this.checkIdle(this.project(projectId))
+  }
+
+  /** The same of a project that may be deleted. @throws {Refusal} 423. */
+  checkIdle(tables: ProjectTables): void {
+    if (tables.unfinished.size > 0) {
       const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
-      throw new Refusal(423, `${known}: ${this.#running(projectId)}`)
+      throw new Refusal(423, `${known}: ${runningIn(tables)}`)
     }
   }
 
-  /** The operation that holds the lock, in words. */
-  #running(projectId: string): string {
-    const { unfinished, operationById } = this.project(projectId)
-    const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
-    if (running === undefined) return 'an operation is running'
-    const { id, action, computeId, branchId, status } = running
-    return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
-  }
-
-  /** A project of its own, on which operations can run from now on. */
-  found(project: ProjectRecord): void {
-    this.#keep([{ put: project }])
-    this.#options.onProject(project, this)
+  keepKey(put: KeyRecord): void {
+    this.#keep([{ put }])
   }
 
   /**
@@ -209,7 +215,7 @@ export class World {
 
   #newOperation(
     projectId: string,
-    { action, branchId, computeId, restarts }: NewOperation,
+    { action, branchId, computeId, restarts, restore }: NewOperation,
     ordinal: number,
     before?: OperationRecord,
   ): OperationRecord {
@@ -229,6 +235,7 @@ export class World {
       ...(before === undefined ? { startedAt: now } : { waitsFor: before.id }),
       durationMs: durationOf(action, ordinal, this.#options.durations, this.#options.durationSpread),
       ...(restarts === undefined ? {} : { restarts }),
+      ...(restore === undefined ? {} : { restore }),
     }
   }
 
@@ -242,9 +249,21 @@ export class World {
       this.#noteBefore(change)
       const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
-      if (gone !== undefined) this.#options.onGone(gone)
-      if ('put' in change && change.put.kind === 'compute') this.#options.onCompute(change.put, this)
+      if (gone !== undefined) this.#announceGone(gone)
+      if ('put' in change) this.#announce(change.put)
     }
+  }
+
+  #announce(record: WorldRecord): void {
+    for (const watcher of this.#watchers) {
+      if (record.kind === 'compute') watcher.compute?.(record)
+      if (record.kind === 'branch') watcher.branch?.(record)
+      if (record.kind === 'project') watcher.project?.(record)
+    }
+  }
+
+  #announceGone(compute: ComputeRecord): void {
+    for (const watcher of this.#watchers) watcher.computeGone?.(compute)
   }
 
   #noteBefore(change: WorldChange): void {
@@ -255,4 +274,12 @@ export class World {
         : change.put.projectId
     this.#history.note(this.clock.now(), kind, id, this.tables.projects.get(projectId ?? ''))
   }
+}
+
+/** The operation that holds the lock, in words. */
+const runningIn = ({ unfinished, operationById }: ProjectTables): string => {
+  const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
+  if (running === undefined) return 'an operation is running'
+  const { id, action, computeId, branchId, status } = running
+  return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
 }

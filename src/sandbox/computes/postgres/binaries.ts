@@ -9,6 +9,8 @@ import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 export interface Binaries {
   readonly postgres: string
   readonly initdb: string
+  /** Absent where it did not come with them. */
+  readonly pgDump?: string
   /** Such as 17. */
   readonly major: number
   /** Such as `17.10`. */
@@ -21,7 +23,7 @@ export interface Binaries {
 
 /** The package's version is the one that the tests run with. */
 const PACKAGE_VERSION = '17.10.0-beta.17'
-const OLDEST_MAJOR = 15
+const OLDEST_MAJOR = 14
 const LINKS_FILE = 'pg-symlinks.json'
 
 const run = promisify(execFile)
@@ -33,29 +35,31 @@ export const packageName = (): string => {
 }
 
 /**
+ * One of each major version that is there.
+ *
  * @param folder what the user named: it must hold `postgres` and `initdb`.
  * @param scratch a folder for links to the package's libraries, which its own install script may not have made.
- * @param places where to look where none was named.
- * @returns `undefined` where there are none and none were named.
+ * @param places where to look where none was named; of two of one version the first counts.
  * @throws {EspalierError} `E_POSTGRES` where those named cannot be run.
  */
 export const findBinaries = async (
   folder: string | undefined,
   scratch: string,
   places: readonly string[] = knownPlaces(),
-): Promise<Binaries | undefined> => {
+): Promise<readonly Binaries[]> => {
   if (folder !== undefined) {
     const found = await probe(folder, scratch)
-    if (typeof found === 'object') return found
+    if (typeof found === 'object') return [found]
     throw new EspalierError('E_POSTGRES', `There is no usable Postgres in ${folder}: ${found}.`, {
       hint: `It must hold postgres and initdb of version ${OLDEST_MAJOR} or newer.`,
     })
   }
+  const byMajor = new Map<number, Binaries>()
   for (const place of places) {
     const found = await probe(place, scratch)
-    if (typeof found === 'object') return found
+    if (typeof found === 'object' && !byMajor.has(found.major)) byMajor.set(found.major, found)
   }
-  return undefined
+  return [...byMajor.values()]
 }
 
 /** What a person can do where none was found. */
@@ -98,7 +102,16 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
     const version = /\(PostgreSQL\) (\d+\S*)/.exec(stdout)?.[1] ?? ''
     const major = Number.parseInt(version, 10)
     if (!(major >= OLDEST_MAJOR)) return `its version is ${version || 'unknown'}`
-    return { postgres, initdb, major, version, env, folders: isPackage ? [native, scratch] : [folder] }
+    const pgDump = executable(folder, 'pg_dump')
+    return {
+      postgres,
+      initdb,
+      ...(existsSync(pgDump) ? { pgDump } : {}),
+      major,
+      version,
+      env,
+      folders: isPackage ? [native, scratch] : [folder],
+    }
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
   }

@@ -4,29 +4,43 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { EspalierError, withoutSecrets } from '../../../model/index.ts'
+import type { ComputeSpec, RestoreWork } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
+import { provisioning, safeguards } from './catalog.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
 import { SUPERVISOR, withSession } from './session.ts'
 
-export const DATABASE = 'sandbox'
-export const ROLE = 'sandbox'
+/** What a branch's data needs to be made. */
+export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
 /** What belongs to a running server and not to its data. */
 const OF_THE_PROCESS = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
+
+/** Names the restore that data is the result of. */
+const RESTORED = 'espalier-restored'
+
+/** Renamed in version 15 (its release notes). */
+const backupCalls = (major: number): { readonly begin: string; readonly end: string } =>
+  major < 15
+    ? {
+        begin: `SELECT pg_start_backup('espalier', true, false)`,
+        end: 'SELECT labelfile FROM pg_stop_backup(false, false)',
+      }
+    : { begin: `SELECT pg_backup_start('espalier', true)`, end: 'SELECT labelfile FROM pg_backup_stop(false)' }
 
 const run = promisify(execFile)
 
 export class DataFolders {
   readonly #root: string
-  readonly #binaries: Binaries
+  readonly #versions: ReadonlyMap<number, Binaries>
   readonly #runAs: RunAs
   readonly #password: string
-  #template: Promise<string> | undefined
+  readonly #templates = new Map<number, Promise<string>>()
 
-  constructor(root: string, binaries: Binaries, as: RunAs, password: string) {
+  constructor(root: string, versions: ReadonlyMap<number, Binaries>, as: RunAs, password: string) {
     this.#root = root
-    this.#binaries = binaries
+    this.#versions = versions
     this.#runAs = as
     this.#password = password
     for (const name of ['branches', 'replicas']) {
@@ -47,17 +61,64 @@ export class DataFolders {
     return existsSync(this.branch(id))
   }
 
-  /** A branch without data of its own yet starts from the template. */
-  async ensureBranch(id: string): Promise<string> {
-    const folder = this.branch(id)
-    if (!existsSync(folder)) await this.#copyAtRest(await this.template(), folder)
+  /** The programs that can open a branch's data. @throws {Error} where this machine has none of that version. */
+  binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
+    return this.binariesFor(this.branch(branchId), pgVersion)
+  }
+
+  /** The same for any folder of data; `usual` where it holds none yet. */
+  binariesFor(folder: string, usual: number): Binaries {
+    const major = versionIn(folder) ?? usual
+    const binaries = this.#versions.get(major)
+    if (binaries !== undefined) return binaries
+    throw new Error(`Postgres ${major} is not installed here, and the data in ${folder} needs it`)
+  }
+
+  /** A branch without data of its own yet starts from the template, with its roles and databases. */
+  async ensureBranch(spec: BranchSpec): Promise<string> {
+    const folder = this.branch(spec.branchId)
+    if (existsSync(folder)) return folder
+    const binaries = this.binariesOf(spec)
+    const making = `${folder}.new`
+    await copyAtRest(await this.template(binaries.major), making)
+    await this.#runAlone(binaries, making, provisioning(spec.catalog, spec.isLogical))
+    renameSync(making, folder)
     return folder
   }
 
   /** A copy of a branch as it is now; of a running one by an online backup. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
-    if (server === undefined) await this.#copyAtRest(await this.ensureBranch(from), to)
-    else await this.#backUp(this.branch(from), server, to)
+    if (server !== undefined) return this.#backUp(this.branch(from), server, to)
+    const making = `${to}.new`
+    await copyAtRest(this.branch(from), making)
+    this.remove(to)
+    renameSync(making, to)
+  }
+
+  /**
+   * A branch gets a copy of another one's data, or none where that has none; what it had becomes the branch
+   * `preserveAs`, where that is named. May be done again after it was cut off at any point.
+   */
+  async restoreBranch(
+    branchId: string,
+    { id, from, preserveAs }: RestoreWork,
+    server: PostgresServer | undefined,
+  ): Promise<void> {
+    const folder = this.branch(branchId)
+    if (restoreOf(folder) === id) return
+    const fresh = `${folder}.restored`
+    this.remove(fresh)
+    if (this.hasBranch(from)) {
+      await this.copyBranch(from, server, fresh)
+      writeFileSync(join(fresh, RESTORED), id)
+    }
+    if (preserveAs === undefined || this.hasBranch(preserveAs)) this.remove(folder)
+    else if (existsSync(folder)) renameSync(folder, this.branch(preserveAs))
+    if (existsSync(fresh)) renameSync(fresh, folder)
+  }
+
+  replicasOf(branchId: string): readonly string[] {
+    return readdirSync(join(this.#root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
   }
 
   /** Whether a replica's folder is a copy of this branch. */
@@ -79,41 +140,34 @@ export class DataFolders {
   }
 
   /**
-   * Data as `initdb` makes it, with a role and a database for clients. Made once.
+   * Data as `initdb` makes it, with what keeps clients inside the database. Made once for each major version.
    *
    * @throws {EspalierError} `E_POSTGRES` where it fails.
    */
-  template(): Promise<string> {
-    this.#template ??= this.#makeTemplate()
-    return this.#template
+  template(major: number): Promise<string> {
+    const known = this.#templates.get(major) ?? this.#makeTemplate(major)
+    this.#templates.set(major, known)
+    return known
   }
 
-  async #makeTemplate(): Promise<string> {
-    const folder = join(this.#root, 'template')
+  async #makeTemplate(major: number): Promise<string> {
+    const folder = join(this.#root, `template-${major}`)
     if (existsSync(folder)) return folder
+    const binaries = this.#versions.get(major)
+    if (binaries === undefined) throw new Error(`Postgres ${major} is not installed here`)
     const making = `${folder}.new`
-    const secret = join(this.#root, 'supervisor')
+    const secret = join(this.#root, `supervisor-${major}`)
     this.remove(making)
     writeFileSync(secret, this.#password, { mode: 0o600 })
     this.#runAs.own(secret)
     mkdirSync(making, { mode: 0o700 })
     this.#runAs.own(making)
     try {
-      await this.#run(this.#binaries.initdb, [
+      await this.#run(binaries, binaries.initdb, [
         ...['-D', making, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
         ...['--no-sync', '--wal-segsize=1', '--encoding=UTF8', '--locale=C', '--no-instructions'],
       ])
-      const quoted = `'${this.#password}'`
-      await this.#run(
-        this.#binaries.postgres,
-        ['--single', '-D', making, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres'],
-        [
-          `CREATE ROLE ${ROLE} LOGIN CREATEDB CREATEROLE PASSWORD ${quoted}`,
-          `GRANT pg_monitor, pg_signal_backend TO ${ROLE}`,
-          `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
-          '',
-        ].join('\n'),
-      )
+      await this.#runAlone(binaries, making, safeguards(major))
     } catch (cause) {
       throw new EspalierError('E_POSTGRES', 'Postgres cannot make a database.', {
         hint: cause instanceof Error ? cause.message.trim() : String(cause),
@@ -126,12 +180,18 @@ export class DataFolders {
     return folder
   }
 
-  async #run(program: string, args: readonly string[], input = ''): Promise<void> {
+  /** In the single-user mode: nobody else can be connected. */
+  #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
+    const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
+    return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))
+  }
+
+  async #run(binaries: Binaries, program: string, args: readonly string[], input = ''): Promise<void> {
     const [command, all] = this.#runAs.command(program, args)
     const child = spawn(command, all, {
       ...this.#runAs.ids,
       cwd: '/',
-      env: { PATH: process.env.PATH, ...this.#binaries.env },
+      env: { PATH: process.env.PATH, ...binaries.env },
       stdio: ['pipe', 'ignore', 'pipe'],
     })
     let said = ''
@@ -144,15 +204,6 @@ export class DataFolders {
     if (code !== 0) throw new Error(said)
   }
 
-  async #copyAtRest(from: string, to: string): Promise<void> {
-    const making = `${to}.new`
-    this.remove(making)
-    await run('cp', ['-a', from, making], { env: withoutSecrets(process.env) })
-    for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(making, name), { force: true })
-    this.remove(to)
-    renameSync(making, to)
-  }
-
   /** An online backup: the log comes last, since it must hold the backup's end (PostgreSQL documentation, 25.3.4). */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
     const making = `${to}.new`
@@ -160,15 +211,16 @@ export class DataFolders {
     mkdirSync(making, { mode: 0o700 })
     this.#runAs.own(making)
     await withSession(server, this.#password, async (query) => {
-      await query(`SELECT pg_backup_start('espalier', true)`)
+      const { begin, end } = backupCalls(versionIn(from) ?? 0)
+      await query(begin)
       const parts = readdirSync(from).filter((name) => !OF_THE_PROCESS.has(name))
       await copyLive(
         parts.map((name) => join(from, name)),
         making,
       )
-      const [end] = await query('SELECT labelfile FROM pg_backup_stop(false)')
+      const [stopped] = await query(end)
       await copyLive([join(from, 'pg_wal')], making)
-      writeFileSync(join(making, 'backup_label'), String(end?.labelfile))
+      writeFileSync(join(making, 'backup_label'), String(stopped?.labelfile))
       this.#runAs.own(join(making, 'backup_label'))
     })
     mkdirSync(join(making, 'pg_stat_tmp'), { mode: 0o700 })
@@ -176,6 +228,30 @@ export class DataFolders {
     this.remove(to)
     renameSync(making, to)
   }
+}
+
+/** Of which restore a folder's data is the result. */
+const restoreOf = (folder: string): string | undefined => {
+  try {
+    return readFileSync(join(folder, RESTORED), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a folder's data; `undefined` where there is none. */
+export const versionIn = (folder: string): number | undefined => {
+  try {
+    return Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const copyAtRest = async (from: string, to: string): Promise<void> => {
+  rmSync(to, { recursive: true, force: true })
+  await run('cp', ['-a', from, to], { env: withoutSecrets(process.env) })
+  for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(to, name), { force: true })
 }
 
 /** A file may go while its folder is being copied; the log makes up for it. */

@@ -1,11 +1,13 @@
 /** Where the Postgres servers of one sandbox live, and who they run as. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
+import { versionIn } from './data.ts'
 import { endLeftOver } from './left-over.ts'
 import { type RunAs, runAs } from './run-as.ts'
+import { SUPERVISOR } from './session.ts'
 import { makeDataFolder, makeSocketFolder } from './temporary.ts'
 import { startWatchdog, type Watchdog } from './watchdog.ts'
 
@@ -18,11 +20,14 @@ export interface HomeOptions {
 
 export interface Home {
   readonly root: string
-  readonly binaries: Binaries
+  /** By major version. */
+  readonly versions: ReadonlyMap<number, Binaries>
   readonly runAs: RunAs
   readonly watchdog: Watchdog
-  /** Of the role that clients use and of the superuser. */
+  /** Of the superuser, which no client is told. */
   readonly password: string
+  /** The same, as libpq reads it. */
+  readonly passFile: string
   readonly hbaFile: string
   /** The last port of each compute. */
   readonly ports: ReadonlyMap<string, number>
@@ -34,8 +39,11 @@ export interface Home {
   close(): Promise<void>
 }
 
-/** Every session needs the password, also over the socket, where the machine's other users could knock as well. */
-const HBA = 'local all all scram-sha-256\nlocal replication all scram-sha-256\n'
+/**
+ * Every session needs its role's password, also over the socket, where the machine's other users could knock as well.
+ * Whole clusters are copied by the superuser only.
+ */
+const HBA = `local all all scram-sha-256\nlocal replication ${SUPERVISOR} scram-sha-256\n`
 
 export const openHome = async (options: HomeOptions): Promise<Home> => {
   if (process.platform === 'win32') {
@@ -51,20 +59,21 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
   try {
     const root = options.folder === undefined ? keep(makeDataFolder()) : resolve(options.folder)
     mkdirSync(root, { recursive: true, mode: 0o755 })
-    const binaries = await findBinaries(options.bin, root)
-    if (binaries === undefined) {
+    const found = await findBinaries(options.bin, root)
+    if (found.length === 0) {
       throw new EspalierError('E_POSTGRES', 'No Postgres was found for the computes.', { hint: howToInstall() })
     }
-    checkVersion(root, binaries)
+    const versions = new Map(found.map((binaries) => [binaries.major, binaries]))
+    checkVersions(root, versions)
     await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
     const as = await runAs(
       root,
-      binaries.folders.filter((folder) => folder !== root),
+      found.flatMap(({ folders }) => folders).filter((folder) => folder !== root),
     )
     for (const folder of [...temporary, root]) as.own(folder)
     const sockets = keep(makeSocketFolder())
     as.own(sockets)
-    return await furnish({ root, sockets, temporary, binaries, as })
+    return await furnish({ root, sockets, temporary, versions, as })
   } catch (error) {
     for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
     throw error
@@ -72,27 +81,28 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
 }
 
 /** Data of one major version cannot be opened by another. */
-const checkVersion = (root: string, binaries: Binaries): void => {
-  const file = join(root, 'template', 'PG_VERSION')
-  if (!existsSync(file)) return
-  const kept = readFileSync(file, 'utf8').trim()
-  if (Number(kept) === binaries.major) return
-  throw new EspalierError(
-    'E_POSTGRES_VERSION',
-    `The data in ${root} is of Postgres ${kept}; the programs found are of ${binaries.version}.`,
-    { hint: `Name Postgres ${kept} with --pg-bin, or delete ${root} to start with empty databases.` },
-  )
+const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): void => {
+  const branches = join(root, 'branches')
+  for (const name of existsSync(branches) ? readdirSync(branches) : []) {
+    const kept = versionIn(join(branches, name))
+    if (kept === undefined || versions.has(kept)) continue
+    throw new EspalierError(
+      'E_POSTGRES_VERSION',
+      `The data in ${root} is of Postgres ${kept}; the programs found are of ${[...versions.keys()].join(', ')}.`,
+      { hint: `Name Postgres ${kept} with --pg-bin, or delete ${root} to start with empty databases.` },
+    )
+  }
 }
 
 interface Parts {
   readonly root: string
   readonly sockets: string
   readonly temporary: readonly string[]
-  readonly binaries: Binaries
+  readonly versions: ReadonlyMap<number, Binaries>
   readonly as: RunAs
 }
 
-const furnish = async ({ root, sockets, temporary, binaries, as }: Parts): Promise<Home> => {
+const furnish = async ({ root, sockets, temporary, versions, as }: Parts): Promise<Home> => {
   const write = (name: string, text: string): string => {
     const path = join(root, name)
     writeFileSync(path, text, { mode: 0o600 })
@@ -106,12 +116,15 @@ const furnish = async ({ root, sockets, temporary, binaries, as }: Parts): Promi
   if (!existsSync(passwordFile)) write('password', randomBytes(18).toString('base64url'))
   const ports = readPorts(join(root, 'ports.json'))
   const socketFolders = new Map<string, string>()
+  const password = readFileSync(passwordFile, 'utf8')
   return {
     root,
-    binaries,
+    versions,
     runAs: as,
     watchdog,
-    password: readFileSync(passwordFile, 'utf8'),
+    password,
+    // A setting with the password in it could be read by clients.
+    passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
     hbaFile: write('pg_hba.conf', HBA),
     ports,
     keepPort: (computeId, port) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ComputeSpec } from '../computes.ts'
+import type { BranchCatalog, ComputeSpec } from '../computes.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
 import { SOCKET_PORT } from './settings.ts'
@@ -28,7 +28,7 @@ export interface PoolerOptions {
   readonly folder: string
   readonly server: PostgresServer
   readonly spec: ComputeSpec
-  readonly users: Readonly<Record<string, string>>
+  readonly users: BranchCatalog['roles']
 }
 
 /** Clients of the service's pooler, and its share of the compute's connections (docs of the service, limits). */
@@ -45,10 +45,12 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
     options.runAs.own(path)
     return path
   }
+  // A doubled quote is a quote in this file.
+  const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`
   const users = file(
     'users.txt',
-    Object.entries(options.users)
-      .map(([name, password]) => `"${name}" "${password}"\n`)
+    options.users
+      .flatMap(({ name, password }) => (password === undefined ? [] : [`${quoted(name)} ${quoted(password)}\n`]))
       .join(''),
   )
   const configuration = file(

@@ -1,23 +1,33 @@
 /** Computes that are Postgres: a process for each that runs, a data folder for each branch, a proxy before them. */
+import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import {
   type Activity,
+  type BranchSource,
   type ComputeAddress,
   type ComputeSpec,
   type Computes,
   type ConnectionInfo,
   ConnectionRefusal,
+  type FoundCatalog,
   type Gate,
+  type Login,
+  type RestoreWork,
+  usualVersion,
 } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
 import { type ConnectionProxy, startProxy } from '../proxy/proxy.ts'
 import type { Wanted } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
-import { DATABASE, DataFolders, ROLE } from './data.ts'
+import { change, readCatalog } from './catalog.ts'
+import { DataFolders } from './data.ts'
 import { type Home, type HomeOptions, openHome } from './home.ts'
-import { findPgBouncer, type Pooler, startPooler } from './pooler.ts'
+import { findPgBouncer } from './pooler.ts'
+import { Poolers } from './poolers.ts'
+import { dumpSchema } from './schema.ts'
+import { dropRows } from './schema-only.ts'
 import { serveCompute, writeConfiguration } from './serve-compute.ts'
 import type { PostgresServer } from './server.ts'
 import { SUPERVISOR, withSession } from './session.ts'
@@ -27,6 +37,8 @@ export interface PostgresOptions extends HomeOptions {
   readonly gate: Gate
   /** Port that all computes share; 0 takes a free one. */
   readonly port: number
+  /** Whether another free port will do where `port` is taken. */
+  readonly anyPort: boolean
   readonly log: (line: string) => void
 }
 
@@ -37,6 +49,7 @@ interface Running {
 
 const NOT_RUNNING = '57P03'
 const POOLER_MISSING = '08004'
+const INVALID_LOGIN = '28000'
 
 const ACTIVITY = `
   SELECT count(*) FILTER (WHERE state IN ('active', 'fastpath function call')) > 0 AS busy,
@@ -44,15 +57,17 @@ const ACTIVITY = `
   FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
 
+const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanlogin'
+
 /** @throws {EspalierError} `E_POSTGRES`, `E_POSTGRES_ROOT` or `E_POSTGRES_VERSION` where Postgres cannot run here. */
 export const postgresComputes = async (options: PostgresOptions): Promise<PostgresComputes> => {
   const home = await openHome(options)
   try {
-    const data = new DataFolders(home.root, home.binaries, home.runAs, home.password)
+    const data = new DataFolders(home.root, home.versions, home.runAs, home.password)
     const computes = new PostgresComputes(options, home, data)
     await computes.listen()
     // Made while nobody waits for it; whoever needs it first hears why it could not be.
-    void data.template().catch(() => undefined)
+    void data.template(usualVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {
     await home.close()
@@ -72,7 +87,7 @@ class PostgresComputes implements Computes {
   /** By branch: who uses its data folder. */
   readonly #branches = new Queues()
   readonly #running = new Map<string, Running>()
-  readonly #poolers = new Map<string, Promise<Pooler>>()
+  readonly #poolers: Poolers
   readonly #held = new Map<string, pg.Client>()
   #proxy: ConnectionProxy | undefined
   #closing = false
@@ -81,6 +96,7 @@ class PostgresComputes implements Computes {
     this.#options = options
     this.#home = home
     this.#data = data
+    this.#poolers = new Poolers(home)
   }
 
   async listen(): Promise<void> {
@@ -90,21 +106,52 @@ class PostgresComputes implements Computes {
         certificate: () => selfSigned(['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test'], Date.now()),
         isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
+        refusedRole: SUPERVISOR,
+        secretOf: ({ computeId }, role) => this.#secretOf(computeId, role),
       },
-      this.#options.port,
+      this.#options,
     )
   }
 
   get description(): string {
-    return `Postgres ${this.#home.binaries.version}, all on port ${this.#proxy?.sharedPort}`
+    const all = [...this.#home.versions.values()].map(({ version }) => version)
+    return `Postgres ${all.join(', ')}, all on port ${this.#proxy?.sharedPort}`
   }
 
-  addBranch(id: string, parentId: string | undefined): Promise<void> {
-    return this.#branches.run(parentId ?? id, async () => {
-      // Nothing was written to a parent without data: both start from the template.
-      if (parentId === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(parentId)) return
-      await this.#data.copyBranch(parentId, this.#primaryOf(parentId), this.#data.branch(id))
+  get versions(): readonly number[] {
+    return [...this.#home.versions.keys()].sort((a, b) => a - b)
+  }
+
+  addBranch(id: string, source: BranchSource | undefined): Promise<void> {
+    return this.#branches.run(source?.branchId ?? id, async () => {
+      // A source without data has nothing but its roles and databases, and the branch's record has them too.
+      if (source === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(source.branchId)) return
+      const folder = this.#data.branch(id)
+      const server = this.#primaryOf(source.branchId)
+      if (!source.isSchemaOnly) return this.#data.copyBranch(source.branchId, server, folder)
+      // The branch is there only once its rows are not.
+      const copy = `${folder}.copy`
+      await this.#data.copyBranch(source.branchId, server, copy)
+      await dropRows(id, copy, this.#data.binariesFor(copy, 0), { ...this.#options, home: this.#home })
+      renameSync(copy, folder)
     })
+  }
+
+  async restoreBranch(id: string, work: RestoreWork): Promise<void> {
+    const { from } = work
+    const own = [...this.#running].filter(([, { spec }]) => spec.branchId === id)
+    await Promise.all(own.map(([computeId]) => this.stop(computeId)))
+    const restore = async (): Promise<void> => {
+      // A client may have woken it since.
+      for (const [computeId, { spec }] of this.#running) {
+        if (spec.branchId === id && spec.type === 'read_write') await this.#end(computeId)
+      }
+      await this.#data.restoreBranch(id, work, this.#primaryOf(from))
+    }
+    await this.#branches.run(id, () => (from === id ? restore() : this.#branches.run(from, restore)))
+    await Promise.all(
+      this.#data.replicasOf(id).map((replica) => this.#work.run(replica, () => this.#forgetData(replica))),
+    )
   }
 
   removeBranch(id: string): Promise<void> {
@@ -134,17 +181,17 @@ class PostgresComputes implements Computes {
     return this.#work.run(spec.id, async () => {
       const running = this.#running.get(spec.id)
       if (running === undefined) return
-      writeConfiguration(spec, this.#home, this.#options.log)
+      writeConfiguration(spec, { ...this.#options, home: this.#home, binaries: this.#data.binariesOf(spec) })
       running.server.reload()
       this.#running.set(spec.id, { ...running, spec })
+      await this.#changeCatalog(spec, running.server)
     })
   }
 
   forget(id: string): Promise<void> {
     return this.#work.run(id, async () => {
       this.#proxy?.shut(id)
-      await this.#halt(id)
-      this.#data.remove(this.#data.replica(id))
+      await this.#forgetData(id)
     })
   }
 
@@ -160,8 +207,20 @@ class PostgresComputes implements Computes {
     })
   }
 
-  async connect(id: string): Promise<ConnectionInfo> {
-    const address = await this.address(id)
+  readCatalog(branchId: string): Promise<FoundCatalog> | undefined {
+    const server = this.#primaryOf(branchId)
+    return server === undefined ? undefined : readCatalog(server, this.#home.password)
+  }
+
+  async dumpSchema(id: string, login: Login): Promise<string> {
+    const { port } = await this.address(id)
+    const spec = await this.#options.gate.reach(id)
+    return dumpSchema(this.#home.versions, this.#data.binariesOf(spec).major, { port, ...login })
+  }
+
+  async connect(id: string, login: Login | undefined): Promise<ConnectionInfo> {
+    if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
+    const address = { ...(await this.address(id)), ...login }
     const before = new Set(this.connections().map((connection) => connection.id))
     const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })
     client.on('error', () => undefined)
@@ -188,14 +247,7 @@ class PostgresComputes implements Computes {
     if (this.#proxy === undefined) throw new Error('the proxy does not run')
     const port = await this.#proxy.open(id, this.#home.ports.get(id))
     this.#home.keepPort(id, port)
-    return {
-      host: '127.0.0.1',
-      port,
-      sharedPort: this.#proxy.sharedPort,
-      user: ROLE,
-      password: this.#home.password,
-      database: DATABASE,
-    }
+    return { host: '127.0.0.1', port, sharedPort: this.#proxy.sharedPort }
   }
 
   async close(): Promise<void> {
@@ -227,18 +279,14 @@ class PostgresComputes implements Computes {
     const running = this.#running.get(computeId)
     if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
     if (pgBouncer === undefined) return running.server.socketPath
-    const pooler =
-      this.#poolers.get(computeId) ??
-      startPooler({
-        program: pgBouncer,
-        runAs: this.#home.runAs,
-        watchdog: this.#home.watchdog,
-        folder: this.#home.socketFolder(`pooler ${computeId}`),
-        ...running,
-        users: { [ROLE]: this.#home.password },
-      })
-    this.#poolers.set(computeId, pooler)
-    return (await pooler).socketPath
+    return this.#poolers.reach(pgBouncer, running)
+  }
+
+  async #secretOf(computeId: string, role: string): Promise<string | undefined> {
+    const running = this.#running.get(computeId)
+    if (running === undefined) return undefined
+    const [found] = await withSession(running.server, this.#home.password, (query) => query(SECRET, [role]))
+    return typeof found?.rolpassword === 'string' ? found.rolpassword : undefined
   }
 
   #primaryOf(branchId: string): PostgresServer | undefined {
@@ -252,20 +300,33 @@ class PostgresComputes implements Computes {
     if (this.#closing) return
     const server =
       spec.type === 'read_write'
-        ? await this.#branches.run(spec.branchId, async () =>
-            this.#serve(spec, await this.#data.ensureBranch(spec.branchId)),
-          )
+        ? await this.#branches.run(spec.branchId, async () => this.#serve(spec, await this.#data.ensureBranch(spec)))
         : await this.#launchReplica(spec)
+    if (spec.type === 'read_write')
+      await this.#changeCatalog(spec, server).catch((error: unknown) => this.#giveUp(server, error))
     this.#running.set(spec.id, { server, spec })
     void server.ended.then(() => this.#hasEnded(spec.id, server))
+  }
+
+  /** What was asked of the branch's roles and databases; a pooler learns of new passwords by being started again. */
+  async #changeCatalog({ id, changes, isLogical }: ComputeSpec, server: PostgresServer): Promise<void> {
+    await change(server, this.#home.password, changes, isLogical)
+    if (changes.length > 0) await this.#poolers.stop(id)
+  }
+
+  /** A server that is not as asked must not stay behind: it would hold the data of the next one. */
+  async #giveUp(server: PostgresServer, error: unknown): Promise<never> {
+    await server.stop()
+    throw error
   }
 
   async #launchReplica(spec: ComputeSpec): Promise<PostgresServer> {
     const folder = this.#data.replica(spec.id)
     if (!this.#data.isReplicaOf(spec.id, spec.branchId)) {
-      await this.#branches.run(spec.branchId, () =>
-        this.#data.copyBranch(spec.branchId, this.#primaryOf(spec.branchId), folder),
-      )
+      await this.#branches.run(spec.branchId, async () => {
+        await this.#data.ensureBranch(spec)
+        await this.#data.copyBranch(spec.branchId, this.#primaryOf(spec.branchId), folder)
+      })
       this.#data.markReplica(spec.id, spec.branchId)
     }
     return this.#serve(spec, folder)
@@ -274,6 +335,7 @@ class PostgresComputes implements Computes {
   async #serve(spec: ComputeSpec, data: string): Promise<PostgresServer> {
     const server = await serveCompute(spec, data, {
       home: this.#home,
+      binaries: this.#data.binariesOf(spec),
       log: this.#options.log,
       onLostTrack: () => this.#copyAgain(spec),
     })
@@ -284,25 +346,38 @@ class PostgresComputes implements Computes {
   #copyAgain(spec: ComputeSpec): void {
     if (this.#running.get(spec.id)?.spec.branchId !== spec.branchId) return
     const copied = this.#work.run(spec.id, async () => {
-      await this.#halt(spec.id)
-      this.#data.remove(this.#data.replica(spec.id))
+      await this.#forgetData(spec.id)
       await this.#launch(spec)
     })
     this.#logFailure(spec.id, copied)
   }
 
+  /** Of a replica, whose data is a copy. */
+  async #forgetData(id: string): Promise<void> {
+    await this.#halt(id)
+    this.#data.remove(this.#data.replica(id))
+  }
+
   async #halt(id: string): Promise<void> {
+    const spec = this.#running.get(id)?.spec
+    if (spec?.type === 'read_write') await this.#branches.run(spec.branchId, () => this.#end(id))
+    else await this.#end(id)
+  }
+
+  async #end(id: string): Promise<void> {
     const running = this.#running.get(id)
     if (running === undefined) return
+    const { server, spec } = running
+    if (spec.type === 'read_write') await this.#tellCatalog(spec, server)
     this.#running.delete(id)
-    const pooler = this.#poolers.get(id)
-    this.#poolers.delete(id)
-    const stop = async (): Promise<void> => {
-      await running.server.stop()
-      await (await pooler?.catch(() => undefined))?.stop()
-    }
-    if (running.spec.type === 'read_write') await this.#branches.run(running.spec.branchId, stop)
-    else await stop()
+    await server.stop()
+    await this.#poolers.stop(id)
+  }
+
+  /** Nobody can ask a server that has stopped; one that cannot answer stops all the same. */
+  async #tellCatalog({ branchId }: ComputeSpec, server: PostgresServer): Promise<void> {
+    const found = await readCatalog(server, this.#home.password).catch(() => undefined)
+    if (found !== undefined) this.#options.gate.found(branchId, found)
   }
 
   /** A server that ended though nobody stopped it runs again, as the service keeps its computes running. */

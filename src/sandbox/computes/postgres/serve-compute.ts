@@ -1,5 +1,6 @@
 /** From what a compute must be to a server that runs: its configuration, its start, and what it says of its data. */
 import type { ComputeSpec } from '../computes.ts'
+import type { Binaries } from './binaries.ts'
 import type { Home } from './home.ts'
 import { type PostgresServer, startServer } from './server.ts'
 import { SUPERVISOR } from './session.ts'
@@ -7,6 +8,7 @@ import { availableLibraries, configurationOf, SOCKET_PORT } from './settings.ts'
 
 export interface ServeOptions {
   readonly home: Home
+  readonly binaries: Binaries
   readonly log: (line: string) => void
   /** A standby can no longer follow its primary: it needs a new copy. */
   readonly onLostTrack: () => void
@@ -30,13 +32,14 @@ export const serveCompute = async (
   options: ServeOptions,
   atLeast: AtLeast = {},
 ): Promise<PostgresServer> => {
-  const { home, log, onLostTrack } = options
+  const { home, binaries, log, onLostTrack } = options
   let tooLow: AtLeast = {}
   try {
     return await startServer({
       ...home,
+      binaries,
       data,
-      configuration: writeConfiguration(spec, home, log, atLeast),
+      configuration: writeConfiguration(spec, options, atLeast),
       socketFolder: socketFolderOf(spec, home),
       onLine: (line) => {
         if (!line.includes(' LOG: ')) log(`postgres  ${spec.id}  ${line}`)
@@ -55,15 +58,14 @@ export const serveCompute = async (
 /** Returns the file. */
 export const writeConfiguration = (
   spec: ComputeSpec,
-  home: Home,
-  log: (line: string) => void,
+  { home, binaries, log }: Pick<ServeOptions, 'home' | 'binaries' | 'log'>,
   atLeast: AtLeast = {},
 ): string => {
-  const { there, missing } = availableLibraries(spec.libraries, home.binaries.postgres)
+  const { there, missing } = availableLibraries(spec.libraries, binaries.postgres)
   for (const name of missing) log(`postgres  ${spec.id}  left out, not installed here: library ${name}`)
   const primary = [
     `host=${home.socketFolder(spec.branchId)}`,
-    `port=${SOCKET_PORT} user=${SUPERVISOR} password=${home.password}`,
+    `port=${SOCKET_PORT} user=${SUPERVISOR} passfile=${home.passFile}`,
   ].join(' ')
   const text = configurationOf(
     { ...spec, libraries: there },

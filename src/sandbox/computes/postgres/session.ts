@@ -1,29 +1,34 @@
-/** SQL of the sandbox's own, as the superuser. */
+/** SQL of the sandbox's own, as the superuser. Clients never learn its password, and the proxy refuses its name. */
 import pg from 'pg'
 import type { PostgresServer } from './server.ts'
 import { SOCKET_PORT } from './settings.ts'
 
 export const SUPERVISOR = 'supervisor'
 
+export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
+
 /** Runs `use` with a session that ends after it. */
 export const withSession = async <T>(
   server: PostgresServer,
   password: string,
-  use: (query: (sql: string) => Promise<readonly Record<string, unknown>[]>) => Promise<T>,
+  use: (query: Query) => Promise<T>,
+  database = 'postgres',
 ): Promise<T> => {
   const client = new pg.Client({
     host: server.socketFolder,
     port: SOCKET_PORT,
     user: SUPERVISOR,
     password,
-    database: 'postgres',
+    database,
     application_name: 'espalier sandbox',
+    // Nothing that a client made stands in the way of a name.
+    options: '-c search_path=pg_catalog,pg_temp',
   })
   // A server that stops ends the session; the query that waits on it says so.
   client.on('error', () => undefined)
   await client.connect()
   try {
-    return await use(async (sql) => (await client.query(sql)).rows)
+    return await use(async (sql, values = []) => (await client.query(sql, [...values])).rows)
   } finally {
     await client.end().catch(() => undefined)
   }

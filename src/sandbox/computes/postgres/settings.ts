@@ -47,7 +47,8 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
     // A power failure is no concern of a sandbox.
     ['fsync', 'off'],
     ['full_page_writes', 'off'],
-    ['wal_level', 'replica'],
+    ['wal_level', spec.isLogical ? 'logical' : 'replica'],
+    ['password_encryption', 'scram-sha-256'],
     ['max_wal_senders', '10'],
     ['wal_keep_size', '128MB'],
     ['max_wal_size', '64MB'],

@@ -1,10 +1,12 @@
 /** Where clients connect: a port for each compute, and one for all. Wakes what sleeps, and passes bytes on. */
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../model/index.ts'
 import { ConnectionRefusal, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
+import { bindChannel, type Passed } from './bind-channel.ts'
 import type { Certificate } from './certificate.ts'
 import { asFullDisk, errorResponse, keyOf, processOf, ServerMessages } from './messages.ts'
 import {
@@ -24,6 +26,10 @@ export interface ProxyOptions {
   /** Whether a server's process was stopped just now since its compute's temporary disk was full. */
   readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
+  /** Which is the sandbox's own. */
+  readonly refusedRole: string
+  /** How a role proves itself, as `pg_authid` of a compute's server has it. */
+  readonly secretOf: (wanted: Wanted, role: string) => Promise<string | undefined>
 }
 
 export interface ConnectionProxy {
@@ -40,20 +46,28 @@ const LOOPBACK = '127.0.0.1'
 const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
+const INVALID_AUTHORIZATION = '28000'
 
-/**
- * @param sharedPort 0 takes a free one.
- * @throws {EspalierError} `E_SANDBOX_PORT` where it is taken.
- */
-export const startProxy = async (options: ProxyOptions, sharedPort: number): Promise<ConnectionProxy> => {
+/** The port that all computes share; 0 is a free one. */
+interface SharedPort {
+  readonly port: number
+  /** Whether another free one will do where it is taken. */
+  readonly anyPort: boolean
+}
+
+/** @throws {EspalierError} `E_SANDBOX_PORT` where the port is taken. */
+export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort): Promise<ConnectionProxy> => {
   const servers = new Map<string, Promise<Server>>()
   const clients = new Set<Socket>()
   /** Sockets of servers by the key that a cancel request names. */
   const cancelKeys = new Map<string, string>()
-  let context: SecureContext | undefined
+  let tls: { readonly context: SecureContext; readonly certificate: Buffer } | undefined
   const secure = (socket: Socket): TLSSocket => {
-    context ??= createSecureContext(options.certificate())
-    return new TLSSocket(socket, { isServer: true, secureContext: context })
+    if (tls === undefined) {
+      const { key, cert } = options.certificate()
+      tls = { context: createSecureContext({ key, cert }), certificate: new X509Certificate(cert).raw }
+    }
+    return new TLSSocket(socket, { isServer: true, secureContext: tls.context })
   }
 
   const serve = (socket: Socket, own: string | undefined): void => {
@@ -88,6 +102,7 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
       if (message.kind === 'cancel') return cancel(socket, message.key, message.bytes)
       if (message.kind !== 'startup') throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid startup packet')
       const { startup, endpoint } = takeEndpoint(message)
+      checkRole(startup, options.refusedRole)
       const wanted = own === undefined ? wantedOf(endpoint ?? serverName(socket)) : wantedOf(own)
       await pass(socket, wanted, startup, rest)
     } catch (error) {
@@ -116,9 +131,33 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
     })
     client.once('close', () => server.destroy())
     server.write(encodeStartup(startup))
-    if (rest.length > 0) server.write(rest)
-    server.pipe(messages).pipe(client)
+    const { toClient, toServer } = await logIn(client, server, wanted, startup, rest)
+    if (toServer.length > 0) server.write(toServer)
+    messages.pipe(client)
+    if (toClient.length > 0) messages.write(toClient)
+    server.pipe(messages)
     client.pipe(server)
+  }
+
+  /** Under TLS a client may bind its login to it. What goes through the pooler is the pooler's login. */
+  const logIn = async (
+    client: Socket,
+    server: Socket,
+    wanted: Wanted,
+    { parameters }: Startup,
+    rest: Buffer,
+  ): Promise<Passed> => {
+    if (!(client instanceof TLSSocket) || tls === undefined || wanted.pooled) {
+      return { toClient: Buffer.alloc(0), toServer: rest }
+    }
+    try {
+      const secretOf = (role: string) => options.secretOf(wanted, role)
+      const user = parameters.get('user') ?? ''
+      return await bindChannel({ client, server, user, certificate: tls.certificate, secretOf }, rest)
+    } catch (error) {
+      server.destroy()
+      throw error
+    }
   }
 
   /** A compute may stop between being reached and being dialled; then it is reached once more. */
@@ -152,8 +191,9 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
     return server
   }
 
-  const shared = await listen(sharedPort, undefined).catch((cause: unknown) => {
-    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${sharedPort}.`, {
+  const shared = await listen(port, undefined).catch((cause: unknown) => {
+    if (anyPort) return listen(0, undefined)
+    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${port}.`, {
       hint: 'Another program may use it: choose another with --pg-port, or 0 for a free one.',
       cause,
     })
@@ -178,6 +218,11 @@ export const startProxy = async (options: ProxyOptions, sharedPort: number): Pro
       await Promise.all(closed)
     },
   }
+}
+
+const checkRole = ({ parameters }: Startup, refused: string): void => {
+  if (parameters.get('user') !== refused) return
+  throw new ConnectionRefusal(INVALID_AUTHORIZATION, `role "${refused}" is not permitted to log in`)
 }
 
 const portOf = (server: Server): number => {

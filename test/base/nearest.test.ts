@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../src/cli/suggest.ts'
+import { nearest } from '../../src/base/index.ts'
 
 const FLAGS = ['detailed-exitcode', 'format', 'out', 'api-key-file', 'base-url']
 

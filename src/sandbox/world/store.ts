@@ -1,5 +1,5 @@
 /** Where the world is kept. What `append` returned from survives the death of the process. */
-import type { WorldChange } from '../world/records.ts'
+import type { WorldChange } from './records.ts'
 
 export interface Store {
   /** All of these, or none. Nothing is acknowledged before this returned. */

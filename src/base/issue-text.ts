@@ -1,0 +1,65 @@
+/** What zod found wrong, in words for a person. */
+import type { z } from 'zod'
+
+type Issue = z.core.$ZodIssue
+
+/** Kinds of value as a person writes them. */
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: '`true` or `false`',
+  array: 'a list',
+  object: 'a mapping of names to values',
+  record: 'a mapping of names to values',
+}
+
+/** How its own messages begin. */
+const OF_ZOD = /^(Invalid|Too|Unrecognized) /
+
+/** A message that the schema wrote itself is left as it is. */
+export const issueText = (issue: Issue): string => {
+  if (!OF_ZOD.test(issue.message)) return issue.message
+  switch (issue.code) {
+    case 'invalid_type':
+      return expected(issue.expected, issue.message)
+    case 'unrecognized_keys':
+      return `unknown key${issue.keys.length > 1 ? 's' : ''} ${issue.keys.map((key) => `\`${key}\``).join(', ')}`
+    case 'too_small':
+      return `must ${bound(issue.origin, issue.minimum, 'at least', issue.inclusive === false)}`
+    case 'too_big':
+      return `must ${bound(issue.origin, issue.maximum, 'at most', issue.inclusive === false)}`
+    case 'invalid_value':
+      return oneOf(issue.values.map(String))
+    case 'invalid_format':
+      return issue.format === 'regex'
+        ? `must match ${issue.pattern ?? 'its pattern'}`
+        : `must be a valid ${issue.format}`
+    case 'invalid_union':
+      return union(issue.message)
+    default:
+      return issue.message
+  }
+}
+
+const oneOf = (values: readonly string[]): string =>
+  `must be ${values.map((value) => `\`${value}\``).join(', ')}`.replace(/, ([^,]*)$/, ' or $1')
+
+/** Of a discriminated union zod lists the values only in its message. */
+const union = (message: string): string => {
+  if (message === 'Invalid input') return 'is not one of the allowed forms'
+  const values = /Expected (.+)$/.exec(message)?.[1]?.match(/(?<=')[^']+(?=')/g)
+  return values == null ? message : oneOf(values.filter((value) => value.trim() !== '|'))
+}
+
+const expected = (kind: string, message: string): string => {
+  if (message.endsWith('received undefined')) return 'is required'
+  return `must be ${KINDS[kind] ?? kind}`
+}
+
+const bound = (origin: string, limit: number | bigint, words: string, isStrict: boolean): string => {
+  const how = isStrict ? (words === 'at least' ? 'more than' : 'less than') : words
+  if (origin === 'string') return `have ${how} ${limit} character${limit === 1 ? '' : 's'}`
+  if (origin === 'array') return `have ${how} ${limit} item${limit === 1 ? '' : 's'}`
+  return `be ${how} ${limit}`
+}

@@ -1,0 +1,164 @@
+/** The roles and databases of a server: made, changed and read, as the superuser. */
+import { createHash, createHmac, pbkdf2Sync, timingSafeEqual } from 'node:crypto'
+import pg from 'pg'
+import type { BranchCatalog, CatalogChange, FoundCatalog } from '../computes.ts'
+import type { PostgresServer } from './server.ts'
+import { type Query, SUPERVISOR, withSession } from './session.ts'
+
+const { escapeIdentifier: name, escapeLiteral: text } = pg
+
+/** What every role of the API may do, by membership; itself it cannot log in. */
+export const SUPERUSER_LIKE = 'neon_superuser'
+
+/** Membership in these leads to a shell, or to any file (PostgreSQL documentation, 22.5). */
+const WAYS_OUT = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']
+
+/**
+ * Statements that make a new cluster safe to hand out, each on a line of its own for the single-user mode. Up to
+ * version 15 a role that may make roles can grant any other but a superuser's, so those that lead out of the database
+ * are taken out of the catalog: what is not there cannot be granted. Superusers do without.
+ */
+export const safeguards = (major: number): readonly string[] => {
+  const grantable = major >= 16 ? ' WITH ADMIN OPTION' : ''
+  return [
+    `DELETE FROM pg_catalog.pg_auth_members WHERE roleid IN (${oids}) OR member IN (${oids})`,
+    `DELETE FROM pg_catalog.pg_authid WHERE oid IN (${oids})`,
+    `CREATE ROLE ${SUPERUSER_LIKE} NOLOGIN CREATEDB CREATEROLE BYPASSRLS`,
+    `GRANT pg_read_all_data, pg_write_all_data, pg_monitor, pg_signal_backend TO ${SUPERUSER_LIKE}${grantable}`,
+  ]
+}
+const oids = `SELECT oid FROM pg_catalog.pg_authid WHERE rolname IN (${WAYS_OUT.map((role) => `'${role}'`).join(', ')})`
+
+/** Statements that make a catalog in a cluster that has none, for the single-user mode as well. */
+export const provisioning = ({ roles, databases }: BranchCatalog, mayReplicate: boolean): readonly string[] => [
+  ...roles.flatMap((role) => putRole('CREATE', role, mayReplicate)),
+  ...databases.map(createDatabase),
+]
+
+/** In order; each may be carried out again. */
+export const change = async (
+  server: PostgresServer,
+  password: string,
+  changes: readonly CatalogChange[],
+  mayReplicate: boolean,
+): Promise<void> => {
+  if (changes.length === 0) return
+  await withSession(server, password, async (query) => {
+    for (const one of changes) await carryOut(one, query, { server, password, mayReplicate })
+  })
+}
+
+interface Surroundings {
+  readonly server: PostgresServer
+  readonly password: string
+  readonly mayReplicate: boolean
+}
+
+const carryOut = async (one: CatalogChange, query: Query, around: Surroundings): Promise<void> => {
+  switch (one.kind) {
+    case 'put-role': {
+      const verb = (await hasRole(query, one.role.name)) ? 'ALTER' : 'CREATE'
+      for (const statement of putRole(verb, one.role, around.mayReplicate)) await query(statement)
+      return
+    }
+    case 'drop-role':
+      if (await hasRole(query, one.name)) await dropRole(one.name, query, around)
+      return
+    case 'put-database': {
+      const verb = (await hasDatabase(query, one.name)) ? `ALTER DATABASE ${name(one.name)} OWNER TO` : undefined
+      await query(verb === undefined ? createDatabase(one) : `${verb} ${name(one.owner)}`)
+      return
+    }
+    case 'rename-database':
+      if (!(await hasDatabase(query, one.name))) return
+      await dropSessions(query, one.name)
+      await query(`ALTER DATABASE ${name(one.name)} RENAME TO ${name(one.to)}`)
+      return
+    case 'drop-database':
+      await query(`DROP DATABASE IF EXISTS ${name(one.name)} WITH (FORCE)`)
+  }
+}
+
+const putRole = (
+  verb: 'CREATE' | 'ALTER',
+  role: BranchCatalog['roles'][number],
+  mayReplicate: boolean,
+): readonly string[] => {
+  const attributes = [
+    role.canLogin ? 'LOGIN CREATEDB CREATEROLE BYPASSRLS' : 'NOLOGIN',
+    mayReplicate && role.canLogin ? 'REPLICATION' : 'NOREPLICATION',
+    ...(role.password === undefined ? [] : [`PASSWORD ${text(role.password)}`]),
+  ]
+  return [
+    `${verb} ROLE ${name(role.name)} ${attributes.join(' ')}`,
+    ...(role.canLogin ? [`GRANT ${SUPERUSER_LIKE} TO ${name(role.name)}`] : []),
+  ]
+}
+
+const createDatabase = ({ name: database, owner }: { readonly name: string; readonly owner: string }): string =>
+  `CREATE DATABASE ${name(database)} OWNER ${name(owner)}`
+
+/** What it owns goes to the owner of the database that it is in; what it was granted is taken back. */
+const dropRole = async (role: string, query: Query, { server, password }: Surroundings): Promise<void> => {
+  await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [role])
+  const databases = await query(`
+    SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datallowconn AND NOT datistemplate`)
+  for (const { datname, owner } of databases) {
+    await withSession(
+      server,
+      password,
+      async (inside) => {
+        await inside(`REASSIGN OWNED BY ${name(role)} TO ${name(String(owner))}`)
+        await inside(`DROP OWNED BY ${name(role)}`)
+      },
+      String(datname),
+    )
+  }
+  await query(`DROP ROLE ${name(role)}`)
+}
+
+const dropSessions = (query: Query, database: string) =>
+  query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()', [
+    database,
+  ])
+
+const hasRole = async (query: Query, role: string): Promise<boolean> =>
+  (await query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])).length > 0
+
+const hasDatabase = async (query: Query, database: string): Promise<boolean> =>
+  (await query('SELECT 1 FROM pg_database WHERE datname = $1', [database])).length > 0
+
+/** Those that clients made or were given; Postgres' own and the sandbox's are left out. */
+export const readCatalog = (server: PostgresServer, password: string): Promise<FoundCatalog> =>
+  withSession(server, password, async (query) => {
+    const roles = await query(
+      `SELECT rolname, rolcanlogin, rolpassword FROM pg_authid
+       WHERE rolname !~ '^pg_' AND rolname NOT IN ($1, $2) ORDER BY oid`,
+      [SUPERVISOR, SUPERUSER_LIKE],
+    )
+    const databases = await query(
+      `SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database
+       WHERE NOT datistemplate AND datname <> 'postgres' ORDER BY oid`,
+    )
+    return {
+      roles: roles.map(({ rolname, rolcanlogin, rolpassword }) => ({
+        name: String(rolname),
+        canLogin: rolcanlogin === true,
+        hasPassword: (given) => typeof rolpassword === 'string' && isSecretOf(rolpassword, given),
+      })),
+      databases: databases.map(({ datname, owner }) => ({ name: String(datname), owner: String(owner) })),
+    }
+  })
+
+const SCRAM = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/
+
+/** Whether Postgres' stored secret (its documentation, 51.8) was made from this password. */
+const isSecretOf = (secret: string, password: string): boolean => {
+  const [, rounds, salt, stored] = SCRAM.exec(secret) ?? []
+  if (rounds === undefined || salt === undefined || stored === undefined) return false
+  const salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), Number(rounds), 32, 'sha256')
+  const key = createHmac('sha256', salted).update('Client Key').digest()
+  const made = createHash('sha256').update(key).digest()
+  const kept = Buffer.from(stored, 'base64')
+  return made.length === kept.length && timingSafeEqual(made, kept)
+}

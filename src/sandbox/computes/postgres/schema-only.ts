@@ -1,0 +1,84 @@
+/** Makes a copy of a branch one of its schema only. Not by dump and restore: those programs are often not there. */
+import type { ComputeSpec } from '../computes.ts'
+import type { Binaries } from './binaries.ts'
+
+import type { Home } from './home.ts'
+import { serveCompute } from './serve-compute.ts'
+import { withSession } from './session.ts'
+
+/** Enough for the sandbox's own sessions. */
+const CONNECTIONS = 20
+
+/**
+ * Whatever `pg_dump --schema-only` leaves out. Rows of an extension's own tables belong to the extension. It runs as the
+ * superuser, so no code of a client's may run in it: names are looked up in the catalog only, triggers do not fire, not
+ * even those that always would, and a foreign table is never reached.
+ */
+const DROP_ROWS = `
+DO $$
+DECLARE
+  name text;
+  list text;
+BEGIN
+  SET LOCAL search_path = pg_catalog, pg_temp;
+  SET LOCAL session_replication_role = replica;
+  CREATE TEMPORARY TABLE own ON COMMIT DROP AS
+    SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relkind AS kind, c.oid
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+      AND c.oid NOT IN (SELECT objid FROM pg_depend WHERE classid = 'pg_class'::regclass AND deptype = 'e');
+  CREATE TEMPORARY TABLE always ON COMMIT DROP AS
+    SELECT own.name, quote_ident(tgname) AS trigger
+    FROM pg_trigger JOIN pg_temp.own ON own.oid = tgrelid WHERE tgenabled = 'A' AND tgtype & 32 <> 0;
+  FOR name IN SELECT always.name || ' DISABLE TRIGGER ' || trigger FROM pg_temp.always LOOP
+    EXECUTE 'ALTER TABLE ' || name;
+  END LOOP;
+  SELECT string_agg('ONLY ' || own.name, ', ') INTO list FROM pg_temp.own WHERE kind = 'r';
+  IF list IS NOT NULL THEN EXECUTE 'TRUNCATE ' || list || ' CASCADE'; END IF;
+  FOR name IN SELECT always.name || ' ENABLE ALWAYS TRIGGER ' || trigger FROM pg_temp.always LOOP
+    EXECUTE 'ALTER TABLE ' || name;
+  END LOOP;
+  FOR name IN SELECT own.name FROM pg_temp.own WHERE kind = 'S' LOOP
+    EXECUTE 'ALTER SEQUENCE ' || name || ' RESTART';
+  END LOOP;
+  FOR name IN SELECT own.name FROM pg_temp.own WHERE kind = 'm' LOOP
+    EXECUTE 'REFRESH MATERIALIZED VIEW ' || name || ' WITH NO DATA';
+  END LOOP;
+  PERFORM lo_unlink(oid) FROM pg_largeobject_metadata;
+  -- They hold samples of what the columns held.
+  DELETE FROM pg_statistic WHERE starelid >= 16384;
+  DELETE FROM pg_statistic_ext_data;
+END $$`
+
+const DATABASES = `SELECT datname FROM pg_database WHERE datallowconn`
+
+/** @param data the folder of the copy, which nothing else uses. */
+export const dropRows = async (
+  branchId: string,
+  data: string,
+  binaries: Binaries,
+  { home, log }: { readonly home: Home; readonly log: (line: string) => void },
+): Promise<void> => {
+  const spec: ComputeSpec = {
+    id: branchId,
+    branchId,
+    type: 'read_write',
+    maxConnections: CONNECTIONS,
+    tempDiskBytes: 0,
+    settings: {},
+    libraries: [],
+    pgVersion: binaries.major,
+    isLogical: false,
+    catalog: { roles: [], databases: [] },
+    changes: [],
+  }
+  const server = await serveCompute(spec, data, { home, binaries, log, onLostTrack: () => undefined })
+  try {
+    const databases = await withSession(server, home.password, (query) => query(DATABASES))
+    for (const { datname } of databases) {
+      await withSession(server, home.password, (query) => query(DROP_ROWS), String(datname))
+    }
+  } finally {
+    await server.stop()
+  }
+}

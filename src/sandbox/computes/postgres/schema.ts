@@ -1,0 +1,36 @@
+/** A database's schema as SQL, by `pg_dump`, which must not be older than the server. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { ConnectionRefusal, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
+import type { Binaries } from './binaries.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
+
+/**
+ * As the role that owns the database: what runs in there may do no more than that role.
+ *
+ * @throws {ConnectionRefusal} `0A000` where no `pg_dump` of that version or a newer one is there.
+ */
+export const dumpSchema = async (
+  versions: ReadonlyMap<number, Binaries>,
+  major: number,
+  { port, user, password, database }: Login & { readonly port: number },
+): Promise<string> => {
+  const usable = [...versions.values()].filter(({ pgDump, major: own }) => pgDump !== undefined && own >= major)
+  const [best] = usable.sort((a, b) => a.major - b.major)
+  if (best?.pgDump === undefined) {
+    throw new ConnectionRefusal(
+      FEATURE_NOT_SUPPORTED,
+      `the schema needs pg_dump ${major} or newer, which is not installed here: install Postgres' client programs`,
+    )
+  }
+  const target = ['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database]
+  const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only', ...target], {
+    env: { PATH: process.env.PATH, ...best.env, PGPASSWORD: password, LC_ALL: 'C' },
+    maxBuffer: MAX_BYTES,
+  })
+  return withoutKeys(stdout)
+}
+
+/** Newer releases print a random key in `\\restrict` lines, which are for psql alone. */
+const withoutKeys = (sql: string): string => sql.replaceAll(/^\\(un)?restrict .*\n/gm, '')

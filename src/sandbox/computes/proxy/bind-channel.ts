@@ -1,0 +1,138 @@
+/**
+ * Lets clients bind their login to the proxy's certificate (`channel_binding=require`, which the service's own clients
+ * ask for). The server behind cannot offer that, since TLS ends here; so the client logs in here, by the secret that the
+ * server keeps, and with what it proved the proxy logs in there.
+ */
+import type { Socket } from 'node:net'
+import { ConnectionRefusal } from '../computes.ts'
+import { BINDING, parseSecret, ScramClient, ScramServer } from './scram.ts'
+
+const AUTHENTICATION = 'R'.charCodeAt(0)
+const PASSWORD = 'p'.charCodeAt(0)
+const [SASL, SASL_CONTINUE, SASL_FINAL] = [10, 11, 12]
+const PLAIN = 'SCRAM-SHA-256'
+const BOUND = 'SCRAM-SHA-256-PLUS'
+const HEADER_BYTES = 5
+/** No message of a login is longer. */
+const MAX_BYTES = 65_536
+const INVALID_PASSWORD = '28P01'
+const PROTOCOL_VIOLATION = '08P01'
+
+export interface Login {
+  readonly client: Socket
+  readonly server: Socket
+  readonly user: string
+  /** Of the proxy, as DER. */
+  readonly certificate: Buffer
+  /** As `pg_authid` has it; `undefined` where the role has none. */
+  readonly secretOf: (user: string) => Promise<string | undefined>
+}
+
+/** What was read and is to be passed on before all that follows. */
+export interface Passed {
+  readonly toClient: Buffer
+  readonly toServer: Buffer
+}
+
+/**
+ * From the server's first answer on: offers the binding, and carries the login out where the client chooses it. Where it
+ * does not, or the server asks for something else, nothing was done but to read.
+ *
+ * @param early what the client sent already.
+ * @throws {ConnectionRefusal} where the login fails.
+ */
+export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> => {
+  const [client, server] = [new Messages(login.client, early), new Messages(login.server)]
+  const asked = await server.next()
+  if (!isSasl(asked)) return { toClient: Buffer.concat([asked, server.rest()]), toServer: client.rest() }
+  login.client.write(authentication(SASL, `${BOUND}\0${PLAIN}\0\0`))
+  const chosen = await client.next()
+  const mechanism = chosen.toString('latin1', HEADER_BYTES, chosen.indexOf(0, HEADER_BYTES))
+  if (mechanism !== BOUND) return { toClient: server.rest(), toServer: Buffer.concat([chosen, client.rest()]) }
+  // After the mechanism's name and its zero, four bytes tell the length of what follows.
+  const first = chosen.toString('utf8', HEADER_BYTES + mechanism.length + 5)
+  const secret = parseSecret((await login.secretOf(login.user)) ?? '')
+  if (!first.startsWith(BINDING) || secret === undefined) throw wrongPassword(login.user)
+  const here = new ScramServer(secret, first.slice(BINDING.length), login.certificate)
+  login.client.write(authentication(SASL_CONTINUE, here.first))
+  const accepted = here.accept((await client.next()).toString('utf8', HEADER_BYTES))
+  if (accepted === undefined) throw wrongPassword(login.user)
+  await logIn(server, login.server, accepted.clientKey)
+  login.client.write(authentication(SASL_FINAL, accepted.final))
+  return { toClient: server.rest(), toServer: client.rest() }
+}
+
+const logIn = async (messages: Messages, server: Socket, clientKey: Buffer): Promise<void> => {
+  const there = new ScramClient()
+  const first = Buffer.from(there.first)
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(first.length)
+  server.write(message(PASSWORD, Buffer.concat([Buffer.from(`${PLAIN}\0`), length, first])))
+  const continued = await messages.next()
+  server.write(message(PASSWORD, Buffer.from(there.final(continued.toString('utf8', HEADER_BYTES + 4), clientKey))))
+  const final = await messages.next()
+  if (final[0] !== AUTHENTICATION || final.readInt32BE(HEADER_BYTES) !== SASL_FINAL) {
+    throw new ConnectionRefusal(INVALID_PASSWORD, 'password authentication failed')
+  }
+}
+
+const isSasl = (bytes: Buffer): boolean =>
+  bytes[0] === AUTHENTICATION && bytes.length > HEADER_BYTES + 4 && bytes.readInt32BE(HEADER_BYTES) === SASL
+
+const wrongPassword = (user: string): ConnectionRefusal =>
+  new ConnectionRefusal(INVALID_PASSWORD, `password authentication failed for user "${user}"`)
+
+const authentication = (kind: number, text: string): Buffer => {
+  const body = Buffer.alloc(4)
+  body.writeInt32BE(kind)
+  return message(AUTHENTICATION, Buffer.concat([body, Buffer.from(text)]))
+}
+
+const message = (type: number, body: Buffer): Buffer => {
+  const head = Buffer.alloc(HEADER_BYTES)
+  head.writeUInt8(type, 0)
+  head.writeInt32BE(4 + body.length, 1)
+  return Buffer.concat([head, body])
+}
+
+/** What a side sends, a message at a time. Nothing is read beyond what is asked for, but what came along is kept. */
+class Messages {
+  readonly #socket: Socket
+  #held: Buffer
+
+  constructor(socket: Socket, held: Buffer = Buffer.alloc(0)) {
+    this.#socket = socket
+    this.#held = held
+  }
+
+  /** @throws {ConnectionRefusal} where it is too long, {Error} where the socket closes first. */
+  next(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const finish = (act: () => void): void => {
+        this.#socket.off('data', take).off('close', gone)
+        this.#socket.pause()
+        act()
+      }
+      const gone = (): void => finish(() => reject(new Error('the connection was closed')))
+      const take = (chunk: Buffer): void => {
+        this.#held = Buffer.concat([this.#held, chunk])
+        if (this.#held.length < HEADER_BYTES) return
+        const length = 1 + this.#held.readInt32BE(1)
+        if (length < HEADER_BYTES || length > MAX_BYTES) {
+          finish(() => reject(new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid message length')))
+        } else if (this.#held.length >= length) {
+          const whole = this.#held.subarray(0, length)
+          this.#held = this.#held.subarray(length)
+          finish(() => resolve(whole))
+        }
+      }
+      this.#socket.on('data', take).once('close', gone)
+      take(Buffer.alloc(0))
+      if (this.#socket.listenerCount('data') > 0) this.#socket.resume()
+    })
+  }
+
+  rest(): Buffer {
+    return this.#held
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * SCRAM-SHA-256 with a secret as Postgres keeps it (RFC 5802, RFC 7677; PostgreSQL documentation, 55.3). What a client
+ * proves to one side with the secret's keys can be proven on to the other.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`, the column `rolpassword` of `pg_authid`. */
+export interface ScramSecret {
+  readonly iterations: string
+  readonly salt: string
+  readonly storedKey: Buffer
+  readonly serverKey: Buffer
+}
+
+/** `undefined` where it is something else. */
+export const parseSecret = (text: string): ScramSecret | undefined => {
+  const [, iterations, salt, storedKey, serverKey] = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(text) ?? []
+  if (iterations === undefined || salt === undefined || storedKey === undefined || serverKey === undefined)
+    return undefined
+  return { iterations, salt, storedKey: Buffer.from(storedKey, 'base64'), serverKey: Buffer.from(serverKey, 'base64') }
+}
+
+const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, index) => byte ^ (b[index] ?? 0)))
+const fieldOf = (message: string, name: string): string =>
+  message
+    .split(',')
+    .find((field) => field.startsWith(`${name}=`))
+    ?.slice(2) ?? ''
+export const newNonce = (): string => randomBytes(18).toString('base64')
+
+/** How a client's first message begins where it binds itself to the server's certificate (RFC 5929). */
+export const BINDING = 'p=tls-server-end-point,,'
+
+/** The side of the server, towards a client that binds itself to the certificate. */
+export class ScramServer {
+  readonly first: string
+  readonly #clientFirst: string
+  readonly #secret: ScramSecret
+  readonly #binding: string
+
+  /**
+   * @param clientFirst without what `BINDING` is.
+   * @param certificate as DER.
+   */
+  constructor(secret: ScramSecret, clientFirst: string, certificate: Buffer) {
+    this.#secret = secret
+    this.#clientFirst = clientFirst
+    const digest = createHash('sha256').update(certificate).digest()
+    this.#binding = Buffer.concat([Buffer.from(BINDING), digest]).toString('base64')
+    this.first = `r=${fieldOf(clientFirst, 'r')}${newNonce()},s=${secret.salt},i=${secret.iterations}`
+  }
+
+  /** What the client proved itself with, and the answer to it; `undefined` where it proved nothing. */
+  accept(clientFinal: string): { readonly clientKey: Buffer; readonly final: string } | undefined {
+    const at = clientFinal.lastIndexOf(',p=')
+    const withoutProof = clientFinal.slice(0, at)
+    const isBound = fieldOf(withoutProof, 'c') === this.#binding
+    if (at < 0 || !isBound || fieldOf(withoutProof, 'r') !== fieldOf(this.first, 'r')) return undefined
+    const message = `${this.#clientFirst},${this.first},${withoutProof}`
+    const proof = Buffer.from(clientFinal.slice(at + 3), 'base64')
+    const { storedKey, serverKey } = this.#secret
+    const clientKey = xor(hmac(storedKey, message), proof)
+    const stored = createHash('sha256').update(clientKey).digest()
+    if (proof.length !== stored.length || !timingSafeEqual(stored, storedKey)) return undefined
+    return { clientKey, final: `v=${hmac(serverKey, message).toString('base64')}` }
+  }
+}
+
+/** The side of a client that has the key and not the password. */
+export class ScramClient {
+  /** Names no user: Postgres takes the one of the startup message. */
+  readonly #bare = `n=,r=${newNonce()}`
+
+  get first(): string {
+    return `n,,${this.#bare}`
+  }
+
+  final(serverFirst: string, clientKey: Buffer): string {
+    const withoutProof = `c=biws,r=${fieldOf(serverFirst, 'r')}`
+    const storedKey = createHash('sha256').update(clientKey).digest()
+    const proof = xor(clientKey, hmac(storedKey, `${this.#bare},${serverFirst},${withoutProof}`))
+    return `${withoutProof},p=${proof.toString('base64')}`
+  }
+}

@@ -1,0 +1,42 @@
+/** What of a request nobody here knows. It is ignored, as the service does; the log says so, once for each. */
+import type { Context, MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
+
+/** A client that makes names up does not fill the memory. */
+const MOST = 1_000
+
+/** @param log takes a line for each field the first time that a route ignores it. */
+export const watchIgnored = (log: (line: string) => void): MiddlewareHandler => {
+  const known = new Set<string>()
+  return async (context, next) => {
+    context.set('onIgnored', (fields: readonly string[]) => {
+      for (const field of fields) {
+        const line = `ignored  ${JSON.stringify(field.slice(0, 100))}  ${context.req.method} ${routePath(context, -1)}`
+        if (known.has(line) || known.size >= MOST) continue
+        known.add(line)
+        log(line)
+      }
+    })
+    await next()
+  }
+}
+
+export const reportIgnored = (context: Context, fields: readonly string[]): void => {
+  const report: ((fields: readonly string[]) => void) | undefined = context.get('onIgnored')
+  if (fields.length > 0) report?.(fields)
+}
+
+/** The fields of `given` that are not in `read`, which is what a schema made of it. */
+export const unreadFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
+  if (Array.isArray(given)) {
+    return Array.isArray(read) ? given.flatMap((item, index) => unreadFields(item, read[index], `${at}[]`)) : []
+  }
+  if (!isObject(given) || !isObject(read)) return []
+  return Object.entries(given).flatMap(([name, value]) => {
+    const path = at === '' ? name : `${at}.${name}`
+    return Object.hasOwn(read, name) ? unreadFields(value, read[name], path) : [path]
+  })
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

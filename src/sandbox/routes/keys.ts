@@ -1,0 +1,78 @@
+/** API keys of the user and of organizations. */
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import { createKey, type KeyOwner, listKeys, numberOf, revokeKey } from '../world/key-commands.ts'
+import type { KeyRecord } from '../world/records.ts'
+import type { World } from '../world/world.ts'
+import { presentOrganization } from './account.ts'
+import { readBody } from './body.ts'
+import { checkOrganization, checkUser, whoAsks } from './identity.ts'
+import type { KeyUse } from './key-use.ts'
+import { seconds } from './present.ts'
+
+const keyBody = z.object({ key_name: z.string().max(64) })
+const orgKeyBody = keyBody.extend({
+  project_id: z
+    .string()
+    .regex(/^[a-z0-9-]{1,60}$/)
+    .optional(),
+})
+/** The sandbox's only user makes them all. */
+const USER = '00000000-0000-4000-8000-000000000001'
+const CREATOR = { id: USER, name: 'Sandbox', image: '' }
+
+export const keyRoutes = (api: Hono, world: World, use: KeyUse): void => {
+  const present = (key: KeyRecord) => {
+    const usedAt = use.lastUse(key.id)
+    return {
+      ...shown(key),
+      last_used_at: usedAt === undefined ? null : seconds(usedAt),
+      last_used_from_addr: usedAt === undefined ? '' : '127.0.0.1',
+    }
+  }
+  const listed = (owner: KeyOwner) => listKeys(world, owner).map((key) => ({ ...present(key), created_by: CREATOR }))
+  const revoked = (owner: KeyOwner, key: string) => ({
+    ...present(revokeKey(world, owner, key)),
+    created_by: USER,
+    revoked: true,
+  })
+  const made = (context: Context, owner: KeyOwner, name: string, projectId: string | undefined): Response => {
+    const { key, record } = createKey(world, owner, name, projectId)
+    return context.json({ ...shown(record), created_by: USER, key })
+  }
+  const mine = (context: Context): KeyOwner => {
+    checkUser(whoAsks(context))
+    return { orgId: undefined }
+  }
+  const ofOrganization = (context: Context): KeyOwner & { orgId: string } => {
+    const orgId = context.req.param('org') ?? ''
+    checkOrganization(whoAsks(context), orgId, world)
+    return { orgId }
+  }
+
+  api.get('/api_keys', (context) => context.json(listed(mine(context))))
+  api.post('/api_keys', async (context) => {
+    const owner = mine(context)
+    const { key_name } = await readBody(context, keyBody)
+    return made(context, owner, key_name, undefined)
+  })
+  api.delete('/api_keys/:key', (context) => context.json(revoked(mine(context), context.req.param('key'))))
+  api.get('/organizations/:org', (context) => context.json(presentOrganization(ofOrganization(context).orgId)))
+  api.get('/organizations/:org/api_keys', (context) => context.json(listed(ofOrganization(context))))
+  api.post('/organizations/:org/api_keys', async (context) => {
+    const owner = ofOrganization(context)
+    const { key_name, project_id } = await readBody(context, orgKeyBody)
+    return made(context, owner, key_name, project_id)
+  })
+  api.delete('/organizations/:org/api_keys/:key', (context) =>
+    context.json(revoked(ofOrganization(context), context.req.param('key'))),
+  )
+}
+
+/** One of a seed was made with the world. */
+const shown = (key: KeyRecord) => ({
+  id: numberOf(key),
+  name: key.name ?? '',
+  created_at: seconds(key.createdAt ?? 0),
+  ...(key.projectId === undefined ? {} : { project_id: key.projectId }),
+})

@@ -1,0 +1,71 @@
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import type { Computes } from '../computes/computes.ts'
+import { findBranch } from '../world/branch-commands.ts'
+import { catalogOf } from '../world/catalog.ts'
+import { createRole, deleteRole, findRole, type RoleAnswer, resetPassword } from '../world/catalog-commands.ts'
+import { noteCatalog } from '../world/note-catalog.ts'
+import { sqlName } from '../world/project-request.ts'
+import { Refusal } from '../world/refusal.ts'
+import type { World } from '../world/world.ts'
+import { readBody } from './body.ts'
+import { presentOperation, presentRole } from './present.ts'
+
+const newRole = z.object({ role: z.object({ name: sqlName, no_login: z.boolean().optional() }) })
+
+/** What SQL did since the last look is taken up first. */
+export const refreshCatalog = async (world: World, computes: Computes, branchId: string): Promise<void> => {
+  const found = await computes.readCatalog(branchId)
+  if (found !== undefined) noteCatalog(world, branchId, found)
+}
+
+export const roleRoutes = (api: Hono, world: World, computes: Computes): void => {
+  const answer = (context: Context, { role, operations }: RoleAnswer, status: 200 | 201, isNew: boolean): Response =>
+    context.json(
+      {
+        role: presentRole(role, context.req.param('branch') ?? '', isNew),
+        operations: operations.map(presentOperation),
+      },
+      status,
+    )
+
+  const ROLES = '/projects/:project/branches/:branch/roles'
+  api.get(ROLES, async (context) => {
+    const { project, branch } = context.req.param()
+    findBranch(world, project, branch)
+    await refreshCatalog(world, computes, branch)
+    const { roles } = catalogOf(findBranch(world, project, branch))
+    return context.json({ roles: roles.map((role) => presentRole(role, branch)) })
+  })
+  api.post(ROLES, async (context) => {
+    const { role } = await readBody(context, newRole)
+    const at = context.req.param()
+    await refreshCatalog(world, computes, at.branch)
+    return answer(context, createRole(world, at, role.name, role.no_login !== true), 201, true)
+  })
+  api.get(`${ROLES}/:role`, async (context) => {
+    const { role, ...at } = context.req.param()
+    await refreshCatalog(world, computes, at.branch)
+    return context.json({ role: presentRole(findRole(world, at, role), at.branch) })
+  })
+  api.delete(`${ROLES}/:role`, async (context) => {
+    const { role, ...at } = context.req.param()
+    await refreshCatalog(world, computes, at.branch)
+    const deleted = deleteRole(world, at, role)
+    return deleted === undefined ? context.body(null, 204) : answer(context, deleted, 200, false)
+  })
+  api.get(`${ROLES}/:role/reveal_password`, async (context) => {
+    const { role, ...at } = context.req.param()
+    await refreshCatalog(world, computes, at.branch)
+    const { password } = findRole(world, at, role)
+    if (password === undefined) {
+      throw new Refusal(412, `the password of ${role} is not stored: reset it to get one that is`)
+    }
+    return context.json({ password })
+  })
+  api.post(`${ROLES}/:role/reset_password`, async (context) => {
+    const { role, ...at } = context.req.param()
+    await refreshCatalog(world, computes, at.branch)
+    return answer(context, resetPassword(world, at, role), 200, true)
+  })
+}

@@ -1,0 +1,89 @@
+/** A branch's schema as SQL, and what differs between two branches. */
+import { createTwoFilesPatch } from 'diff'
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import { type Computes, ConnectionRefusal, FEATURE_NOT_SUPPORTED, type Login } from '../computes/computes.ts'
+import { findBranch } from '../world/branch-commands.ts'
+import { catalogOf } from '../world/catalog.ts'
+import { findDatabase } from '../world/catalog-commands.ts'
+import type { BranchRecord } from '../world/records.ts'
+import { Refusal } from '../world/refusal.ts'
+import type { World } from '../world/world.ts'
+import { readQuery } from './query.ts'
+import { refreshCatalog } from './roles.ts'
+
+const NOT_HERE = 'NOT_SERVED_BY_SANDBOX'
+const past = z.undefined({ error: 'is not supported by the sandbox: it shows the schema as it is now' }).optional()
+
+const schemaQuery = z.object({
+  db_name: z.string(),
+  lsn: past,
+  timestamp: past,
+  format: z.literal('sql', { error: 'must be `sql`: the sandbox has no other format' }).optional(),
+})
+const compareQuery = z.object({
+  db_name: z.string(),
+  base_branch_id: z.string().optional(),
+  lsn: past,
+  timestamp: past,
+  base_lsn: past,
+  base_timestamp: past,
+})
+
+export const schemaRoutes = (api: Hono, world: World, computes: Computes): void => {
+  const dump = async (context: Context, branch: BranchRecord, database: string): Promise<string> => {
+    const { project } = context.req.param() as { readonly project: string }
+    await refreshCatalog(world, computes, branch.id)
+    const { owner } = findDatabase(world, { project, branch: branch.id }, database)
+    const login = loginOf(world.tables.branch(branch.id) ?? branch, owner, database)
+    const compute = [...world.project(project).computes.values()].find(
+      ({ branchId, type }) => branchId === branch.id && type === 'read_write',
+    )
+    if (compute === undefined) throw new Refusal(422, `the branch ${branch.name} has no read_write endpoint to ask`)
+    const text = await orRefused(computes.dumpSchema(compute.id, login))
+    if (text !== undefined) return text
+    throw new Refusal(501, 'the sandbox simulates this compute, so its databases have no schema', NOT_HERE)
+  }
+
+  api.get('/projects/:project/branches/:branch/schema', async (context) => {
+    const { db_name } = readQuery(context, schemaQuery)
+    const { project, branch } = context.req.param()
+    return context.json({ sql: await dump(context, findBranch(world, project, branch), db_name) })
+  })
+  api.get('/projects/:project/branches/:branch/compare_schema', async (context) => {
+    const { db_name, base_branch_id } = readQuery(context, compareQuery)
+    const { project, branch: id } = context.req.param()
+    const branch = findBranch(world, project, id)
+    const baseId = base_branch_id ?? branch.parentId
+    if (baseId === undefined) throw new Refusal(400, 'base_branch_id: is required for a branch without a parent')
+    const base = findBranch(world, project, baseId)
+    const before = await dump(context, base, db_name)
+    const after = await dump(context, branch, db_name)
+    return context.json({
+      diff: before === after ? '' : createTwoFilesPatch(db_name, db_name, before, after, base.name, branch.name),
+    })
+  })
+}
+
+const orRefused = async (dumping: Promise<string> | undefined): Promise<string | undefined> => {
+  try {
+    return await dumping
+  } catch (error) {
+    if (!(error instanceof ConnectionRefusal)) throw new Refusal(422, firstLine(error))
+    if (error.sqlState === FEATURE_NOT_SUPPORTED) throw new Refusal(501, error.message, NOT_HERE)
+    throw new Refusal(422, error.message, error.sqlState)
+  }
+}
+
+/** Of what pg_dump printed; the rest names the command, with nothing in it that helps. */
+const firstLine = (error: unknown): string => {
+  const printed = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)
+  return printed.split('\n')[0] ?? 'pg_dump failed'
+}
+
+/** The owner's, so that nothing in the database runs as somebody who may do more. */
+const loginOf = (branch: BranchRecord, owner: string, database: string): Login => {
+  const password = catalogOf(branch).roles.find(({ name }) => name === owner)?.password
+  if (password !== undefined) return { user: owner, password, database }
+  throw new Refusal(412, `the password of ${owner}, who owns ${database}, is not stored: reset it first`)
+}

@@ -1,0 +1,43 @@
+/** The end of a branch that its client set (docs of the service, "Branch expiration"). */
+import type { BranchRecord } from './records.ts'
+import { Refusal } from './refusal.ts'
+import type { ProjectTables } from './tables.ts'
+
+const LONGEST_DAYS = 30
+const DAY_MS = 86_400_000
+
+type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
+
+/**
+ * To the second, as the service keeps it.
+ *
+ * @throws {Refusal} 400 where it is not within the next 30 days.
+ */
+export const expiryAt = (text: string, now: number): Expiry => {
+  const time = Math.floor(Date.parse(text) / 1_000) * 1_000
+  if (!(time > now)) throw new Refusal(400, 'branch.expires_at: must be in the future')
+  if (time > now + LONGEST_DAYS * DAY_MS) {
+    throw new Refusal(400, `branch.expires_at: must be within the next ${LONGEST_DAYS} days`)
+  }
+  return expiry(time, Math.round((time - now) / 1_000))
+}
+
+/** A reset starts the time anew. */
+export const renewExpiry = ({ ttlSeconds }: BranchRecord, now: number): Expiry =>
+  ttlSeconds === undefined ? {} : expiry(now + ttlSeconds * 1_000, ttlSeconds)
+
+const expiry = (time: number, ttlSeconds: number): Expiry => ({
+  expiresAt: `${new Date(time).toISOString().slice(0, 19)}Z`,
+  ttlSeconds,
+})
+
+/** @throws {Refusal} 422 where a branch as it would be cannot have an end. */
+export const checkExpiry = (branch: BranchRecord, { branches }: Pick<ProjectTables, 'branches'>): void => {
+  if (branch.expiresAt === undefined) return
+  const refuse = (what: string): never => {
+    throw new Refusal(422, `${what} cannot expire: remove its expiration (expires_at: null) first`)
+  }
+  if (branch.isProtected) refuse('a protected branch')
+  if (branch.isDefault) refuse('the default branch')
+  if ([...branches.values()].some(({ parentId }) => parentId === branch.id)) refuse('a branch that has children')
+}

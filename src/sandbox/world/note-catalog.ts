@@ -1,0 +1,40 @@
+/** What SQL did to a branch's roles and databases, taken up into its record. */
+import { isDeepStrictEqual } from 'node:util'
+import type { FoundCatalog } from '../computes/computes.ts'
+import { type Catalog, catalogOf, type DatabaseRecord, newDatabaseId, type RoleRecord } from './catalog.ts'
+import type { World } from './world.ts'
+
+/** Of a branch with changes that Postgres has yet to carry out, the record knows better. */
+export const noteCatalog = (world: World, branchId: string, found: FoundCatalog): void => {
+  const branch = world.tables.branch(branchId)
+  // What a branch that is being restored had is not what it is about to have.
+  if (branch === undefined || branch.changes !== undefined || branch.state === 'resetting') return
+  const before = catalogOf(branch)
+  const after = merge(before, found, world.clock.now())
+  if (isDeepStrictEqual(before, after)) return
+  world.commit(branch.projectId, [{ ...branch, ...after }])
+}
+
+const merge = (before: Catalog, found: FoundCatalog, now: number): Catalog => {
+  const roles = found.roles.map((role): RoleRecord => {
+    const known = before.roles.find(({ name }) => name === role.name)
+    if (known === undefined) return { name: role.name, canLogin: role.canLogin, createdAt: now, updatedAt: now }
+    const isPassword = known.password === undefined || role.hasPassword(known.password)
+    if (isPassword && known.canLogin === role.canLogin) return known
+    const { password, ...rest } = known
+    const kept = isPassword && password !== undefined ? { password } : {}
+    return { ...rest, ...kept, canLogin: role.canLogin, updatedAt: now }
+  })
+  const databases = found.databases.map(({ name, owner }): DatabaseRecord => {
+    const known = before.databases.find((database) => database.name === name)
+    if (known?.owner === owner) return known
+    return { id: known?.id ?? newDatabaseId(), name, owner, createdAt: known?.createdAt ?? now, updatedAt: now }
+  })
+  // In the order of the record, so that the first of each stays the first.
+  return { roles: inOrder(roles, before.roles), databases: inOrder(databases, before.databases) }
+}
+
+const inOrder = <T extends { readonly name: string }>(items: readonly T[], like: readonly T[]): readonly T[] => {
+  const place = new Map(like.map(({ name }, index) => [name, index]))
+  return [...items].sort((a, b) => (place.get(a.name) ?? place.size) - (place.get(b.name) ?? place.size))
+}

@@ -1,0 +1,74 @@
+/** The folder in which running sandboxes are found: only its own entries are ever touched (findings H4). */
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { register, registered } from '../../src/cli/sandbox-registry.ts'
+
+const FOLDER = `espalier-sandboxes-${process.getuid?.() ?? 'user'}`
+const OWN = { pid: process.pid, port: 7788, controlUrl: 'http://127.0.0.1:7788/_sandbox', controlToken: 'token' }
+/** Of a process that has ended. */
+const DEAD = { ...OWN, pid: spawnSync('true').pid, port: 7789 }
+
+let scratch: string
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'espalier-registry-'))
+  vi.stubEnv('TMPDIR', scratch)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+test('a running sandbox is found, and one that ended is forgotten', () => {
+  const unregister = register(OWN)
+  register(DEAD)
+  expect(registered()).toEqual([OWN])
+  expect(readdirSync(join(scratch, FOLDER))).toEqual(['7788.json'])
+  unregister?.()
+  expect(registered()).toEqual([])
+})
+
+test('only this user can read the folder, also where it was open before', () => {
+  mkdirSync(join(scratch, FOLDER))
+  chmodSync(join(scratch, FOLDER), 0o755)
+  register(OWN)
+  expect(statSync(join(scratch, FOLDER)).mode & 0o777).toBe(0o700)
+  expect(statSync(join(scratch, FOLDER, '7788.json')).mode & 0o777).toBe(0o600)
+})
+
+test('a link in its place is not followed: nothing behind it is read, written or deleted', () => {
+  const victim = join(scratch, 'victim')
+  mkdirSync(victim)
+  writeFileSync(join(victim, 'id_rsa'), 'secret')
+  writeFileSync(join(victim, '7789.json'), JSON.stringify(DEAD))
+  symlinkSync(victim, join(scratch, FOLDER))
+  expect(registered()).toEqual([])
+  expect(register(OWN)).toBeUndefined()
+  expect(readdirSync(victim).sort()).toEqual(['7789.json', 'id_rsa'])
+})
+
+test('files that are not entries stay: other names, other content, links, folders', () => {
+  const folder = join(scratch, FOLDER)
+  mkdirSync(folder, { mode: 0o700 })
+  const kept = join(scratch, 'kept.json')
+  writeFileSync(kept, JSON.stringify(DEAD))
+  symlinkSync(kept, join(folder, '1.json'))
+  mkdirSync(join(folder, '2.json'))
+  writeFileSync(join(folder, '3.json'), '{"pid": 1}')
+  writeFileSync(join(folder, 'id_rsa'), 'secret')
+  expect(registered()).toEqual([])
+  expect(readdirSync(folder).sort()).toEqual(['1.json', '2.json', '3.json', 'id_rsa'])
+  expect(readFileSync(kept, 'utf8')).toBe(JSON.stringify(DEAD))
+})

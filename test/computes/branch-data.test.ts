@@ -1,0 +1,140 @@
+/** What becomes of real data when branches are restored, made of a schema only, and recovered with their project. */
+import { expect, test } from 'vitest'
+import { clientOf, withReal } from '../e2e/real-computes.ts'
+import { caller } from '../sandbox/open-sandbox.ts'
+
+const P = '/projects/quiet-river-12345678'
+const [MAIN, DEV] = ['br-calm-lake-a0000001', 'br-calm-lake-a0000002']
+const [PRIMARY, DEV_PRIMARY, DEV_REPLICA] = ['ep-calm-lake-a0000001', 'ep-calm-lake-a0000002', 'ep-calm-lake-a0000003']
+
+const open = async () => {
+  const sandbox = await withReal({
+    background: false,
+    seed: {
+      projects: [
+        {
+          id: 'quiet-river-12345678',
+          branches: [
+            { id: MAIN, name: 'main', default: true, computes: [{ id: PRIMARY, scaleToZero: 'never' }] },
+            {
+              id: DEV,
+              name: 'dev',
+              parent: 'main',
+              computes: [
+                { id: DEV_PRIMARY, scaleToZero: 'never' },
+                { id: DEV_REPLICA, type: 'read_only', scaleToZero: 'never' },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  })
+  const send = caller(sandbox)
+  /** What the project's lock refuses is sent again. */
+  const call: typeof send = async (...request) => {
+    for (;;) {
+      const answer = await send(...request)
+      if (answer.status !== 423) return answer
+    }
+  }
+  const run = async (computeId: string, ...statements: readonly string[]) => {
+    const client = await clientOf(sandbox, computeId)
+    let rows: readonly Record<string, unknown>[] = []
+    for (const sql of statements) rows = await client.query(sql)
+    await client.close()
+    return rows
+  }
+  return { sandbox, call, run }
+}
+const newPrimary = { type: 'read_write' }
+
+test('a restored branch has the data of its source, its backup what it had, and the hosts stay', async () => {
+  const { call, run, sandbox } = await open()
+  await run(PRIMARY, `CREATE TABLE origin AS SELECT 'main' AS name`)
+  await run(DEV_PRIMARY, `CREATE TABLE origin AS SELECT 'dev' AS name`)
+  const onReplica = async () => (await run(DEV_REPLICA, 'SELECT name FROM origin').catch(() => []))[0]?.name
+  await expect.poll(onReplica).toBe('dev')
+  const connected = await clientOf(sandbox, DEV_PRIMARY)
+
+  const restored = await call('POST', `${P}/branches/${DEV}/restore`, {
+    source_branch_id: MAIN,
+    preserve_under_name: 'dev_old',
+  })
+  expect(restored.status).toBe(200)
+  await connected.dropped
+  expect(connected.endedWith).toBe('57P01')
+  expect(await run(DEV_PRIMARY, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
+  await expect.poll(onReplica).toBe('main')
+
+  const { endpoint } = (
+    await call('POST', `${P}/endpoints`, { endpoint: { branch_id: restored.body.branch.parent_id, ...newPrimary } })
+  ).body
+  expect(await run(endpoint.id, 'SELECT name FROM origin')).toEqual([{ name: 'dev' }])
+
+  await run(PRIMARY, `UPDATE origin SET name = 'main again'`)
+  await call('POST', `${P}/branches/${DEV}/restore`, { source_branch_id: MAIN })
+  expect(await run(DEV_PRIMARY, 'SELECT name FROM origin')).toEqual([{ name: 'main again' }])
+  const { branches } = (await call('GET', `${P}/branches`)).body
+  expect(branches.map(({ name }: { name: string }) => name).sort()).toEqual(['dev', 'dev_old', 'main'])
+})
+
+test('a branch of the schema has every table and view and no row of them', async () => {
+  const { call, run } = await open()
+  await run(
+    PRIMARY,
+    'CREATE TABLE kind (id serial PRIMARY KEY, name text)',
+    'CREATE TABLE item (id int GENERATED ALWAYS AS IDENTITY, kind_id int REFERENCES kind)',
+    'CREATE TABLE part (n int) PARTITION BY RANGE (n)',
+    'CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (100)',
+    'CREATE SCHEMA "odd ""one"',
+    'CREATE TABLE "odd ""one"."T a" (secret text)',
+    'CREATE SEQUENCE counter START 5',
+    `INSERT INTO kind (name) SELECT 'secret-' || n FROM generate_series(1, 500) n`,
+    'INSERT INTO item (kind_id) SELECT id FROM kind',
+    'INSERT INTO part SELECT generate_series(1, 50)',
+    `INSERT INTO "odd ""one"."T a" VALUES ('hidden')`,
+    `SELECT nextval('counter'), nextval('counter')`,
+    'CREATE MATERIALIZED VIEW names AS SELECT name FROM kind',
+    `CREATE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no truncation'; END $$`,
+    'CREATE TRIGGER guard BEFORE TRUNCATE ON kind EXECUTE FUNCTION never()',
+    'CREATE TRIGGER "always %s" BEFORE TRUNCATE ON kind EXECUTE FUNCTION never()',
+    'ALTER TABLE kind ENABLE ALWAYS TRIGGER "always %s"',
+    `SELECT lo_from_bytea(0, 'secret')`,
+    'ANALYZE',
+  )
+  const made = await call('POST', `${P}/branches`, {
+    branch: { name: 'bare', parent_id: MAIN, init_source: 'schema-only' },
+    endpoints: [newPrimary],
+  })
+  const { id } = made.body.endpoints[0]
+  for (const table of ['kind', 'item', 'part', '"odd ""one"."T a"']) {
+    expect(await run(id, `SELECT count(*)::int AS n FROM ${table}`), table).toEqual([{ n: 0 }])
+  }
+  await expect(run(id, 'SELECT * FROM names')).rejects.toMatchObject({ code: '55000' })
+  expect(await run(id, `SELECT nextval('counter')::int AS n`)).toEqual([{ n: 5 }])
+  expect(await run(id, `INSERT INTO kind (name) VALUES ('first') RETURNING id`)).toEqual([{ id: 1 }])
+  expect(await run(id, 'SELECT count(*)::int AS n FROM pg_largeobject_metadata')).toEqual([{ n: 0 }])
+  expect(await run(id, `SELECT count(*)::int AS n FROM pg_stats WHERE tablename = 'kind'`)).toEqual([{ n: 0 }])
+  await expect(run(id, 'TRUNCATE kind CASCADE')).rejects.toThrow('no truncation')
+  expect(await run(PRIMARY, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
+})
+
+test('real data is not had as it was: a moment in the past is refused, and not taken for now', async () => {
+  const { call } = await open()
+  const refused = { status: 422, body: { code: 'HISTORY_NOT_KEPT', message: expect.stringContaining('real computes') } }
+  const then = new Date(Date.now() - 1_000).toISOString()
+  expect(await call('POST', `${P}/branches`, { branch: { parent_timestamp: then } })).toMatchObject(refused)
+  expect(await call('POST', `${P}/branches`, { branch: { parent_lsn: '0/1DE2850' } })).toMatchObject(refused)
+  const own = { source_branch_id: DEV, source_timestamp: then, preserve_under_name: 'before' }
+  expect(await call('POST', `${P}/branches/${DEV}/restore`, own)).toMatchObject(refused)
+  expect((await call('GET', `${P}/branches`)).body.branches).toHaveLength(2)
+})
+
+test('a recovered project has its data', async () => {
+  const { call, run } = await open()
+  await run(PRIMARY, 'CREATE TABLE kept AS SELECT 1 AS n')
+  expect((await call('DELETE', P)).status).toBe(200)
+  expect((await call('POST', `${P}/recover`)).status).toBe(200)
+  expect(await run(PRIMARY, 'SELECT n FROM kept')).toEqual([{ n: 1 }])
+})

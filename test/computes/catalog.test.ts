@@ -1,0 +1,203 @@
+/** Roles and databases of the API are those of a real Postgres, however they were made. */
+import { dirname } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { clientAt, openReal } from '../e2e/real-computes.ts'
+
+let sandbox: Sandbox
+let project: string
+let main: string
+let compute: string
+beforeAll(async () => {
+  sandbox = await openReal()
+})
+afterAll(() => sandbox.close())
+/** A project for each test, on one sandbox: to make the first data takes longer than all of them. */
+beforeEach(async () => {
+  const made = await make(sandbox)
+  project = made.project.id
+  main = made.branch.id
+  compute = made.endpoints[0].id
+  for (const { id } of made.operations) await finished(id, sandbox)
+})
+
+const make = async (on: Sandbox, asked: object = {}) => {
+  const answer = await fetch(`${on.apiUrl}/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${on.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ project: asked }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+  return (await answer.json()) as any
+}
+const finished = (id: string, on: Sandbox) =>
+  expect
+    .poll(async () => (await call('GET', `/operations/${id}`, undefined, on)).operation.status, { interval: 20 })
+    .toBe('finished')
+
+/** As any client does: what the project's lock refuses is sent again, and what was started is waited for. */
+const call = async (method: string, path: string, body?: object, on = sandbox) => {
+  for (;;) {
+    const answer = await fetch(`${on.apiUrl}/projects/${project}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${on.apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (answer.status === 423) continue
+    const text = await answer.text()
+    // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+    const said: any = text === '' ? {} : JSON.parse(text)
+    for (const { id } of said.operations ?? []) {
+      if (method === 'GET') break
+      await finished(id, on)
+    }
+    return { status: answer.status, ...said }
+  }
+}
+const uriOf = async (role: string, database: string, branch = main): Promise<string> =>
+  (await call('GET', `/connection_uri?branch_id=${branch}&role_name=${role}&database_name=${database}`)).uri
+const query = async (uri: string, ...statements: readonly string[]) => {
+  const client = await clientAt(uri)
+  try {
+    let rows: readonly Record<string, unknown>[] = []
+    for (const statement of statements) rows = await client.query(statement)
+    return rows
+  } finally {
+    await client.close()
+  }
+}
+const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+
+test('a role logs in to its database, and owns it', async () => {
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally "quoted"' } })
+  await call('POST', `/branches/${main}/databases`, { database: { name: "it's", owner_name: 'sally "quoted"' } })
+  const uri = await uriOf(encodeURIComponent('sally "quoted"'), encodeURIComponent("it's"))
+  expect(
+    await query(
+      uri,
+      'CREATE TABLE t (n int)',
+      `SELECT current_user AS role, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datname = current_database()`,
+    ),
+  ).toEqual([{ role: 'sally "quoted"', owner: 'sally "quoted"' }])
+  await call('PATCH', `/branches/${main}/databases/it's`, { database: { name: 'renamed' } })
+  expect(await query(await uriOf(encodeURIComponent('sally "quoted"'), 'renamed'), 'TABLE t')).toEqual([])
+})
+
+test('a new password counts, and the old one no longer', async () => {
+  const before = await uriOf('neondb_owner', 'neondb')
+  await call('POST', `/branches/${main}/roles/neondb_owner/reset_password`)
+  await expect(clientAt(before)).rejects.toMatchObject({ code: '28P01' })
+  expect(await query(await uriOf('neondb_owner', 'neondb'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+})
+
+test('a role that is deleted leaves what it owned to the owner of the database', async () => {
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  await query(await uriOf('neondb_owner', 'neondb'), 'GRANT CREATE ON SCHEMA public TO sally')
+  await query(await uriOf('sally', 'neondb'), 'CREATE TABLE kept AS SELECT 42 AS n')
+  expect((await call('DELETE', `/branches/${main}/roles/sally`)).status).toBe(200)
+  expect(
+    await query(
+      await uriOf('neondb_owner', 'neondb'),
+      `SELECT tableowner, (SELECT n FROM kept) AS n, (SELECT count(*)::int FROM pg_roles WHERE rolname = 'sally') AS sallies
+       FROM pg_tables WHERE tablename = 'kept'`,
+    ),
+  ).toEqual([{ tableowner: 'neondb_owner', n: 42, sallies: 0 }])
+})
+
+test('what SQL makes is listed; a password that SQL changed is not known any more', async () => {
+  const uri = await uriOf('neondb_owner', 'neondb')
+  await query(uri, `CREATE ROLE by_sql LOGIN PASSWORD 'own-secret'`, 'CREATE DATABASE by_sql OWNER neondb_owner')
+  expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner', 'by_sql'])
+  expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
+  expect((await call('GET', `/branches/${main}/roles/by_sql/reveal_password`)).status).toBe(412)
+  await query(uri, `ALTER ROLE neondb_owner PASSWORD 'other-secret'`)
+  expect((await call('GET', `/branches/${main}/roles/neondb_owner/reveal_password`)).status).toBe(412)
+  await query(uri.replace(/npg_\w+/, 'other-secret'), 'DROP ROLE by_sql', 'DROP DATABASE by_sql')
+  expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner'])
+})
+
+test('a suspended compute: what SQL made is still listed, and what is asked for meanwhile is carried out', async () => {
+  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE DATABASE by_sql')
+  await call('POST', `/endpoints/${compute}/suspend`)
+  expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  expect((await call('GET', `/endpoints/${compute}`)).endpoint.current_state).toBe('idle')
+  expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+})
+
+test('a branch has the roles, databases and passwords of its parent, and from then on its own', async () => {
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  await call('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
+  await query(await uriOf('sally', 'shop'), 'CREATE TABLE t AS SELECT 1 AS n')
+  const { branch } = await call('POST', '/branches', { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] })
+  const copy = await uriOf('sally', 'shop', branch.id)
+  expect(await query(copy, 'TABLE t')).toEqual([{ n: 1 }])
+  await call('DELETE', `/branches/${branch.id}/databases/shop`)
+  await call('DELETE', `/branches/${branch.id}/roles/sally`)
+  await expect(clientAt(copy)).rejects.toMatchObject({ code: '28P01' })
+  expect(await query(await uriOf('sally', 'shop'), 'TABLE t')).toEqual([{ n: 1 }])
+})
+
+test('a replica that starts first knows the roles', async () => {
+  const { branch } = await call('POST', '/branches', { branch: { name: 'fresh' }, endpoints: [{ type: 'read_only' }] })
+  const replica = (await sandbox.control.computes()).find(({ branchId }) => branchId === branch.id)
+  expect(await query(replica?.uri ?? '', 'SELECT pg_is_in_recovery() AS replica')).toEqual([{ replica: true }])
+})
+
+test('with logical replication a role may replicate', async () => {
+  await call('PATCH', '', { project: { settings: { enable_logical_replication: true } } })
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'replicator' } })
+  expect(
+    await query(
+      await uriOf('replicator', 'neondb'),
+      `SELECT slot_name FROM pg_create_logical_replication_slot('s', 'pgoutput')`,
+    ),
+  ).toEqual([{ slot_name: 's' }])
+})
+
+const all = await findBinaries(undefined, makeSocketFolder())
+const dumping = all.find(({ pgDump }) => pgDump !== undefined)
+test.skipIf(dumping === undefined)('the schema is that of pg_dump, and two branches are compared by it', async () => {
+  const own = await openReal({
+    computes: { kind: 'postgres', bin: dirname(dumping?.postgres ?? '') },
+  })
+  try {
+    const made = await make(own)
+    project = made.project.id
+    const { id } = made.branch
+    const { branch } = await call(
+      'POST',
+      '/branches',
+      { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] },
+      own,
+    )
+    const dev = (await own.control.computes()).find(({ branchId }) => branchId === branch.id)
+    await query(dev?.uri ?? '', 'CREATE TABLE books (title text NOT NULL)')
+    const { sql } = await call('GET', `/branches/${branch.id}/schema?db_name=neondb`, undefined, own)
+    expect(sql).toContain('CREATE TABLE public.books')
+    expect(sql).not.toMatch(/^\\/m)
+    const { diff } = await call('GET', `/branches/${branch.id}/compare_schema?db_name=neondb`, undefined, own)
+    expect(diff).toMatch(/^--- neondb\tmain\n\+\+\+ neondb\tdev$/m)
+    expect(diff).toContain('+CREATE TABLE public.books')
+    const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
+    expect((await call('GET', same, undefined, own)).diff).toBe('')
+    expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
+  } finally {
+    await own.close()
+  }
+})
+
+test.skipIf(dumping === undefined)('each project has the version that it asked for', async () => {
+  const own = await openReal({ computes: { kind: 'postgres' } })
+  try {
+    for (const { major } of all) {
+      const made = await make(own, { pg_version: major })
+      const [row] = await query(made.connection_uris[0].connection_uri, 'SHOW server_version_num')
+      expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(major)
+    }
+  } finally {
+    await own.close()
+  }
+})

@@ -1,0 +1,126 @@
+/** What a client's role can do on every Postgres that is here: much, but no way to a shell, to files or to the superuser. */
+import { dirname } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
+import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
+import { clientAt, openReal } from '../e2e/real-computes.ts'
+
+const found = await findBinaries(undefined, makeSocketFolder())
+
+describe.each(found.map(({ version, postgres }) => ({ version, bin: dirname(postgres) })))(
+  'Postgres $version',
+  ({ bin }) => {
+    let sandbox: Sandbox
+    let compute: ReachableCompute
+    beforeAll(async () => {
+      sandbox = await openReal({
+        computes: { kind: 'postgres', bin },
+        seed: {
+          projects: [
+            {
+              id: 'shop',
+              branches: [
+                {
+                  name: 'main',
+                  computes: [
+                    { id: 'ep-main', scaleToZero: 'never' },
+                    { id: 'ep-replica', type: 'read_only', scaleToZero: 'never' },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      })
+      const main = (await sandbox.control.computes()).find(({ id }) => id === 'ep-main')
+      if (main === undefined) throw new Error('no compute')
+      compute = main
+    })
+    afterAll(() => sandbox.close())
+
+    const run = async (...statements: readonly string[]): Promise<string> => {
+      const client = await clientAt(compute.uri ?? '')
+      try {
+        for (const statement of statements) await client.query(statement)
+        return 'done'
+      } catch (error) {
+        return error instanceof pg.DatabaseError ? `${error.code} ${error.message}` : String(error)
+      } finally {
+        await client.close()
+      }
+    }
+
+    test('it may make roles, databases and schemas, read and write all data, and install trusted extensions', async () => {
+      expect(
+        await run(
+          'CREATE ROLE app LOGIN PASSWORD $$secret$$',
+          'CREATE DATABASE other',
+          'CREATE SCHEMA s',
+          'CREATE TABLE s.t (n int)',
+          'GRANT USAGE ON SCHEMA s TO app',
+          'SELECT * FROM pg_stat_activity',
+        ),
+      ).toBe('done')
+      const client = await clientAt(compute.uri ?? '')
+      const [row] = await client.query(`SELECT rolsuper, pg_has_role('neon_superuser', 'member') AS member
+      FROM pg_roles WHERE rolname = current_user`)
+      await client.close()
+      expect(row).toEqual({ rolsuper: false, member: true })
+    })
+
+    test.each([
+      ['a program', `COPY (SELECT 1) TO PROGRAM 'id'`],
+      [
+        'a program, by a grant to itself',
+        `GRANT pg_execute_server_program TO CURRENT_USER`,
+        `COPY (SELECT 1) TO PROGRAM 'id'`,
+      ],
+      ['a program, by a role that it makes', `CREATE ROLE out1 IN ROLE pg_execute_server_program LOGIN`],
+      ['a file that it reads', 'CREATE TEMP TABLE f (line text)', `COPY f FROM '/etc/passwd'`],
+      ['a file that it reads, by a grant', `GRANT pg_read_server_files TO CURRENT_USER`],
+      ['a file that it writes', `COPY (SELECT 1) TO '/tmp/espalier-written'`],
+      ['a file that it writes, by a grant', `GRANT pg_write_server_files TO CURRENT_USER`],
+      ['pg_read_file', `SELECT pg_read_file('postgresql.conf')`],
+      ['a large object', `SELECT lo_export(1, '/tmp/espalier-written')`],
+      ['C', `CREATE FUNCTION f() RETURNS int LANGUAGE c AS '/lib/x86_64-linux-gnu/libc.so.6', 'getpid'`],
+      ['an internal function', `CREATE FUNCTION f() RETURNS int LANGUAGE internal AS 'pg_backend_pid'`],
+      ['an untrusted language', 'CREATE EXTENSION plpython3u'],
+      ['a library', `LOAD '/lib/x86_64-linux-gnu/libc.so.6'`],
+      ['ALTER SYSTEM', `ALTER SYSTEM SET archive_command = 'id'`],
+      ['the catalog', `UPDATE pg_authid SET rolsuper = true WHERE rolname = current_user`],
+      ['a superuser of its own', 'CREATE ROLE root SUPERUSER'],
+      ['the superuser, by a grant', 'GRANT supervisor TO CURRENT_USER'],
+      ["the superuser's password", `ALTER ROLE supervisor PASSWORD 'x'`],
+      ['the superuser, by SET ROLE', 'SET ROLE supervisor'],
+      ['a role that comes back', 'CREATE ROLE pg_execute_server_program'],
+    ])('it does not reach %s', async (_what, ...statements) => {
+      expect(await run(...statements)).toMatch(/^(42501|42704|42939|0A000|58P01|22023) /)
+    })
+
+    test('the superuser cannot log in through the proxy, whatever the password', async () => {
+      const uri = new URL(compute.uri ?? '')
+      uri.username = 'supervisor'
+      await expect(clientAt(uri.href)).rejects.toMatchObject({ code: '28000' })
+    })
+
+    test('no setting that a client can read has a password in it', async () => {
+      const replica = (await sandbox.control.computes()).find(({ id }) => id === 'ep-replica')
+      const client = await clientAt(replica?.uri ?? '')
+      const rows = await client.query(`SELECT setting FROM pg_settings WHERE name = 'primary_conninfo'`)
+      await client.close()
+      expect(rows).toHaveLength(1)
+      expect(JSON.stringify(rows)).not.toMatch(/password=/)
+    })
+
+    test('a cluster is not copied by a client', async () => {
+      const uri = `${compute.uri}?replication=true`
+      await expect(clientAt(uri)).rejects.toMatchObject({ code: '28000' })
+    })
+  },
+)
+
+test('the versions that are here were tried', () => {
+  expect(found.map(({ major }) => major)).toContain(17)
+})

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { GUARDED, MAIN, openSandbox, P, STAGING } from './open-sandbox.ts'
+
+const DAY = 86_400_000
+const TOMORROW = '2026-01-02T00:00:00Z'
+const branch = (id: string, rest = ''): string => `${P}/branches/${id}${rest}`
+
+test('a branch is deleted with its computes when it expires', async () => {
+  const { call, clock, settle } = await openSandbox()
+  const made = await call('POST', `${P}/branches`, {
+    branch: { name: 'preview', expires_at: '2026-01-02T01:00:00.500+01:00' },
+    endpoints: [{ type: 'read_write' }],
+  })
+  const { id, expires_at, ttl_interval_seconds } = made.body.branch
+  expect({ expires_at, ttl_interval_seconds }).toEqual({ expires_at: TOMORROW, ttl_interval_seconds: 86_400 })
+  await settle()
+  await clock.advance(DAY - 20_000)
+  expect((await call('GET', branch(id))).status).toBe(200)
+  await clock.advance(20_000)
+  expect((await call('GET', branch(id))).status).toBe(404)
+  await settle()
+  const { operations } = (await call('GET', `${P}/operations?limit=1`)).body
+  expect(operations).toMatchObject([{ action: 'delete_timeline', branch_id: id, status: 'finished' }])
+})
+
+test('it waits for an operation that runs', async () => {
+  const { call, clock } = await openSandbox({ durations: { start_compute: 90_000 }, background: false })
+  await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
+  await clock.advance(DAY - 1_000)
+  const { endpoints } = (await call('GET', branch(STAGING, '/endpoints'))).body
+  expect((await call('POST', `${P}/endpoints/${endpoints[0].id}/start`)).body.operations).toHaveLength(1)
+  await clock.advance(2_000)
+  expect((await call('GET', branch(STAGING))).status).toBe(200)
+  await clock.advance(180_000)
+  expect((await call('GET', branch(STAGING))).status).toBe(404)
+})
+
+test('an end can be moved and taken back', async () => {
+  const { call, clock } = await openSandbox()
+  await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
+  await call('PATCH', branch(STAGING), { branch: { expires_at: '2026-01-03T00:00:00Z' } })
+  await clock.advance(DAY + 60_000)
+  const back = await call('PATCH', branch(STAGING), { branch: { expires_at: null } })
+  expect(back.body.branch).not.toHaveProperty('expires_at')
+  expect(back.body.branch).not.toHaveProperty('ttl_interval_seconds')
+  await clock.advance(5 * DAY)
+  expect((await call('GET', branch(STAGING))).status).toBe(200)
+})
+
+test('a restore starts the time of a branch anew', async () => {
+  const { call, clock } = await openSandbox()
+  await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
+  await clock.advance(DAY / 2)
+  const restored = await call('POST', branch(STAGING, '/restore'), { source_branch_id: MAIN })
+  expect(restored.body.branch).toMatchObject({ expires_at: '2026-01-02T12:00:00Z', ttl_interval_seconds: 86_400 })
+})
+
+test.each([
+  ['in the past', STAGING, { expires_at: '2025-12-31T00:00:00Z' }, 400, 'must be in the future'],
+  ['in 31 days', STAGING, { expires_at: '2026-02-01T00:00:01Z' }, 400, 'within the next 30 days'],
+  ['without a time zone', STAGING, { expires_at: '2026-01-02T00:00:00' }, 400, 'branch.expires_at'],
+  ['of a protected branch', GUARDED, { expires_at: TOMORROW }, 422, 'a protected branch cannot expire'],
+  ['of the default branch', MAIN, { expires_at: TOMORROW }, 422, 'the default branch cannot expire'],
+  ['with protection at once', STAGING, { expires_at: TOMORROW, protected: true }, 422, 'a protected branch'],
+])('an end %s is refused', async (_what, id, change, status, message) => {
+  const { call } = await openSandbox()
+  expect(await call('PATCH', branch(id), { branch: change })).toMatchObject({
+    status,
+    body: { message: expect.stringContaining(message) },
+  })
+})
+
+test('a branch that expires has no children and does not become the default', async () => {
+  const { call } = await openSandbox()
+  await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
+  expect(await call('POST', `${P}/branches`, { branch: { parent_id: STAGING } })).toMatchObject({ status: 422 })
+  expect(await call('POST', branch(STAGING, '/set_as_default'))).toMatchObject({ status: 422 })
+})

@@ -1,0 +1,148 @@
+/** POST and PATCH /projects: what is asked for is what there is, or it is refused. */
+import { expect, test } from 'vitest'
+import { openSandbox, operationsOf, P, PRIMARY } from './open-sandbox.ts'
+
+const SETTINGS = {
+  quota: { active_time_seconds: 100, logical_size_bytes: 30_000 },
+  allowed_ips: { ips: ['192.0.2.1', '198.51.100.0/24'], protected_branches_only: true },
+  enable_logical_replication: true,
+  maintenance_window: { weekdays: [1, 3], start_time: '02:00', end_time: '04:30' },
+  block_public_connections: true,
+  block_vpc_connections: true,
+  audit_log_level: 'extended',
+  hipaa: true,
+  preload_libraries: { enabled_libraries: ['pg_cron'] },
+}
+
+test('a new project is what was asked for, and the answer shows all that was made', async () => {
+  const { call, settle } = await openSandbox()
+  const asked = {
+    name: 'books',
+    pg_version: 16,
+    region_id: 'aws-us-west-2',
+    history_retention_seconds: 100,
+    branch: { name: 'prod', role_name: 'app-role', database_name: 'app' },
+    default_endpoint_settings: {
+      autoscaling_limit_min_cu: 0.5,
+      autoscaling_limit_max_cu: 4,
+      suspend_timeout_seconds: 90,
+      pg_settings: { work_mem: '8MB' },
+    },
+    settings: SETTINGS,
+  }
+  const { status, body } = await call('POST', '/projects', { project: asked })
+  const { branch: _branch, ...shown } = asked
+  expect({ status, body }).toMatchObject({
+    status: 201,
+    body: {
+      project: { ...shown, store_passwords: true },
+      branch: { name: 'prod', default: true },
+      endpoints: [
+        {
+          autoscaling_limit_min_cu: 0.5,
+          autoscaling_limit_max_cu: 4,
+          suspend_timeout_seconds: 90,
+          settings: { pg_settings: { work_mem: '8MB' } },
+        },
+      ],
+      roles: [{ name: 'app-role', branch_id: body.branch.id, password: expect.any(String) }],
+      databases: [{ name: 'app', owner_name: 'app-role' }],
+    },
+  })
+  const { password } = body.roles[0]
+  const { host } = body.endpoints[0]
+  expect(body.connection_uris).toEqual([
+    {
+      connection_uri: `postgresql://app-role:${password}@${host}/app?sslmode=require`,
+      connection_parameters: {
+        database: 'app',
+        role: 'app-role',
+        password,
+        host,
+        pooler_host: host.replace(/^([^.]+)/, '$1-pooler'),
+      },
+    },
+  ])
+  await settle()
+  expect((await call('GET', `/projects/${body.project.id}`)).body.project).toMatchObject(shown)
+})
+
+test('without a word about them there are a role, a database, Postgres 17 and whole settings', async () => {
+  const { call } = await openSandbox()
+  const { body } = await call('POST', '/projects', { project: {} })
+  expect(body).toMatchObject({
+    project: {
+      pg_version: 17,
+      settings: {
+        quota: {},
+        allowed_ips: { ips: [], protected_branches_only: false },
+        enable_logical_replication: false,
+        hipaa: false,
+        block_public_connections: false,
+        block_vpc_connections: false,
+      },
+    },
+    roles: [{ name: 'neondb_owner' }],
+    databases: [{ name: 'neondb', owner_name: 'neondb_owner' }],
+  })
+  expect((await call('GET', P)).body.project.settings.allowed_ips).toEqual({ ips: [], protected_branches_only: false })
+})
+
+test('an update keeps what it names and leaves the rest as it was', async () => {
+  const { call } = await openSandbox()
+  await call('PATCH', P, {
+    project: { settings: { allowed_ips: { ips: ['192.0.2.1'] }, quota: { active_time_seconds: 5 } } },
+  })
+  await call('PATCH', P, { project: { settings: { allowed_ips: { protected_branches_only: true } } } })
+  expect((await call('GET', P)).body.project.settings).toMatchObject({
+    allowed_ips: { ips: ['192.0.2.1'], protected_branches_only: true },
+    quota: { active_time_seconds: 5 },
+  })
+})
+
+test('logical replication suspends what runs, and cannot be turned off again; nor can HIPAA', async () => {
+  const { call, settle } = await openSandbox()
+  const on = await call('PATCH', P, { project: { settings: { enable_logical_replication: true, hipaa: true } } })
+  expect(operationsOf(on)[0]).toBe('suspend_compute running')
+  await settle()
+  expect((await call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.current_state).toBe('idle')
+  for (const [name, message] of [
+    ['enable_logical_replication', 'cannot be disabled'],
+    ['hipaa', 'disabling HIPAA is not allowed'],
+  ] as const) {
+    expect(await call('PATCH', P, { project: { settings: { [name]: false } } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining(message) },
+    })
+  }
+})
+
+test.each([
+  [{ pg_version: 13 }, 'project.pg_version: Postgres 13 is not available here; available: 14, 15, 16, 17, 18'],
+  [{ store_passwords: false }, 'project.store_passwords: must be true: the sandbox always stores passwords'],
+  [{ branch: { annotations: {} } }, 'project.branch.annotations: is not supported by the sandbox'],
+  [{ branch: { role_name: 'pg_monitor' } }, 'project.branch.role_name: is a reserved name'],
+  [{ branch: { database_name: 'é'.repeat(32) } }, 'project.branch.database_name: must have at most 63 bytes'],
+  [{ branch: { role_name: 'a\nb' } }, 'project.branch.role_name: must not contain control characters'],
+  [
+    { default_endpoint_settings: { pgbouncer_settings: {} } },
+    'project.default_endpoint_settings.pgbouncer_settings: is not supported by the sandbox',
+  ],
+  [{ settings: { allowed_ips: { ips: ['everyone'] } } }, 'project.settings.allowed_ips.ips.0: must be an IP address'],
+  [
+    { settings: { quota: { active_time_seconds: -1 } } },
+    'project.settings.quota.active_time_seconds: must be at least 0',
+  ],
+  [
+    { settings: { maintenance_window: { weekdays: [8], start_time: '04:00', end_time: '05:00' } } },
+    'project.settings.maintenance_window.weekdays.0: must be at most 7',
+  ],
+  [{ region_id: 'Not A Region' }, 'project.region_id: must have 1 to 60 lower-case letters'],
+])('%j is refused, and nothing is made', async (project, message) => {
+  const { call } = await openSandbox()
+  expect(await call('POST', '/projects', { project })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining(message) },
+  })
+  expect((await call('GET', '/projects')).body.projects).toHaveLength(2)
+})

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { SERVICE_ROUTES } from '../../src/sandbox/routes/service-routes.ts'
+import { OFFICIAL } from '../clients/official.ts'
+import { MAIN, openSandbox, P } from './open-sandbox.ts'
+import { OPERATIONS } from './openapi.ts'
+
+const bare = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}')
+const listed = SERVICE_ROUTES.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))
+
+test('the list of the service’s routes has every one that the service describes, and every one served here', () => {
+  const known = new Set(listed)
+  const wanted = [...OFFICIAL, ...OPERATIONS].map(({ method, path }) => `${method} ${bare(path)}`)
+  expect(wanted.filter((route) => !known.has(route))).toEqual([])
+  expect(listed).toHaveLength(known.size)
+})
+
+test('each route of the list is served, or answers 501 and says where to read on', async () => {
+  const { call } = await openSandbox()
+  const served = new Set(OPERATIONS.map(({ method, path }) => `${method} ${bare(path)}`))
+  const missing = listed.filter((route) => !served.has(route))
+  expect(missing.length).toBeGreaterThan(60)
+  for (const route of missing) {
+    const [method = '', path = ''] = route.split(' ')
+    const of = path.replace('/projects/{}', P).replace('/branches/{}', `/branches/${MAIN}`).replaceAll('{}', 'x')
+    expect(await call(method, of), route).toMatchObject({
+      status: 501,
+      body: { code: 'NOT_SERVED_BY_SANDBOX', message: expect.stringMatching(/sandbox of Espalier.*control-api\.md/) },
+    })
+  }
+})
+
+test.each([
+  ['PUT', '/projects', 'GET, POST'],
+  ['DELETE', '/projects/shared/members', 'GET'],
+  ['PUT', `${P}/branches/${MAIN}`, 'GET, PATCH, DELETE'],
+  ['GET', `${P}/branches/${MAIN}/restore`, 'POST'],
+  ['OPTIONS', `${P}/operations`, 'GET'],
+])('%s %s is a 405 that names what is allowed', async (method, path, allowed) => {
+  const { call } = await openSandbox()
+  const { status, headers, body } = await call(method, path)
+  expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: allowed })
+  expect(body.message).toContain(allowed)
+})
+
+test('a route that nobody has is a 404', async () => {
+  const { call } = await openSandbox()
+  for (const path of ['/nothing', `${P}/nothing`, `${P}/branches/${MAIN}/roles/a/b`, '/projects//branches']) {
+    expect(await call('GET', path)).toMatchObject({ status: 404, body: { message: 'this route does not exist' } })
+  }
+})
+
+test.each(['auth', 'data-api/neondb'])(
+  'a branch does not have %s, as clients ask before they go on',
+  async (feature) => {
+    const { call } = await openSandbox()
+    expect(await call('GET', `${P}/branches/${MAIN}/${feature}`)).toMatchObject({
+      status: 404,
+      body: { message: expect.stringContaining('is not enabled for this branch') },
+    })
+    expect(await call('GET', `${P}/branches/br-none/${feature}`)).toMatchObject({
+      body: { message: 'branch not found' },
+    })
+  },
+)
+
+test('a field that nobody knows is ignored, and the log says so once', async () => {
+  const lines: string[] = []
+  const { call } = await openSandbox({ log: (line) => lines.push(line) })
+  for (const name of ['one', 'two']) {
+    expect(
+      await call('PATCH', P, { project: { name, surprise: 1, default_endpoint_settings: { odd: [] } }, 'a\n': 1 }),
+    ).toMatchObject({ status: 200 })
+  }
+  await call('GET', '/projects?color=red')
+  expect(lines.filter((line) => line.startsWith('ignored'))).toEqual([
+    'ignored  "project.surprise"  PATCH /api/v2/projects/:project',
+    'ignored  "project.default_endpoint_settings.odd"  PATCH /api/v2/projects/:project',
+    'ignored  "a\\n"  PATCH /api/v2/projects/:project',
+    'ignored  "?color"  GET /api/v2/projects',
+  ])
+})
