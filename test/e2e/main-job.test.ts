@@ -49,6 +49,17 @@ test('a saved plan is applied as it is, and refused once the project has moved',
   expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('is stale; nothing was changed') })
 })
 
+test('a saved plan is applied though a compute fell asleep since', async () => {
+  const saved = join(folder, 'plan.json')
+  expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
+  const { plan } = JSON.parse(await readFile(saved, 'utf8'))
+  const awake = plan.changes.find((change: { compute: { state?: string } }) => change.compute.state === 'active')
+  const suspend = ['compute', 'suspend', awake.compute.id, '--project', plan.projects[0], '--yes']
+  expect((await espalier(suspend, sandbox.env, folder)).code).toBe(0)
+  const applied = await espalier(['apply', saved, '--auto-approve'], sandbox.env)
+  expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+})
+
 test('a saved plan that was edited is neither shown, merged nor applied', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)

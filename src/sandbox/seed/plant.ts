@@ -7,14 +7,19 @@ import type { ComputeRecord, WorldRecord } from '../world/records.ts'
 import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-interface PastTimes {
+interface Surroundings {
+  /** Postgres' major version of its projects. */
+  readonly pgVersion?: number
   /** By action, where they are not the usual. */
   readonly durations?: Durations
   readonly durationSpread?: number
 }
 
-/** @param times how long the past operations took. */
-export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: PastTimes = {}): readonly WorldRecord[] => {
+export const plant = (
+  { projects, keys }: ResolvedSeed,
+  now: number,
+  times: Surroundings = {},
+): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
   for (const project of projects) {
     records.push({
@@ -23,6 +28,7 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
       name: project.name ?? project.id,
       regionId: project.region,
       plan: project.plan,
+      ...(times.pgVersion === undefined ? {} : { pgVersion: times.pgVersion }),
       ...(project.org === undefined ? {} : { orgId: project.org }),
       defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
       createdAt: now,
@@ -60,7 +66,7 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
 }
 
 /** Of the first branch, and of its first compute where it has one. */
-const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: PastTimes) => {
+const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: Surroundings) => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
   const on = { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) }

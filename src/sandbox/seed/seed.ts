@@ -48,7 +48,8 @@ const branch = z.strictObject({
   computes: z.array(compute).default([]),
 })
 
-const keyText = { key: z.string().min(8).max(256), revoked: z.boolean().default(false) }
+const KEY_LENGTH = { error: 'a key has 8 to 256 characters' }
+const keyText = { key: z.string().min(8, KEY_LENGTH).max(256, KEY_LENGTH), revoked: z.boolean().default(false) }
 const orgId = z.string().regex(/^org-[a-z0-9-]{1,56}$/)
 
 /** Keys besides the sandbox's own, which may do everything. */

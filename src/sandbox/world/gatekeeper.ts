@@ -77,6 +77,10 @@ export class Gatekeeper implements Gate {
     noteCatalog(this.#world, branchId, catalog)
   }
 
+  isKnown(computeId: string): boolean {
+    return this.#world.tables.compute(computeId) !== undefined
+  }
+
   #branchOf({ projectId, branchId }: ComputeRecord): BranchRecord | undefined {
     return this.#world.tables.projects.get(projectId)?.branches.get(branchId)
   }
