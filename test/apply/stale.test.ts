@@ -459,6 +459,23 @@ describe('a list of computes that lags', () => {
     expect(api.sent).toEqual([])
   })
 
+  test('operations of other branches cost no reads', async () => {
+    const api = fakeApi()
+    const busy = {
+      ...api,
+      listOperations: async () => ({
+        operations: [
+          ...Array.from({ length: 15 }, (_, at) =>
+            operation(`op-${at}`, { endpointId: `ep-x${at}`, branchId: 'br-x' }),
+          ),
+          ...(await api.listOperations('p')).operations,
+        ].map((one) => ({ ...one, status: 'finished' })),
+      }),
+    }
+    await apply({ plan: planWith(step('s', creating)), api: busy })
+    expect(api.reads.filter((one) => one === 'getCompute')).toHaveLength(1)
+  })
+
   test('the closing look counts what was read by id, and says what is left', async () => {
     const api = fakeApi()
     const one = step('s', creating)
