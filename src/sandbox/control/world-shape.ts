@@ -48,6 +48,7 @@ const branch = {
   isDefault: flag,
   isProtected: flag,
   state: z.enum(['init', 'resetting', 'ready', 'archived']),
+  stateChangedAt: time.optional(),
   createdAt: time,
   updatedAt: time,
   expiresAt: z.iso.datetime().optional(),
