@@ -2,6 +2,7 @@
 import { checkKey } from '../api/index.ts'
 import { readBoundedFile } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
+import type { Environment, Io } from './io.ts'
 
 const MAX_KEY_FILE_BYTES = 1024 * 1024
 const HINT =
@@ -14,9 +15,9 @@ const HINT =
  */
 export const findKey = async (
   file: string | undefined,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  { env, locate }: Pick<Io, 'env' | 'locate'>,
 ): Promise<string> => {
-  const key = file === undefined ? fromEnvironment(env) : await fromFile(file)
+  const key = file === undefined ? fromEnvironment(env) : await fromFile(file, locate)
   if (key === '') {
     const where = file === undefined ? 'There is no API key.' : `The key file ${file} is empty.`
     throw new EspalierError('E_KEY', where, { hint: HINT })
@@ -28,15 +29,14 @@ export const findKey = async (
 /** Whether a key is given in any way, a sandbox's own included; it may be wrong yet. */
 export const hasKey = (
   flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  { env }: Pick<Io, 'env'>,
 ): boolean => flags.sandbox !== undefined || flags.apiKeyFile !== undefined || fromEnvironment(env) !== ''
 
-const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): string =>
-  env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
+const fromEnvironment = (env: Environment): string => env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
 
-const fromFile = async (file: string): Promise<string> => {
+const fromFile = async (file: string, locate: Io['locate']): Promise<string> => {
   try {
-    return (await readBoundedFile(file, MAX_KEY_FILE_BYTES)).trim()
+    return (await readBoundedFile(locate(file), MAX_KEY_FILE_BYTES)).trim()
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${code}).`, { hint: HINT, cause })

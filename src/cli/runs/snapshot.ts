@@ -5,6 +5,7 @@ import { EspalierError, EXIT, type ExitCode, hasErrors } from '../../model/index
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
+import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print } from '../terminal.ts'
@@ -17,10 +18,10 @@ export interface SnapshotFlags extends ApiFlags {
 }
 
 /** With past operations, so that a plan from it has its estimate too. */
-export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
-  const projects = flags.project ?? (await projectsOf(flags))
+export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {
+  const projects = flags.project ?? (await projectsOf(flags, io))
   if (projects === undefined) return EXIT.error
-  const connection = await connect(flags)
+  const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   try {
     const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
@@ -28,14 +29,14 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
       ...project,
       pastOperations: await pastOperations(api, project.id),
     }))
-    await writeFile(flags.out, encodeSnapshot({ ...seen, projects: withPast })).catch(
+    await writeFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast })).catch(
       (cause: NodeJS.ErrnoException) => {
         throw new EspalierError('E_OUT', `The snapshot cannot be written to ${flags.out} (${cause.code}).`, { cause })
       },
     )
-    print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, process.stderr)
+    print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, io.stderr)
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
-    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' })
+    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' }, io)
     return unread.length > 0 ? EXIT.error : EXIT.ok
   } finally {
     await api.close()
@@ -43,9 +44,9 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
   }
 }
 
-const projectsOf = async (flags: SnapshotFlags): Promise<readonly string[] | undefined> => {
-  const { loaded } = await readManifests(flags.paths)
+const projectsOf = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
+  const { loaded } = await readManifests(flags.paths, undefined, io)
   if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
-  reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' })
+  reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' }, io)
   return undefined
 }
