@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { systemClock } from '../src/base/index.ts'
+import { type OnSignal, systemClock } from '../src/base/index.ts'
 import type { Io } from '../src/cli/io.ts'
 
 export interface Ended {
@@ -73,6 +73,7 @@ interface Surroundings {
 export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
   const output = new Output()
   const signals = new EventEmitter()
+  const early = new Set<string>()
   const stream = (name: 'stdout' | 'stderr'): Writable =>
     new Writable({
       decodeStrings: false,
@@ -91,14 +92,19 @@ export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
     clock: systemClock,
     onSignal: (signal, handle) => {
       signals.on(signal, handle)
+      if (early.delete(signal)) queueMicrotask(handle)
       return () => void signals.off(signal, handle)
     },
   }
-  return { io, output, signals }
+  /** A run that does not listen yet is told once it does. */
+  const send = (signal: Parameters<OnSignal>[0]): void => {
+    if (!signals.emit(signal)) early.add(signal)
+  }
+  return { io, output, send }
 }
 
 export const startInProcess = (args: readonly string[], surroundings: Surroundings): Running => {
-  const { io, output, signals } = fakeIo(surroundings)
+  const { io, output, send } = fakeIo(surroundings)
   const run = async (): Promise<Ended> => {
     // Loaded only here: tests of processes alone do without.
     const { runProgram } = await import('../src/cli/program.ts')
@@ -112,6 +118,6 @@ export const startInProcess = (args: readonly string[], surroundings: Surroundin
       return output.sofar
     },
     says: (text) => output.says(text, ended),
-    interrupt: (signal = 'SIGINT') => void signals.emit(signal),
+    interrupt: (signal = 'SIGINT') => send(signal),
   }
 }

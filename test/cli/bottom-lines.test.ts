@@ -18,12 +18,12 @@ const terminal = (columns: number, rows: number) => {
       },
     })
   const [out, err] = [stream(), stream()]
-  const { io, signals } = fakeIo({ cwd: '/' })
+  const { io, send } = fakeIo({ cwd: '/' })
   return {
     screen,
     out,
     err,
-    signals,
+    send,
     bottom: new BottomLines(out, err, io.onSignal),
     seen: async (): Promise<readonly string[]> => {
       await shown
@@ -95,10 +95,10 @@ test.each([
 })
 
 test('back from Ctrl-Z, it is drawn below what the shell wrote', async () => {
-  const { bottom, screen, seen, signals } = terminal(80, 24)
+  const { bottom, screen, seen, send } = terminal(80, 24)
   bottom.draw(['header', 'row'])
   await screen.write('$ fg\n')
-  signals.emit('SIGCONT')
+  send('SIGCONT')
   bottom.draw(['header', 'row'])
   expect(await seen()).toEqual(['header', 'row', '$ fg', 'header', 'row'])
   bottom.close()

@@ -1,11 +1,11 @@
-/** Names that the service shows, and an environment, that were made to do harm: the built program as a process. */
+/** Names that the service shows, and an environment, that were made to do harm. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { serveWith } from '../hostile/servers.ts'
-import { espalier } from './espalier.ts'
+import { espalier, espalierAsProcess } from './espalier.ts'
 
 /** All that a terminal or a reader's eye could be turned around by; a line's end is ours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -119,7 +119,7 @@ test('with a variable of the environment made to do harm, a plan is told or refu
   const plan = async ([name, value]: (typeof SETTINGS)[number]) => {
     const { cwd, env } = await open()
     const base = name === 'PATH' || name === 'GIT_DIR' ? ['--base', 'HEAD'] : []
-    return { name, ...(await espalier(['plan', ...base], { ...env, [name]: value }, cwd)) }
+    return { name, ...(await espalierAsProcess(['plan', ...base], { ...env, [name]: value }, cwd)) }
   }
   for (const { name, code, stdout, stderr } of await Promise.all(SETTINGS.map(plan))) {
     expect([0, 1], name).toContain(code)
