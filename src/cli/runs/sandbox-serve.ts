@@ -45,14 +45,7 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
     log: (line) => log(line),
   })
   for (const fault of faults) sandbox.control.addFault(fault)
-  print(`API  ${sandbox.apiUrl}`, io.stdout)
-  print(`Key  ${sandbox.apiKey}`, io.stdout)
-  print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`, io.stdout)
-  print(`Computes  ${sandbox.control.computesDescription}`, io.stdout)
-  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
-  if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), io.stderr)
-  log = (line) => print(line, io.stdout)
-  for (const line of early) log(line)
+  // Before it says that it runs: whoever reads that may connect at once.
   const unregister = register(
     {
       pid: process.pid,
@@ -62,6 +55,14 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
     },
     io,
   )
+  print(`API  ${sandbox.apiUrl}`, io.stdout)
+  print(`Key  ${sandbox.apiKey}`, io.stdout)
+  print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`, io.stdout)
+  print(`Computes  ${sandbox.control.computesDescription}`, io.stdout)
+  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
+  if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), io.stderr)
+  log = (line) => print(line, io.stdout)
+  for (const line of early) log(line)
   if (unregister === undefined) print(NOT_REGISTERED, io.stderr)
   await untilEnded(io)
   unregister?.()
