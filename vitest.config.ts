@@ -12,7 +12,14 @@ export default defineConfig({
     globalSetup: ['test/temporary-folder.ts'],
     projects: [
       { test: { ...common, name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', 'test/long/**'] } },
-      { test: { ...common, name: 'e2e', include: ['test/e2e/**/*.test.ts'], globalSetup: ['test/e2e/build-once.ts'] } },
+      {
+        test: {
+          ...common,
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts', 'examples/**/*.test.ts'],
+          globalSetup: ['test/e2e/build-once.ts'],
+        },
+      },
     ],
   },
 })

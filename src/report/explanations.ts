@@ -251,6 +251,11 @@ const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'an attribute that was accepted and had no effect',
     wayOut: 'Look with espalier plan, and apply again.',
   },
+  E_SANDBOX_BRANCH: {
+    rule: 'A branch for a test is made as any client makes one.',
+    example: 'createBranch({ parent: main })',
+    wayOut: 'The message is the answer of the API.',
+  },
   E_SANDBOX_PORT: { rule: 'The port is free.', example: '--port 0', wayOut: 'Choose another.' },
   E_SANDBOX_STATE: {
     rule: 'One sandbox uses a state folder, and can write to it.',

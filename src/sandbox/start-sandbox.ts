@@ -7,6 +7,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { EspalierError, plainText } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
+import { usualVersion } from './computes/computes.ts'
 import type { SandboxControl } from './control/control.ts'
 import { openControl } from './control/open-control.ts'
 import { Recorder, type Send } from './control/recorder.ts'
@@ -135,8 +136,16 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  const endWebSockets =
+    computes.kind === 'postgres' ? (await import('./routes/websocket.ts')).serveWebSockets(server, computes) : undefined
   try {
-    world.restore(seed === undefined ? kept : plant(resolveSeed(seed), clock.now(), options).map((put) => ({ put })))
+    world.restore(
+      seed === undefined
+        ? kept
+        : plant(resolveSeed(seed), clock.now(), { ...options, pgVersion: usualVersion(computes.versions) }).map(
+            (put) => ({ put }),
+          ),
+    )
     opened?.begin(() => world.tables.dump())
     opened?.keepKey(apiKey)
     await listen(server, options.port ?? 0, options.anyPort ?? false)
@@ -160,6 +169,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
       return requests
     },
     close: () => {
+      endWebSockets?.()
       closing ??= end(server).then(async () => {
         world.stop()
         await computes.close()

@@ -11,7 +11,7 @@ const found = await findBinaries(undefined, makeSocketFolder())
 
 describe.each(found.map(({ version, postgres }) => ({ version, bin: dirname(postgres) })))(
   'Postgres $version',
-  ({ bin }) => {
+  ({ bin, version }) => {
     let sandbox: Sandbox
     let compute: ReachableCompute
     beforeAll(async () => {
@@ -97,6 +97,13 @@ describe.each(found.map(({ version, postgres }) => ({ version, bin: dirname(post
       ['a role that comes back', 'CREATE ROLE pg_execute_server_program'],
     ])('it does not reach %s', async (_what, ...statements) => {
       expect(await run(...statements)).toMatch(/^(42501|42704|42939|0A000|58P01|22023) /)
+    })
+
+    test('the project of a seed shows the version that it runs on', async () => {
+      const answer = await fetch(`${sandbox.apiUrl}/projects/shop`, {
+        headers: { authorization: `Bearer ${sandbox.apiKey}` },
+      })
+      expect(await answer.json()).toMatchObject({ project: { pg_version: Number.parseInt(version, 10) } })
     })
 
     test('the superuser cannot log in through the proxy, whatever the password', async () => {

@@ -1,7 +1,7 @@
 /** `espalier sandbox serve` and `connect` as processes, with real computes. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -91,6 +91,47 @@ test('after a kill -9 no Postgres is left, and the next start has all that was c
   expect((await third.ended).code).toBe(0)
 })
 
+test('roles, databases and their passwords are there after a kill -9, and so is a change that was under way', async () => {
+  const first = await serveReal('--key', 'key-12345')
+  const api = `http://127.0.0.1:${first.port}/api/v2/projects/quiet-river-12345678`
+  const ask = async (method: string, path: string, body?: object, base = api) => {
+    for (;;) {
+      const answer = await fetch(`${base}${path}`, {
+        method,
+        headers: { authorization: 'Bearer key-12345', 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+      if (answer.status !== 423) return (await answer.json()) as any
+    }
+  }
+  const { branches } = await ask('GET', '/branches')
+  const main = branches.find((branch: { name: string }) => branch.name === 'main').id
+  await ask('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  await ask('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
+  first.child.kill('SIGKILL')
+  await first.ended
+
+  const second = await serveReal('--key', 'key-12345')
+  const again = api.replace(`:${first.port}/`, `:${second.port}/`)
+  const path = `/connection_uri?branch_id=${main}&role_name=sally&database_name=shop`
+  const { uri } = await ask('GET', path, undefined, again)
+  await expect
+    .poll(async () => (await ask('GET', '/operations', undefined, again)).operations[0].status)
+    .toBe('finished')
+  const client = await clientAt(uri)
+  expect(await client.query('SELECT current_user AS role, current_database() AS database')).toEqual([
+    { role: 'sally', database: 'shop' },
+  ])
+  await client.close()
+})
+
+test('psql takes what connect prints', async () => {
+  const served = await serveReal()
+  const uri = await connect(served, 'main')
+  expect(execFileSync('psql', [uri, '-Atc', 'SELECT current_user'], { encoding: 'utf8' })).toBe('neondb_owner\n')
+})
+
 test('Ctrl-C for the whole group ends it in order too', async () => {
   const first = await serveReal()
   const client = await clientAt(await connect(first, 'main'))
@@ -115,7 +156,8 @@ test('data of another version of Postgres is refused, not touched', async () => 
     .then((client) => client.close())
   served.child.kill('SIGTERM')
   await served.ended
-  const file = join(state, 'postgres', 'template', 'PG_VERSION')
+  const [branch = ''] = await readdir(join(state, 'postgres', 'branches'))
+  const file = join(state, 'postgres', 'branches', branch, 'PG_VERSION')
   execFileSync('sh', ['-c', `echo 12 > ${file}`])
   const { code, stderr } = await espalier([
     ...['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? ''],

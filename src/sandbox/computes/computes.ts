@@ -122,9 +122,31 @@ export interface Computes {
   readCatalog(branchId: string): Promise<FoundCatalog | undefined> | undefined
   /** `pg_dump --schema-only`; a compute that is idle wakes. `undefined` where nothing is behind it. */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
+  /** The port on 127.0.0.1 behind an address as a client has it: a compute's host name, or a port of its own. */
+  portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
+  /** In a session of its own, in a transaction where it is begun. @throws whatever Postgres says. */
+  runSql(
+    at: Login & { readonly port: number },
+    statements: readonly Statement[],
+    begin: string | undefined,
+  ): Promise<readonly StatementResult[]> | undefined
   /** How clients reach a compute; `undefined` where nothing listens. */
   address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
+}
+
+/** A statement as the service's serverless driver sends it: values are text. */
+export interface Statement {
+  readonly query: string
+  readonly params: readonly (string | null)[]
+}
+
+/** What came of it, in Postgres' text form. */
+export interface StatementResult {
+  readonly command: string
+  readonly rowCount: number | null
+  readonly fields: readonly object[]
+  readonly rows: readonly (readonly (string | null)[])[]
 }
 
 export interface ComputeAddress {
@@ -155,6 +177,7 @@ export interface Gate {
    * @throws {ConnectionRefusal} where there is no such compute, or it may not wake.
    */
   reach(computeId: string): Promise<ComputeSpec>
+  isKnown(computeId: string): boolean
   /** To be told what a branch has before nobody can look: its primary is about to stop. */
   found(branchId: string, catalog: FoundCatalog): void
 }

@@ -32,6 +32,8 @@ export const simulatedComputes = (gate: Gate): Computes => {
     connections: () => log.list(),
     readCatalog: () => undefined,
     dumpSchema: () => undefined,
+    portOf: () => undefined,
+    runSql: () => undefined,
     address: () => undefined,
     close: async () => undefined,
   }

@@ -24,6 +24,7 @@ import { record } from './record.ts'
 import { roleRoutes } from './roles.ts'
 import { schemaRoutes } from './schema.ts'
 import { serviceRoute } from './service-routes.ts'
+import { sqlRoute } from './sql.ts'
 
 export const API_ROOT = '/api/v2'
 const ROUTES_PAGE = 'https://github.com/espalier-dev/espalier/blob/main/docs/control-api.md#routes'
@@ -87,6 +88,8 @@ export const createApp = ({
   }
 
   const keyUse = new KeyUse()
+  sqlRoute(app, computes)
+
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', misbehave(faults, world, API_ROOT))

@@ -1,21 +1,27 @@
 /** A seed as the records of a new world. */
 import { createHash } from 'node:crypto'
-import { type Catalog, newCatalog } from '../world/catalog.ts'
+import { type Catalog, newCatalog, newDatabaseId } from '../world/catalog.ts'
 import { DURATIONS, type Durations } from '../world/durations.ts'
 import { idOf } from '../world/ids.ts'
 import type { ComputeRecord, WorldRecord } from '../world/records.ts'
 import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-interface PastTimes {
+interface Surroundings {
+  /** Postgres' major version of its projects. */
+  readonly pgVersion?: number
   /** By action, where they are not the usual. */
   readonly durations?: Durations
   readonly durationSpread?: number
 }
 
-/** @param times how long the past operations took. */
-export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: PastTimes = {}): readonly WorldRecord[] => {
+export const plant = (
+  { projects, keys }: ResolvedSeed,
+  now: number,
+  times: Surroundings = {},
+): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
+  const usual = newCatalog(now)
   for (const project of projects) {
     records.push({
       kind: 'project',
@@ -23,6 +29,7 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
       name: project.name ?? project.id,
       regionId: project.region,
       plan: project.plan,
+      ...(times.pgVersion === undefined ? {} : { pgVersion: times.pgVersion }),
       ...(project.org === undefined ? {} : { orgId: project.org }),
       defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
       createdAt: now,
@@ -35,7 +42,7 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
     for (const [index, branch] of project.branches.entries()) {
       const id = ids.get(branch.name) ?? ''
       const parentId = branch.parent === undefined ? undefined : ids.get(branch.parent)
-      const catalog = catalogs.get(branch.parent ?? '') ?? newCatalog(now)
+      const catalog = catalogs.get(branch.parent ?? '') ?? likeIt(usual)
       catalogs.set(branch.name, catalog)
       records.push({
         kind: 'branch',
@@ -59,8 +66,14 @@ export const plant = ({ projects, keys }: ResolvedSeed, now: number, times: Past
   return records
 }
 
+/** With the same role and password: real computes copy what they made for the first one. */
+const likeIt = ({ roles, databases }: Catalog): Catalog => ({
+  roles,
+  databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
+})
+
 /** Of the first branch, and of its first compute where it has one. */
-const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: PastTimes) => {
+const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: Surroundings) => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
   const on = { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) }

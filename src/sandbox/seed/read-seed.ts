@@ -50,7 +50,7 @@ export const resolveSeed = (value: Seed): ResolvedSeed => {
 
 const seedError = (problems: readonly string[]): EspalierError =>
   new EspalierError('E_SEED', problems.join('\n'), {
-    hint: 'docs/sandbox.md shows what a seed may hold; `espalier explain E_SEED` says more.',
+    hint: 'docs/sandbox.md shows what a seed may hold.',
   })
 
 const toPlain = (document: Document, at: (offset: number) => string): unknown => {

@@ -73,8 +73,8 @@ export class Gatekeeper implements Gate {
     }
   }
 
-  found(branchId: string, catalog: FoundCatalog): void {
-    noteCatalog(this.#world, branchId, catalog)
+  isKnown(computeId: string): boolean {
+    return this.#world.tables.compute(computeId) !== undefined
   }
 
   #branchOf({ projectId, branchId }: ComputeRecord): BranchRecord | undefined {
@@ -83,6 +83,10 @@ export class Gatekeeper implements Gate {
 
   #isDeleted({ projectId }: ComputeRecord): boolean {
     return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
+  }
+
+  found(branchId: string, catalog: FoundCatalog): void {
+    noteCatalog(this.#world, branchId, catalog)
   }
 
   /** The control plane's own doing: no lock holds it up (spec 2.1.1). */

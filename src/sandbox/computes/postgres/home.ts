@@ -1,6 +1,7 @@
 /** Where the Postgres servers of one sandbox live, and who they run as. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
@@ -68,7 +69,8 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
     const as = await runAs(
       root,
-      found.flatMap(({ folders }) => folders).filter((folder) => folder !== root),
+      // Its sockets are in the temporary folder, wherever its data is.
+      [...found.flatMap(({ folders }) => folders), tmpdir()].filter((folder) => folder !== root),
     )
     for (const folder of [...temporary, root]) as.own(folder)
     const sockets = keep(makeSocketFolder())

@@ -14,18 +14,20 @@ import {
   type Gate,
   type Login,
   type RestoreWork,
+  type StatementResult,
   usualVersion,
 } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
 import { type ConnectionProxy, startProxy } from '../proxy/proxy.ts'
-import type { Wanted } from '../proxy/startup.ts'
+import { type Wanted, wantedOf } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
 import { change, readCatalog } from './catalog.ts'
 import { DataFolders } from './data.ts'
 import { type Home, type HomeOptions, openHome } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { Poolers } from './poolers.ts'
+import { runSql } from './run-sql.ts'
 import { dumpSchema } from './schema.ts'
 import { dropRows } from './schema-only.ts'
 import { serveCompute, writeConfiguration } from './serve-compute.ts'
@@ -50,6 +52,7 @@ interface Running {
 const NOT_RUNNING = '57P03'
 const POOLER_MISSING = '08004'
 const INVALID_LOGIN = '28000'
+const LOOPBACK = '127.0.0.1'
 
 const ACTIVITY = `
   SELECT count(*) FILTER (WHERE state IN ('active', 'fastpath function call')) > 0 AS busy,
@@ -67,7 +70,7 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Postgr
     const computes = new PostgresComputes(options, home, data)
     await computes.listen()
     // Made while nobody waits for it; whoever needs it first hears why it could not be.
-    void data.template(usualVersion(computes.versions)).catch(() => undefined)
+    void data.prepare(usualVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {
     await home.close()
@@ -132,7 +135,7 @@ class PostgresComputes implements Computes {
       // The branch is there only once its rows are not.
       const copy = `${folder}.copy`
       await this.#data.copyBranch(source.branchId, server, copy)
-      await dropRows(id, copy, this.#data.binariesFor(copy, 0), { ...this.#options, home: this.#home })
+      await dropRows(id, copy, this.#home, this.#options)
       renameSync(copy, folder)
     })
   }
@@ -218,6 +221,16 @@ class PostgresComputes implements Computes {
     return dumpSchema(this.#home.versions, this.#data.binariesOf(spec).major, { port, ...login })
   }
 
+  async portOf({ host, port }: { readonly host: string; readonly port: number }): Promise<number | undefined> {
+    const name = host.split('.')[0] ?? ''
+    if (this.#options.gate.isKnown(wantedOf(name).computeId)) return this.#proxy?.open(name)
+    return host === LOOPBACK && this.#proxy?.isOwn(port) === true ? port : undefined
+  }
+
+  runSql(...[at, statements, begin]: Parameters<Computes['runSql']>): Promise<readonly StatementResult[]> {
+    return runSql({ host: LOOPBACK, ...at }, statements, begin)
+  }
+
   async connect(id: string, login: Login | undefined): Promise<ConnectionInfo> {
     if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
     const address = { ...(await this.address(id)), ...login }
@@ -247,7 +260,7 @@ class PostgresComputes implements Computes {
     if (this.#proxy === undefined) throw new Error('the proxy does not run')
     const port = await this.#proxy.open(id, this.#home.ports.get(id))
     this.#home.keepPort(id, port)
-    return { host: '127.0.0.1', port, sharedPort: this.#proxy.sharedPort }
+    return { host: LOOPBACK, port, sharedPort: this.#proxy.sharedPort }
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,8 @@
 /** Makes a copy of a branch one of its schema only. Not by dump and restore: those programs are often not there. */
 import type { ComputeSpec } from '../computes.ts'
-import type { Binaries } from './binaries.ts'
-
+import { versionIn } from './data.ts'
 import type { Home } from './home.ts'
-import { serveCompute } from './serve-compute.ts'
+import { type ServeOptions, serveCompute } from './serve-compute.ts'
 import { withSession } from './session.ts'
 
 /** Enough for the sandbox's own sessions. */
@@ -56,9 +55,12 @@ const DATABASES = `SELECT datname FROM pg_database WHERE datallowconn`
 export const dropRows = async (
   branchId: string,
   data: string,
-  binaries: Binaries,
-  { home, log }: { readonly home: Home; readonly log: (line: string) => void },
+  home: Home,
+  { log }: Pick<ServeOptions, 'log'>,
 ): Promise<void> => {
+  const pgVersion = versionIn(data) ?? 0
+  const binaries = home.versions.get(pgVersion)
+  if (binaries === undefined) throw new Error(`Postgres ${pgVersion} is not installed here`)
   const spec: ComputeSpec = {
     id: branchId,
     branchId,
@@ -67,7 +69,7 @@ export const dropRows = async (
     tempDiskBytes: 0,
     settings: {},
     libraries: [],
-    pgVersion: binaries.major,
+    pgVersion,
     isLogical: false,
     catalog: { roles: [], databases: [] },
     changes: [],

@@ -38,6 +38,8 @@ export interface ConnectionProxy {
   /** No further connections for it; those that are open stay. */
   shut(computeId: string): void
   readonly sharedPort: number
+  /** Whether it is one of those that it listens on. */
+  isOwn(port: number): boolean
   close(): Promise<void>
 }
 
@@ -58,6 +60,7 @@ interface SharedPort {
 /** @throws {EspalierError} `E_SANDBOX_PORT` where the port is taken. */
 export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort): Promise<ConnectionProxy> => {
   const servers = new Map<string, Promise<Server>>()
+  const ports = new Set<number>()
   const clients = new Set<Socket>()
   /** Sockets of servers by the key that a cancel request names. */
   const cancelKeys = new Map<string, string>()
@@ -188,6 +191,9 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     const server = createServer((socket) => serve(socket, own))
     server.listen(port, LOOPBACK)
     await once(server, 'listening')
+    const number = portOf(server)
+    ports.add(number)
+    server.once('close', () => ports.delete(number))
     return server
   }
 
@@ -200,6 +206,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   })
   return {
     sharedPort: portOf(shared),
+    isOwn: (number) => ports.has(number),
     open: async (computeId, port = 0) => {
       const known = servers.get(computeId)
       const server = known ?? listen(port, computeId).catch(() => listen(0, computeId))

@@ -1,0 +1,36 @@
+/** An application's tests against the sandbox: a Postgres branch for each test, gone after it. */
+import { type Sandbox, startSandbox } from 'espalier/sandbox'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ computes: 'postgres', seed: new URL('seed.yaml', import.meta.url).pathname })
+  // What every test starts from: an application would run its migrations here.
+  await query(await sandbox.connectionString('main'), 'CREATE TABLE books (title text PRIMARY KEY)')
+})
+afterAll(() => sandbox.close())
+
+const query = async (connectionString: string, sql: string) => {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test('a book is added', async () => {
+  const branch = await sandbox.createBranch()
+  await query(branch.connectionString, "INSERT INTO books VALUES ('Middlemarch')")
+  expect(await query(branch.connectionString, 'TABLE books')).toEqual([{ title: 'Middlemarch' }])
+  await branch.delete()
+})
+
+test('another test does not see it', async () => {
+  const branch = await sandbox.createBranch({ parent: 'main' })
+  expect(await query(branch.connectionString, 'TABLE books')).toEqual([])
+  await branch.delete()
+})

@@ -1,0 +1,38 @@
+/** Statements that came over HTTP, each request in a session of its own. */
+import pg from 'pg'
+import type { Login, Statement, StatementResult } from '../computes.ts'
+
+/** Values stay as Postgres writes them: the client knows their types. */
+const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string | Buffer) => String(value) }
+
+/** @param begin how the transaction begins that holds them all; without it each is one of its own. */
+export const runSql = async (
+  at: Login & { readonly host: string; readonly port: number },
+  statements: readonly Statement[],
+  begin: string | undefined,
+): Promise<readonly StatementResult[]> => {
+  const client = new pg.Client({ ...at, application_name: 'serverless driver' })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const results: StatementResult[] = []
+    if (begin !== undefined) await client.query(begin)
+    for (const { query, params } of statements) results.push(await runOne(client, query, params))
+    if (begin !== undefined) await client.query('COMMIT')
+    return results
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const runOne = async (client: pg.Client, text: string, values: Statement['params']): Promise<StatementResult> => {
+  const { command, rowCount, fields, rows } = await client.query<(string | null)[]>({
+    text,
+    values: [...values],
+    rowMode: 'array',
+    types: asText,
+    // One statement only, as over the extended protocol.
+    queryMode: 'extended',
+  } as pg.QueryArrayConfig)
+  return { command, rowCount, fields, rows }
+}

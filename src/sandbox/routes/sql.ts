@@ -1,0 +1,90 @@
+/** `POST /sql`: statements over HTTP, as the service's serverless driver sends them (its public source). */
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import { type Computes, ConnectionRefusal, type Login } from '../computes/computes.ts'
+import { Refusal } from '../world/refusal.ts'
+import { readBody } from './body.ts'
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024
+const statement = z.object({ query: z.string(), params: z.array(z.string().nullable()).default([]) })
+const body = z.union([statement, z.object({ queries: z.array(statement) })])
+
+const LEVELS: Readonly<Record<string, string>> = {
+  ReadUncommitted: 'READ UNCOMMITTED',
+  ReadCommitted: 'READ COMMITTED',
+  RepeatableRead: 'REPEATABLE READ',
+  Serializable: 'SERIALIZABLE',
+}
+/** What an error of Postgres holds; the driver hands it to the application. */
+const ERROR_FIELDS = [
+  ...['severity', 'code', 'detail', 'hint', 'position', 'internalPosition', 'internalQuery', 'where'],
+  ...['schema', 'table', 'column', 'dataType', 'constraint', 'file', 'line', 'routine'],
+]
+
+export const sqlRoute = (app: Hono, computes: Computes): void => {
+  app.post('/sql', async (context) => {
+    const asked = await readBody(context, body, MAX_BODY_BYTES)
+    if (context.req.header('neon-raw-text-output') !== 'true') {
+      throw new Refusal(400, 'Neon-Raw-Text-Output must be true: the sandbox leaves values as text')
+    }
+    const statements = 'queries' in asked ? asked.queries : [asked]
+    const begin = 'queries' in asked ? beginOf(context) : undefined
+    const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
+    const target = await computes.portOf({ host: login.host, port })
+    if (computes.kind === 'simulated') throw new Refusal(501, 'the sandbox simulates its computes: there is no SQL')
+    if (target === undefined) throw new Refusal(400, `no compute of this sandbox is at ${login.host}:${port}`)
+    try {
+      const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
+      const isArray = context.req.header('neon-array-mode') === 'true'
+      const shown = results.map((result) => ({ ...result, rowAsArray: isArray, rows: rowsOf(result, isArray) }))
+      return context.json('queries' in asked ? { results: shown } : (shown[0] ?? {}))
+    } catch (error) {
+      return context.json(errorOf(error), 400)
+    }
+  })
+}
+
+/** @throws {Refusal} 400. */
+const readTarget = (text: string | undefined): Login & { readonly host: string; readonly port: number } => {
+  try {
+    const { hostname, port, username, password, pathname } = new URL(text ?? '')
+    const [user, secret, database] = [username, password, pathname.slice(1)].map(decodeURIComponent)
+    if (user && secret !== undefined && database) {
+      return { host: hostname, port: Number(port || 5432), user, password: secret, database }
+    }
+  } catch {
+    // Told below.
+  }
+  throw new Refusal(400, 'Neon-Connection-String must be a connection string with a role, a host and a database')
+}
+
+const beginOf = (context: Context): string => {
+  const level = context.req.header('neon-batch-isolation-level')
+  const parts = ['BEGIN']
+  if (level !== undefined) {
+    const known = LEVELS[level]
+    if (known === undefined) {
+      throw new Refusal(400, `Neon-Batch-Isolation-Level must be one of ${Object.keys(LEVELS).join(', ')}`)
+    }
+    parts.push(`ISOLATION LEVEL ${known}`)
+  }
+  if (context.req.header('neon-batch-read-only') === 'true') parts.push('READ ONLY')
+  if (context.req.header('neon-batch-deferrable') === 'true') parts.push('DEFERRABLE')
+  return parts.join(' ')
+}
+
+const rowsOf = (
+  { rows, fields }: { readonly rows: readonly (readonly unknown[])[]; readonly fields: readonly object[] },
+  isArray: boolean,
+) => {
+  if (isArray) return rows
+  const names = fields.map((field) => ('name' in field ? String(field.name) : ''))
+  return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]])))
+}
+
+const errorOf = (error: unknown): object => {
+  if (error instanceof ConnectionRefusal) return { message: error.message, code: error.sqlState }
+  if (!(error instanceof Error)) return { message: String(error) }
+  const fields = Object.entries(error).filter(([name, value]) => ERROR_FIELDS.includes(name) && value !== undefined)
+  return { message: error.message, ...Object.fromEntries(fields) }
+}

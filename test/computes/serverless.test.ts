@@ -1,0 +1,104 @@
+/** The service's serverless driver, unchanged but for its endpoints, against real computes. */
+import { Client, NeonDbError, neon, neonConfig, Pool } from '@neondatabase/serverless'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import WebSocket from 'ws'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { openReal } from '../e2e/real-computes.ts'
+
+let sandbox: Sandbox
+let uri: string
+beforeAll(async () => {
+  sandbox = await openReal({
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-main', state: 'idle' }] }] }] },
+  })
+  const [compute] = await sandbox.control.computes()
+  uri = compute?.uri ?? ''
+  const { host } = new URL(sandbox.apiUrl)
+  // As docs/sandbox.md tells a developer.
+  neonConfig.webSocketConstructor = WebSocket
+  neonConfig.wsProxy = `${host}/v2`
+  neonConfig.fetchEndpoint = `http://${host}/sql`
+  neonConfig.useSecureWebSocket = false
+  neonConfig.pipelineConnect = false
+})
+afterAll(() => sandbox.close())
+
+test('over HTTP: rows with their types, parameters, and whole results', async () => {
+  const sql = neon(uri)
+  expect(await sql`SELECT ${7}::int AS n, ${'x'} AS t, null AS nothing, true AS yes, '{"a":[1]}'::jsonb AS j`).toEqual([
+    { n: 7, t: 'x', nothing: null, yes: true, j: { a: [1] } },
+  ])
+  expect(await sql.query('SELECT 1 AS one, 2 AS two', [], { arrayMode: true, fullResults: true })).toMatchObject({
+    command: 'SELECT',
+    rowCount: 1,
+    rows: [[1, 2]],
+    fields: [{ name: 'one', dataTypeID: 23 }, { name: 'two' }],
+  })
+})
+
+test('over HTTP: a transaction is all or nothing, at the level asked for', async () => {
+  const sql = neon(uri)
+  await sql`CREATE TABLE t (n int PRIMARY KEY)`
+  await expect(sql.transaction([sql`INSERT INTO t VALUES (1)`, sql`INSERT INTO t VALUES (1)`])).rejects.toThrow(
+    /duplicate/,
+  )
+  expect(await sql`SELECT * FROM t`).toEqual([])
+  const [levels] = await sql.transaction([sql`SHOW transaction_isolation`], { isolationLevel: 'Serializable' })
+  expect(levels).toEqual([{ transaction_isolation: 'serializable' }])
+  const writing = sql.transaction([sql`INSERT INTO t VALUES (2)`], { readOnly: true })
+  await expect(writing).rejects.toMatchObject({ code: '25006' })
+})
+
+test("over HTTP: Postgres' own errors, a wrong password, and no other server", async () => {
+  const sql = neon(uri)
+  await expect(sql`SELECT 1/0`).rejects.toMatchObject({ name: 'NeonDbError', code: '22012', severity: 'ERROR' })
+  await expect(sql.query('SELECT 1; SELECT 2')).rejects.toMatchObject({ code: '42601' })
+  await expect(neon(uri.replace(/npg_\w+/, 'wrong'))`SELECT 1`).rejects.toMatchObject({ code: '28P01' })
+  await expect(neon(uri.replace(/:\d+\//, ':1/'))`SELECT 1`).rejects.toThrow(NeonDbError)
+})
+
+test('over WebSocket: sessions, by the port and by the host name that the API shows', async () => {
+  const named = uri.replace(/@[^/]+/, '@ep-main.eu-central-1.aws.neon.tech')
+  for (const connectionString of [uri, named]) {
+    const client = new Client(connectionString)
+    await client.connect()
+    await client.query('BEGIN')
+    expect((await client.query('SELECT $1::int + 1 AS n', [41])).rows).toEqual([{ n: 42 }])
+    await client.query('ROLLBACK')
+    await client.end()
+  }
+  const pool = new Pool({ connectionString: uri })
+  expect((await pool.query('SELECT 1 AS n')).rows).toEqual([{ n: 1 }])
+  await pool.end()
+})
+
+test('over WebSocket: an address that is not of this sandbox is not reached', async () => {
+  const { host } = new URL(sandbox.apiUrl)
+  for (const address of ['127.0.0.1:22', 'example.com:5432', 'ep-other.aws.neon.tech:5432', '']) {
+    const failure = await new Promise<Error>((resolve) => {
+      new WebSocket(`ws://${host}/v2?address=${address}`).once('error', resolve)
+    })
+    expect(failure.message).toContain('404')
+  }
+})
+
+test('the sandbox ends although a WebSocket is open; a simulated one has no SQL', async () => {
+  const own = await openReal({
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-own' }] }] }] },
+  })
+  const [compute] = await own.control.computes()
+  const client = new Client(compute?.uri ?? '')
+  client.neonConfig.wsProxy = `${new URL(own.apiUrl).host}/v2`
+  client.on('error', () => undefined)
+  await client.connect()
+  await own.close()
+
+  const simulated = await startSandbox()
+  onTestFinished(() => simulated.close())
+  const answer = await fetch(new URL('/sql', simulated.apiUrl), {
+    method: 'POST',
+    headers: { 'neon-connection-string': uri, 'neon-raw-text-output': 'true' },
+    body: JSON.stringify({ query: 'SELECT 1', params: [] }),
+  })
+  expect(answer.status).toBe(501)
+})
