@@ -149,7 +149,7 @@ test('what git removes is listed with its place in the base, and nothing is said
   expect(stdout).not.toContain('The manifests introduce no changes')
   const { origin } = JSON.parse((await plan('--base', 'main', '--format', 'json')).stdout)
   expect(origin).toMatchObject({ introduced: [], settled: [], released: [{ compute: { id: 'ep-c' } }] })
-  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('### No longer managed since main')
+  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('### No longer managed since `main`')
   const page = join(folder, 'plan.html')
   await plan('--base', 'main', '--format', 'html', '--out', page)
   expect(await readFile(page, 'utf8')).toContain('No longer managed: 1 compute')

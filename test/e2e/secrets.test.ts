@@ -177,7 +177,7 @@ test('a server that says the key back, whatever its status: it is not said on', 
   }
   for (const { code, stdout, stderr } of await Promise.all([200, 302, 401, 404, 422].map(plan))) {
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^Error {2}The control API|E_PROJECT_UNKNOWN/m)
+    expect(stderr).toMatch(/^Error {2}E_\w+: The control API|E_PROJECT_UNKNOWN/m)
     expectNoKey([['output', stdout + stderr]])
   }
 })
@@ -225,7 +225,7 @@ test('such an address is refused whether a flag or the environment names it, and
   ])
   for (const { code, stdout, stderr } of ended) {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^Error {2}(Plain http|The base URL)/)
+    expect(stderr).toMatch(/^Error {2}E_BASE_URL: (Plain http|The base URL)/)
     expect(stderr).not.toContain('\u001b')
     expect(stderr).not.toContain('s3cret')
   }
