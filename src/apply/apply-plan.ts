@@ -149,13 +149,23 @@ const blockedBy = (
       ...(judgement.message === undefined ? {} : { message: judgement.message }),
     }
   }
-  const undone = step.after.filter((id) => outcomes.get(id)?.status !== 'done')
-  const missing = undone.find((id) => outcomes.get(id)?.status !== 'scheduled')
-  const awaited = undone.find((id) => step.inTurnAfter?.includes(id) !== true)
-  if (missing === undefined && awaited !== undefined) {
-    return { ...none, status: 'scheduled', reason: 'outside-window', message: `It follows ${awaited}, which waits.` }
+  const statusOf = (id: string) => outcomes.get(id)?.status
+  const undone = step.after.filter((id) => statusOf(id) !== 'done')
+  // One that only came first in turn, and was not sent, is in nobody's way.
+  const blocking = undone.filter((id) => {
+    const wasNotSent = statusOf(id) === 'scheduled' || statusOf(id) === 'stale'
+    return !wasNotSent || step.inTurnAfter?.includes(id) !== true
+  })
+  if (blocking.length === 0) return undefined
+  const missing = blocking.find((id) => statusOf(id) !== 'scheduled')
+  if (missing === undefined) {
+    return {
+      ...none,
+      status: 'scheduled',
+      reason: 'outside-window',
+      message: `It follows ${blocking[0]}, which waits.`,
+    }
   }
-  if (missing === undefined) return undefined
   return {
     ...none,
     status: 'skipped',

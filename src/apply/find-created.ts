@@ -32,7 +32,9 @@ export const findInPlace = async (
   }
   const listed = computes.filter((compute) => isInPlace(compute, step)).map(({ id }) => id)
   const shown = new Set(computes.map(({ id }) => id))
+  const branch = step.request.body?.endpoint.branch_id
   const named = operations
+    .filter(({ branchId }) => branchId === undefined || branchId === branch)
     .flatMap(({ endpointId }) => endpointId ?? [])
     .filter((id) => !shown.has(id) && !others.has(id) && knowledge.of(id) === undefined)
   for (const id of new Set([...listed, ...named])) {

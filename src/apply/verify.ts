@@ -129,7 +129,12 @@ const movedBranch = (asked: string | undefined, before: ObservedCompute, live: O
 /** Values that are neither as they were nor as they are asked for. */
 const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: ObservedCompute): readonly Moved[] =>
   differingKeys(changes, live.attributes)
-    .filter((key) => key === 'postgresSettings' || !isSame(key, before.attributes, live.attributes))
+    .filter((key) => {
+      const had = before.attributes[key]
+      // What the list did not show at all, the plan did not rest on.
+      if (had === undefined) return false
+      return key === 'postgresSettings' || !rowOf(key).satisfied(had, live.attributes[key])
+    })
     .flatMap((key) => {
       const [asked, had, has] = [changes, before.attributes, live.attributes].map((one) =>
         valuesOf([key], changes, one),
@@ -141,12 +146,6 @@ const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: 
       })
     })
 
-const isSame = (key: AttributeKey, before: ComputeAttributes, live: ComputeAttributes): boolean => {
-  const [had, has] = [before[key], live[key]]
-  if (had === undefined) return has === undefined || rowOf(key).satisfied(has, had)
-  return rowOf(key).satisfied(had, has)
-}
-
 /** What a delete relies on: that it is still the compute, in the place, that nobody declared. */
 export const movedForDelete = (
   before: ObservedCompute,
@@ -156,7 +155,7 @@ export const movedForDelete = (
   ...movedBranch(undefined, before, live),
   ...(before.attributes.name === live.attributes.name ? [] : [movedWhole('name', before, live)]),
   // Its successor takes its settings along, as the plan saw them.
-  ...(!isReplaced || isDeepStrictEqual(before.settings, live.settings)
+  ...(!isReplaced || before.settings === undefined || isDeepStrictEqual(before.settings, live.settings)
     ? []
     : [movedWhole('postgresSettings', before, live)]),
 ]

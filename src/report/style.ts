@@ -28,6 +28,14 @@ export const clip = (text: string, width: number): string => {
   return width <= 0 ? '' : `${kept}…`
 }
 
+/** The same with the ellipsis inside, since ids and names of branches often differ at the end only. */
+export const clipMiddle = (text: string, width: number): string => {
+  if (stringWidth(text) <= width || width < 5) return clip(text, width)
+  const tail = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
+  while (stringWidth(tail.join('')) > Math.floor((width - 1) / 2)) tail.shift()
+  return clip(text, width - stringWidth(tail.join(''))) + tail.join('')
+}
+
 /** Wrapped at words; later lines are indented under the first. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
   // Colour codes only lengthen it, so what is short enough as it stands needs no measuring.

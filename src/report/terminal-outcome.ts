@@ -1,6 +1,8 @@
 /** What became of a run, for the terminal. */
 import { groupBy } from '../base/index.ts'
 import {
+  CONSENT_OF,
+  type Consent,
   isScheduled,
   type Outcome,
   type Plan,
@@ -83,9 +85,7 @@ export const statusMark = (status: StepStatus, paint: Paint): string => {
 
 export const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step>): readonly string[] => {
   const missing = new Set(
-    outcome.steps
-      .filter(({ reason }) => reason === 'not-consented')
-      .flatMap(({ step }) => steps.get(step)?.consents ?? []),
+    outcome.steps.filter(({ reason }) => reason === 'not-consented').flatMap(({ step }) => consentsOf(steps.get(step))),
   )
   return [
     ...(missing.size > 0
@@ -116,6 +116,13 @@ const leftOf = ({ left = [] }: Outcome): string => {
   if (left.length === 0) return ''
   const more = left.length > LEFT ? `; and ${left.length - LEFT} more` : ''
   return `: ${left.slice(0, LEFT).join('; ')}${more}`
+}
+
+/** An idle compute may have woken up since the plan was made: then it is the restart that needs consent. */
+const consentsOf = (step: Step | undefined): readonly Consent[] => {
+  if (step === undefined) return []
+  const awake = step.consents.length > 0 || step.unlessIdle === undefined ? undefined : CONSENT_OF[step.unlessIdle]
+  return awake === undefined ? step.consents : [awake]
 }
 
 const scheduledNext = ({ steps }: Outcome): readonly string[] => {

@@ -331,8 +331,8 @@ test('what a pull request removes from git is listed as no longer managed, whole
   const { code, log, summary } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect(code, log).toBe(0)
   const body = world.github.comments[0]?.body ?? ''
-  expect(body).toContain('### Espalier: 2 computes are no longer managed.')
-  expect(body).toMatch(/<code>c<\/code> \|.*ep-c.*<code>more&#46;yaml&#58;3<\/code>/)
+  expect(body).toContain('### Espalier `.`: 2 computes are no longer managed.')
+  expect(body).toMatch(/`c` \|.*`ep-c`.*`more\.yaml:3`/)
   expect(body).toContain('or set `prune: true`')
   expect(summary).toContain('2 computes are no longer managed.')
 })
@@ -351,7 +351,7 @@ test('a project that cannot be planned leaves the plan of the others in the comm
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'validation-failed' })
   expect(log).toMatch(/^::error file=other\.yaml,line=2,.*title=E_PROJECT_UNKNOWN::/m)
   const body = world.github.comments[0]?.body ?? ''
-  expect(body).toContain('1 compute restarts, none is deleted. 1 of 2 projects could not be planned.')
+  expect(body).toContain('4 computes restart, none is deleted. 1 of 2 projects could not be planned.')
   expect(body).toContain('**E_PROJECT_UNKNOWN**')
   expect(JSON.parse(readFileSync(outputs['plan-path'] ?? '', 'utf8')).plan.leftOut).toMatchObject([
     { project: 'other' },

@@ -121,6 +121,33 @@ describe('a step that finds the project moved is not sent', () => {
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'done'])
   })
 
+  test('one that only comes after it in turn goes on as well', async () => {
+    const api = fakeApi({ computes: [compute('ep-1'), REPLICA] })
+    const outcome = await apply({
+      plan: planWith(step('s'), step('next', { ...deletingReplica, after: ['s'], inTurnAfter: ['s'] })),
+      api,
+      consent: allowed,
+      onEvent: ({ type }) => {
+        if (type === 'step-start') attributes('ep-1', { size: { min: 3, max: 3 } })(api.computes)
+      },
+    })
+    expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'done'])
+  })
+
+  test('an attribute that the list leaves out, and a read by id shows, makes nothing stale', async () => {
+    const { request } = step('s')
+    const body = { endpoint: { suspend_timeout_seconds: 600, settings: { pg_settings: { work_mem: '8MB' } } } }
+    const api = fakeApi({
+      computes: [compute('ep-1', { attributes: { scaleToZero: 300, postgresSettings: { work_mem: '4MB' } } })],
+    })
+    const outcome = await apply({
+      plan: planWith(step('s', { request: { ...request, body } })),
+      api,
+      observed: observedOf([compute('ep-1', { attributes: {} })]),
+    })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+  })
+
   test('what moved it is named, where the operations tell, and the fields say the same', async () => {
     const api = fakeApi({ computes: [compute('ep-1', { attributes: { size: { min: 3, max: 3 } } })] })
     const theirs = operation('op-theirs', { endpointId: 'ep-1', status: 'finished' })
@@ -357,7 +384,7 @@ describe('a replacement', () => {
     ],
     ['whose successor finds its name taken', add('ep-9', replica)],
   ])('%s, deletes nothing', async (_name, rival) => {
-    const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })
+    const api = fakeApi({ computes: [compute('ep-1', { settings: { pg_settings: {} } })], onLock: rival })
     const outcome = await apply({ plan: planWith(replaced, successor), api, consent: allow('replace') })
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'skipped'])
     expect(api.computes.has('ep-1')).toBe(true)
@@ -430,6 +457,23 @@ describe('a list of computes that lags', () => {
     const outcome = await apply({ plan: planWith(step('s', creating)), api: lagging, observed: observedOf([]) })
     expect(outcome.steps).toMatchObject([{ status: 'done', computeId: 'ep-9' }])
     expect(api.sent).toEqual([])
+  })
+
+  test('operations of other branches cost no reads', async () => {
+    const api = fakeApi()
+    const busy = {
+      ...api,
+      listOperations: async () => ({
+        operations: [
+          ...Array.from({ length: 15 }, (_, at) =>
+            operation(`op-${at}`, { endpointId: `ep-x${at}`, branchId: 'br-x' }),
+          ),
+          ...(await api.listOperations('p')).operations,
+        ].map((one) => ({ ...one, status: 'finished' })),
+      }),
+    }
+    await apply({ plan: planWith(step('s', creating)), api: busy })
+    expect(api.reads.filter((one) => one === 'getCompute')).toHaveLength(1)
   })
 
   test('the closing look counts what was read by id, and says what is left', async () => {

@@ -46,6 +46,14 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
+    'a list of computes that lags after a complete success: no false alarm',
+    {
+      live: { main: { primary: { size: 1 } }, old: { primary: {} } },
+      manifest: { branches: { main: { replicas: { a: {} } } } },
+      faults: [lag('endpoints', 20_000)],
+    },
+  ],
+  [
     'somebody resizes the compute while its update waits for their lock: not overwritten',
     {
       live: { main: { primary: { size: 1 } } },
@@ -76,6 +84,7 @@ test.each<readonly [string, Case]>([
   const stage = await openStage({ onHandled: (method, path) => trial.watch(method, path) })
   const trial = new Trial(stage, world(live), manifest)
   const { outcome } = await trial.apply({ faults, interruption: undefined, allow: CONSENTS })
+  expect(outcome?.converged).toBe(status === 'done' ? true : undefined)
   expect(outcome?.steps.map(({ status }) => status)).toEqual([status])
   await trial.recover()
   expect(trial.wrong).toEqual([])

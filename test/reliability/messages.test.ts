@@ -93,7 +93,7 @@ const operation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], m
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 const LOOKING = 'looking whether the request took effect, since its answer was lost: '
-const NEXT = 'Next: see the reason above, then run `espalier apply` again: it plans anew and does what is left.'
+const NEXT = 'Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.'
 const ALL_DONE = 'Apply complete: 3 done.'
 const ONE_FAILED = 'Apply incomplete: 2 done, 1 failed.'
 const CREATE = 'failed create replica "reader" on main'

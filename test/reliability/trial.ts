@@ -1,5 +1,5 @@
 /** One trial of the model-based test: a live project, a manifest, and whoever applies it while things go wrong. */
-import { type ApplyOptions, applyPlan } from '../../src/apply/index.ts'
+import { type ApplyOptions, applyPlan, type ReadCompute } from '../../src/apply/index.ts'
 import {
   CONSENTS,
   type Consent,
@@ -88,8 +88,8 @@ export class Trial {
     const { sandbox, clock, during, connect, busy } = this.#stage
     const api = connect({ lockTimeoutMs: TIMEOUT_MS })
     const manifests = manifestsOf(this.#manifest)
-    const replan = (pinAliases: Readonly<Record<string, string>> = {}) =>
-      look(api, manifests, { concurrency: 8, estimate: false, pinAliases })
+    const replan = (pinAliases: Readonly<Record<string, string>> = {}, read: readonly ReadCompute[] = []) =>
+      look(api, manifests, { concurrency: 8, estimate: false, pinAliases, read })
     const [stop, abort] = [new AbortController(), new AbortController()]
     let events = 0
     try {
@@ -123,7 +123,7 @@ export class Trial {
           stop.abort()
           if (interruption.how === 'abort') abort.abort()
         },
-        replan: async (aliases) => (await replan(aliases)).result,
+        replan: async (aliases, read) => (await replan(aliases, read)).result,
       }
       const outcome = await during(applyPlan(options))
       this.#repin(result.plan, outcome)

@@ -70,9 +70,8 @@ const pairs = ([one, other]: readonly Outcome[]): readonly string[] =>
 
 test('different sizes for the same computes: each is changed once, by one of them, and the other one says so', async () => {
   const { outcomes, changes } = await together(sized(2), sized(4))
-  for (const pair of pairs(outcomes)) expect(pair).not.toBe('done done')
+  for (const pair of pairs(outcomes)) expect(['done stale', 'stale done']).toContain(pair)
   const statuses = outcomes.flatMap(({ steps }) => steps.map(({ status }) => status))
-  expect(new Set(statuses)).toEqual(new Set(['done', 'stale', 'skipped']))
   expect(changes.length).toBe(new Set(changes).size)
   expect(changes.length).toBe(statuses.filter((status) => status === 'done').length)
   expect(outcomes.map((one) => exitCodeOf(one))).toContain(3)

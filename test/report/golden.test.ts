@@ -84,6 +84,27 @@ describe('problems', () => {
 
 describe('an outcome', () => {
   test('that is not whole', () => golden(terminalOutcome(PLAN, OUTCOME, plain(80)), 'outcome.txt'))
+  test('that is stale in a part, and has not converged', () => {
+    const [step = ''] = OUTCOME.steps.map((one) => one.step)
+    const stale = {
+      step,
+      status: 'stale',
+      reason: 'changed-meanwhile',
+      message: 'ep-main-1 has changed since the plan was made: size 1 CU → 3 CU. Nothing was changed by this step.',
+      moved: [{ what: 'size', before: '1 CU', after: '3 CU' }],
+      operations: [],
+      durationMs: 0,
+    } as const
+    const text = terminalOutcome(PLAN, { steps: [stale], interrupted: false, notes: [] }, plain(400))
+    expect(text).toContain('(changed-meanwhile): ep-main-1 has changed since the plan was made: size 1 CU → 3 CU.')
+    expect(text).toContain('Next: run `espalier plan` to review the project as it is now')
+    expect(text).toContain('Apply incomplete: 0 done, 1 stale.')
+    const left = ['a', 'b', 'c', 'd']
+    const open = terminalOutcome(PLAN, { ...ALL_DONE, converged: false, left }, plain(400))
+    expect(open).toContain('(not-converged): a; b; c; and 1 more. Next:')
+    const already = { ...stale, status: 'done', message: 'Nothing was sent.' } as const
+    expect(terminalOutcome(PLAN, { ...ALL_DONE, steps: [already] }, plain(400))).toContain('Nothing was sent.')
+  })
   test('that is whole', () => golden(terminalOutcome(PLAN, ALL_DONE, plain(80)), 'outcome-done.txt'))
 
   test('names the flag that was missing', () => {

@@ -149,6 +149,15 @@ describe('a running step', () => {
     expect(view(state, { names: new Map([['shop-1', 'billing']]) })[1]).toMatch(/^ {2}billing {2}main {2}update/)
   })
 
+  test.each([
+    [120, '  amber-field-20000001  main  update replica "reporting"  ! restarts  0 s  start_compute running'],
+    [80, '  amber-f…000001  main  update replic…  ! restarts  0 s  start_compute running'],
+  ])('at %i columns the longest are shortened, so that the ends of ids stay to be seen', (width, expected) => {
+    const operation = { id: 'op', action: 'start_compute', status: 'running', failuresCount: 0 }
+    const state = stateOf(plan, [start(restarting), event({ type: 'operation', step: restarting.id, operation })])
+    expect(view(state, { width, names: new Map([['shop-1', 'amber-field-20000001']]) })[1]).toBe(expected)
+  })
+
   test('spells out what could move the cursor', () => {
     const odd = stepOf('p', 1, { branch: { id: 'br', name: 'a\u001b[2Jb' } })
     const state = stateOf({ ...PLAN, steps: [odd] }, [

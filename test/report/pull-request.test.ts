@@ -196,6 +196,25 @@ test('what became of the merge', async () => {
   expect(short).toContain('No host had room')
 })
 
+test('what became of the merge where somebody else was quicker', () => {
+  const { plan } = full()
+  const { steps } = outcomeOf(plan, 0)
+  const outcome = {
+    ...outcomeOf(plan, -1),
+    steps: steps.map((one) => ({
+      ...one,
+      status: 'stale' as const,
+      reason: 'changed-meanwhile' as const,
+      message: 'size 1 CU → 3 CU',
+    })),
+    converged: false,
+    left: ['update primary on <main>: size 3 CU → 2 CU'],
+  }
+  const text = outcomeComment({ ...FRAME, plan, outcome })
+  expect(text).toMatch(/\| ⚠️ stale \| {2}\| changed-meanwhile: .*size 1 CU → 3 CU/)
+  expect(text).toMatch(/^- .*update primary on &#60;main&#62;.* size 3 CU → 2 CU/m)
+})
+
 test('annotations name the line, the worst first', () => {
   const { plan } = full()
   const annotations = changeAnnotations(plan.changes)

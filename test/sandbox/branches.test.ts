@@ -35,8 +35,11 @@ test('a new branch is made before its computes start', async () => {
   expect(operationsOf(made)).toEqual(['create_branch running', 'start_compute scheduling', 'start_compute scheduling'])
   const { id } = made.body.branch
   await clock.advance(1_200)
-  expect((await call('GET', `${P}/branches/${id}`)).body.branch.current_state).toBe('ready')
+  const ready = (await call('GET', `${P}/branches/${id}`)).body.branch
+  expect(ready.current_state).toBe('ready')
   await clock.advance(3_000)
+  const renamed = await call('PATCH', `${P}/branches/${id}`, { branch: { name: 'preview/8' } })
+  expect(renamed.body.branch.state_changed_at).toBe(ready.state_changed_at)
   const { body } = await call('GET', `${P}/branches/${id}/endpoints`)
   expect(body.endpoints).toMatchObject([{ current_state: 'active' }, { current_state: 'active' }])
 })

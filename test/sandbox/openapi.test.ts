@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
+import { SIZE_TABLE } from '../../src/model/index.ts'
 import { Recorder } from '../../src/sandbox/control/recorder.ts'
 import { Faults } from '../../src/sandbox/faults/faults.ts'
 import { manualClock } from '../../src/sandbox/index.ts'
@@ -52,6 +53,10 @@ test('every route that is served is in it, and no other', async () => {
       return `${method} ${below.replaceAll(/:(\w+)/g, (_all, name: string) => `{${names[name]}}`)}`
     })
   expect(OPERATIONS.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(served.sort())
+})
+
+test('it allows the sizes of the size table', () => {
+  expect(DOCUMENT.components.schemas.Size).toMatchObject({ enum: SIZE_TABLE.steps.map(({ cu }) => cu) })
 })
 
 test('it is served to anyone, at both places', async () => {

@@ -8,8 +8,16 @@ interface MediaTypes {
   readonly content?: { readonly 'application/json'?: { readonly schema: object } }
   readonly $ref?: string
 }
+interface Parameter {
+  readonly name: string
+  readonly in: 'query' | 'path'
+  readonly required?: boolean
+  readonly schema: { readonly type?: string }
+  readonly $ref?: string
+}
 interface OpenApiOperation {
   readonly operationId: string
+  readonly parameters?: readonly Parameter[]
   readonly requestBody?: MediaTypes
   readonly responses: Readonly<Record<string, MediaTypes>>
 }
@@ -17,7 +25,11 @@ type PathItem = Readonly<Record<string, OpenApiOperation>>
 
 export const DOCUMENT = parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8')) as {
   readonly paths: Readonly<Record<string, PathItem>>
-  readonly components: { readonly responses: Readonly<Record<string, MediaTypes>> }
+  readonly components: {
+    readonly responses: Readonly<Record<string, MediaTypes>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly schemas: Readonly<Record<string, object>>
+  }
 }
 
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
@@ -69,7 +81,7 @@ export interface Exchange {
 
 /** What of an exchange the document does not describe; empty where all is as described. */
 export const undocumented = ({ method, path, sent, status, answered }: Exchange): readonly string[] => {
-  const [bare = ''] = path.split('?')
+  const [bare = '', query = ''] = path.split('?')
   const operation = find(method, bare)
   const isRefusal = status >= 400
   if (operation === undefined) return isRefusal ? [] : [`${method} ${bare} is not in the document`]
@@ -84,7 +96,33 @@ export const undocumented = ({ method, path, sent, status, answered }: Exchange)
   if (!isRefusal && asked !== undefined && sent !== undefined) {
     problems.push(...check(asked, sent, `request of ${operation.operationId}`))
   }
+  if (!isRefusal) problems.push(...checkQuery(operation, new URLSearchParams(query)))
   return problems
+}
+
+/** Of an operation, those in its query. */
+export const queryOf = ({ parameters = [] }: Pick<OpenApiOperation, 'parameters'>): readonly Parameter[] =>
+  parameters
+    .map((parameter) =>
+      parameter.$ref === undefined
+        ? parameter
+        : (DOCUMENT.components.parameters[parameter.$ref.split('/').at(-1) ?? ''] ?? parameter),
+    )
+    .filter((parameter) => parameter.in === 'query')
+
+const checkQuery = (operation: OpenApiOperation, query: URLSearchParams): readonly string[] =>
+  queryOf(operation).flatMap(({ name, required, schema }) => {
+    const text = query.get(name)
+    const what = `parameter ${name} of ${operation.operationId}`
+    if (text === null) return required === true ? [`${what} is left out`] : []
+    return check(schema, readAs(text, schema.type), what)
+  })
+
+/** As its schema counts it; what is none stays text. */
+const readAs = (text: string, type: string | undefined): unknown => {
+  if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
 }
 
 const check = (schema: object, value: unknown, what: string): readonly string[] => {

@@ -4,6 +4,8 @@ import { OFFICIAL } from '../clients/official.ts'
 import { MAIN, openSandbox, P } from './open-sandbox.ts'
 import { OPERATIONS } from './openapi.ts'
 
+/** Answered with 404, see below. */
+const FEATURES = /^GET .*\/(auth|data-api\/\{\})$/
 const bare = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}')
 const listed = SERVICE_ROUTES.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))
 
@@ -17,7 +19,7 @@ test('the list of the service’s routes has every one that the service describe
 test('each route of the list is served, or answers 501 and says where to read on', async () => {
   const { call } = await openSandbox()
   const served = new Set(OPERATIONS.map(({ method, path }) => `${method} ${bare(path)}`))
-  const missing = listed.filter((route) => !served.has(route))
+  const missing = listed.filter((route) => !served.has(route) && !FEATURES.test(route))
   expect(missing.length).toBeGreaterThan(60)
   for (const route of missing) {
     const [method = '', path = ''] = route.split(' ')
@@ -55,11 +57,9 @@ test.each(['auth', 'data-api/neondb'])(
     const { call } = await openSandbox()
     expect(await call('GET', `${P}/branches/${MAIN}/${feature}`)).toMatchObject({
       status: 404,
-      body: { message: expect.stringContaining('is not enabled for this branch') },
+      body: { message: expect.stringContaining('is not enabled') },
     })
-    expect(await call('GET', `${P}/branches/br-none/${feature}`)).toMatchObject({
-      body: { message: 'branch not found' },
-    })
+    expect(await call('POST', `${P}/branches/${MAIN}/${feature}`)).toMatchObject({ status: 501 })
   },
 )
 

@@ -202,7 +202,7 @@ const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>,
   // A compute that woke up is restarted now.
   keepToBudgets(fresh.plan, budgetsOf(flags))
   const outcome = await perform({ ...work, ...fresh }, policy, clock)
-  if (!isJson) print(terminalOutcome(plan, outcome, styleOf(process.stdout, flags), true))
+  if (!isJson) print(terminalOutcome(fresh.plan, outcome, styleOf(process.stdout, flags), true))
   return exitCodeOf(outcome, plan)
 }
 

@@ -65,7 +65,7 @@ const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
 }
 
 const wrongType = (what: string, value: unknown, type: unknown): Words => {
-  const meant = type === 'boolean' ? BOOLEANS[String(value).toLowerCase()] : undefined
+  const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS[value.toLowerCase()] : undefined
   return {
     code: 'E_TYPE',
     message: `${what} must be ${wanted(type)}, not ${nameOf(value)}.`,

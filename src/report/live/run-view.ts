@@ -1,7 +1,7 @@
 /** A running apply as the few lines at the bottom of a terminal: a header, and a line for each running step. */
 import { IMPACT_WORDS, type Step } from '../../model/index.ts'
 import { plainText } from '../plain-text.ts'
-import { clip, group, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
+import { clip, clipMiddle, group, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
 import { STATUS_WORDS } from '../terminal-outcome.ts'
 import { computeTitle, isDisruptive, time } from '../words.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'
@@ -18,7 +18,11 @@ export interface RunView {
 }
 
 const GAP = '  '
-const WIDE = 100
+/** Project, branch and what it is may be shortened to this, where a line would be too long. */
+const NARROWEST = 12
+const SHORTENED = 3
+/** Room for what it waits for. */
+const DOING = 22
 
 /** Never more lines than the terminal has rows, and none that wraps. */
 export const runView = (state: RunState, view: RunView): readonly string[] => {
@@ -28,15 +32,27 @@ export const runView = (state: RunState, view: RunView): readonly string[] => {
   const all = [...state.running.values()]
   const shown = all.length <= room ? all : all.slice(0, Math.max(0, room - 1))
   const cells = shown.map((one) => cellsOf(one, view))
-  const widths = [0, 1, 2, 3, 4].map((column) =>
-    Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),
-  )
+  const widths = widthsOf(cells, style.width)
   const more = all.length - shown.length
   return [
     headerOf(state, view, spinner, paint),
     ...cells.map((row) => rowOf(row, widths, style, paint)),
     ...(more > 0 && room > 0 ? [paint.dim(`  and ${group(more)} more running`)] : []),
   ]
+}
+
+/** As wide as what is in them; the widest one is narrowed first where that is too much. */
+const widthsOf = (cells: readonly Cells[], width: number): readonly number[] => {
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),
+  )
+  const used = (): number => widths.reduce((sum, one) => sum + (one === 0 ? 0 : one + GAP.length), DOING + GAP.length)
+  for (let excess = used() - width + 1; excess > 0; excess -= 1) {
+    const widest = Math.max(...widths.slice(0, SHORTENED))
+    if (widest <= NARROWEST) break
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+  return widths
 }
 
 const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: string, paint: Paint): string => {
@@ -61,19 +77,16 @@ interface Cells {
   readonly doing: string
 }
 
-const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames, style }: RunView): Cells => {
-  const most = style.width < WIDE ? 12 : 24
-  return {
-    texts: [
-      clip(plainText(projectNames.get(step.project) ?? ''), most),
-      clip(plainText(step.branch.name), most),
-      clip(`${step.kind} ${computeTitle(step.compute)}`, most + 8),
-      markOf(step),
-      elapsed(now - since),
-    ],
-    doing,
-  }
-}
+const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames }: RunView): Cells => ({
+  texts: [
+    plainText(projectNames.get(step.project) ?? ''),
+    plainText(step.branch.name),
+    `${step.kind} ${computeTitle(step.compute)}`,
+    markOf(step),
+    elapsed(now - since),
+  ],
+  doing,
+})
 
 const markOf = ({ impact }: Step): string =>
   isDisruptive(impact) ? `! ${IMPACT_WORDS[impact].replace(/:.*$/, '')}` : ''
@@ -85,7 +98,8 @@ const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style,
   for (const [column, text] of [...texts, doing].entries()) {
     const width = Math.min(widths[column] ?? textWidth(text), left - GAP.length)
     if (width <= 0) continue
-    line += GAP + (colors[column] ?? String)(pad(clip(text, width), width))
+    line +=
+      GAP + (colors[column] ?? String)(pad(column < SHORTENED - 1 ? clipMiddle(text, width) : clip(text, width), width))
     left -= GAP.length + width
   }
   return line.trimEnd()

@@ -12,7 +12,6 @@ import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
 import { connectionUriRoute } from './connection-uri.ts'
 import { databaseRoutes } from './databases.ts'
-import { featureRoutes } from './features.ts'
 import { checkProject, identify, whoAsks } from './identity.ts'
 import { watchIgnored } from './ignored.ts'
 import { KeyUse } from './key-use.ts'
@@ -31,6 +30,11 @@ export const API_ROOT = '/api/v2'
 const ROUTES_PAGE = 'https://github.com/espalier-dev/espalier/blob/main/docs/control-api.md#routes'
 /** What follows `/projects/` in routes that are about no project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
+/** No branch of the sandbox has these. Clients ask before they go on, and take 404 for what it says. */
+const FEATURES: Readonly<Record<string, string>> = {
+  '/projects/{}/branches/{}/auth': 'Neon Auth',
+  '/projects/{}/branches/{}/data-api/{}': 'the Data API',
+}
 const UNSERVED = 'NOT_SERVED_BY_SANDBOX'
 const REQUEST_ID = 'x-neon-ret-request-id'
 
@@ -109,7 +113,6 @@ export const createApp = ({
   schemaRoutes(api, world, computes)
   computeRoutes(api, world)
   operationRoutes(api, world)
-  featureRoutes(api, world)
   return app
 }
 
@@ -126,16 +129,14 @@ const unserved = (context: Context): Refusal => {
   const { method, path } = context.req
   const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length)) : undefined
   if (route === undefined) return new Refusal(404, 'this route does not exist')
-  if (route.methods.includes(method)) {
-    const what = `${method} ${route.path.replaceAll('{}', '*')}`
-    return new Refusal(
-      501,
-      `not available in the sandbox of Espalier: ${what}. What it serves: ${ROUTES_PAGE}`,
-      UNSERVED,
-    )
+  if (!route.methods.includes(method)) {
+    context.header('allow', route.methods.join(', '))
+    return new Refusal(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
   }
-  context.header('allow', route.methods.join(', '))
-  return new Refusal(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
+  const feature = method === 'GET' ? FEATURES[route.path] : undefined
+  if (feature !== undefined) return new Refusal(404, `${feature} is not enabled; it is not available in the sandbox`)
+  const what = `${method} ${route.path.replaceAll('{}', '*')}`
+  return new Refusal(501, `not available in the sandbox of Espalier: ${what}. What it serves: ${ROUTES_PAGE}`, UNSERVED)
 }
 
 const refuse = (context: Context, { status, code, message }: Refusal): Response =>

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { EspalierError, parseDuration } from '../../model/index.ts'
 import { ConnectionRefusal } from '../computes/computes.ts'
 import type { SandboxControl } from '../control/control.ts'
+import { isWorldDump } from '../control/world-shape.ts'
 import { faultShape } from '../faults/fault.ts'
 import { Refusal } from '../world/refusal.ts'
 import { readBody } from './body.ts'
@@ -31,7 +32,6 @@ const recorded = z.object({
   answer: z.unknown().optional(),
 })
 const replayBody = z.object({ requests: z.array(recorded).optional() })
-const worldBody = z.object({ version: z.literal(1), changes: z.array(z.record(z.string(), z.unknown())) })
 /** A dump is larger than any request of the API. */
 const MAX_WORLD_BYTES = 512 * 1024 * 1024
 
@@ -97,9 +97,10 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
 const clockOf = ({ clock }: SandboxControl) => ({ now: new Date(clock.now()).toISOString(), scale: clock.scale })
 
 const loadWorld = async (context: Context, control: SandboxControl): Promise<Response> => {
-  const dump = await readBody(context, worldBody, MAX_WORLD_BYTES)
+  const dump = await readBody(context, z.unknown(), MAX_WORLD_BYTES)
+  if (!isWorldDump(dump)) throw new Refusal(400, 'This is not a world that a sandbox dumped.')
   try {
-    control.load(dump as unknown as Parameters<SandboxControl['load']>[0])
+    control.load(dump)
   } catch (error) {
     if (error instanceof EspalierError) throw new Refusal(400, error.message)
     throw error

@@ -84,7 +84,7 @@ export const presentBranch = (branch: BranchRecord, hasLog: boolean) => ({
   init_source: branch.schemaOf === undefined ? 'parent-data' : 'schema-only',
   name: branch.name,
   current_state: branch.state,
-  state_changed_at: seconds(branch.updatedAt),
+  state_changed_at: seconds(branch.stateChangedAt ?? branch.createdAt),
   creation_source: 'console',
   default: branch.isDefault,
   primary: branch.isDefault,

@@ -1,6 +1,6 @@
 /** A seed as the records of a new world. */
 import { createHash } from 'node:crypto'
-import { type Catalog, newCatalog } from '../world/catalog.ts'
+import { type Catalog, newCatalog, newDatabaseId } from '../world/catalog.ts'
 import { DURATIONS, type Durations } from '../world/durations.ts'
 import { idOf } from '../world/ids.ts'
 import type { ComputeRecord, WorldRecord } from '../world/records.ts'
@@ -21,6 +21,7 @@ export const plant = (
   times: Surroundings = {},
 ): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
+  const usual = newCatalog(now)
   for (const project of projects) {
     records.push({
       kind: 'project',
@@ -41,7 +42,7 @@ export const plant = (
     for (const [index, branch] of project.branches.entries()) {
       const id = ids.get(branch.name) ?? ''
       const parentId = branch.parent === undefined ? undefined : ids.get(branch.parent)
-      const catalog = catalogs.get(branch.parent ?? '') ?? newCatalog(now)
+      const catalog = catalogs.get(branch.parent ?? '') ?? likeIt(usual)
       catalogs.set(branch.name, catalog)
       records.push({
         kind: 'branch',
@@ -64,6 +65,12 @@ export const plant = (
   }
   return records
 }
+
+/** With the same role and password: real computes copy what they made for the first one. */
+const likeIt = ({ roles, databases }: Catalog): Catalog => ({
+  roles,
+  databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
+})
 
 /** Of the first branch, and of its first compute where it has one. */
 const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: Surroundings) => {

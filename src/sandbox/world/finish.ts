@@ -11,10 +11,10 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
     case 'create_timeline':
     case 'timeline_unarchive':
       return [branch, tables?.branches.get(operation.restore?.preserveAs ?? '')].flatMap((made) =>
-        made === undefined ? [] : [{ ...made, state: 'ready' as const, updatedAt: now }],
+        made === undefined ? [] : [{ ...made, state: 'ready' as const, stateChangedAt: now, updatedAt: now }],
       )
     case 'timeline_archive':
-      return branch === undefined ? [] : [{ ...branch, state: 'archived', updatedAt: now }]
+      return branch === undefined ? [] : [{ ...branch, state: 'archived', stateChangedAt: now, updatedAt: now }]
     case 'tenant_detach':
       return tables === undefined ? [] : [{ ...tables.project, isDetached: true }]
     case 'tenant_attach':
@@ -49,7 +49,7 @@ export const abandonOperation = (operation: OperationRecord, all: Tables, now: n
   const compute = all.compute(operation.computeId ?? '')
   if (compute !== undefined) return [applied(compute, now)]
   const branch = all.projects.get(operation.projectId)?.branches.get(operation.branchId)
-  return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', updatedAt: now }] : []
+  return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
 }
 
 /** Where a change was made meanwhile, the state that it asked for stays pending. */

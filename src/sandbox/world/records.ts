@@ -48,6 +48,8 @@ export interface BranchRecord {
   readonly isDefault: boolean
   readonly isProtected: boolean
   readonly state: 'init' | 'resetting' | 'ready' | 'archived'
+  /** Absent: it has been so since it was made. */
+  readonly stateChangedAt?: number
   readonly createdAt: number
   readonly updatedAt: number
   /** When it is to be deleted, as the API writes it. */

@@ -45,6 +45,7 @@ export const restoreBranch = (
     ...(before.parentId === undefined ? {} : { parentId: backup?.id ?? source.id, parentTime: time }),
     ...renewExpiry(before, now),
     state: 'resetting',
+    stateChangedAt: now,
     lastResetAt: now,
     updatedAt: now,
   }
@@ -100,6 +101,7 @@ const newBackup = (world: World, before: BranchRecord, name: string): BranchReco
     isDefault: false,
     isProtected: false,
     state: 'init',
+    stateChangedAt: now,
     createdAt: now,
     updatedAt: now,
   }

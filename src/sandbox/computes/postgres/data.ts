@@ -1,15 +1,15 @@
 /** The folders that hold data: one a branch, one a replica, each first copied from a template or from another one. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { EspalierError, withoutSecrets } from '../../../model/index.ts'
+import { withoutSecrets } from '../../../model/index.ts'
 import type { ComputeSpec, RestoreWork } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
-import { provisioning, safeguards } from './catalog.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
-import { SUPERVISOR, withSession } from './session.ts'
+import { withSession } from './session.ts'
+import { copyAtRest, Templates } from './templates.ts'
 
 /** What a branch's data needs to be made. */
 export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
@@ -36,13 +36,14 @@ export class DataFolders {
   readonly #versions: ReadonlyMap<number, Binaries>
   readonly #runAs: RunAs
   readonly #password: string
-  readonly #templates = new Map<number, Promise<string>>()
+  readonly #templates: Templates
 
   constructor(root: string, versions: ReadonlyMap<number, Binaries>, as: RunAs, password: string) {
     this.#root = root
     this.#versions = versions
     this.#runAs = as
     this.#password = password
+    this.#templates = new Templates(root, as, password)
     for (const name of ['branches', 'replicas']) {
       mkdirSync(join(root, name), { recursive: true, mode: 0o755 })
       as.own(join(root, name))
@@ -74,14 +75,18 @@ export class DataFolders {
     throw new Error(`Postgres ${major} is not installed here, and the data in ${folder} needs it`)
   }
 
+  /** Makes what the first branch of a version needs, while nobody waits for it. */
+  async prepare(major: number): Promise<void> {
+    const binaries = this.#versions.get(major)
+    if (binaries !== undefined) await this.#templates.empty(binaries)
+  }
+
   /** A branch without data of its own yet starts from the template, with its roles and databases. */
   async ensureBranch(spec: BranchSpec): Promise<string> {
     const folder = this.branch(spec.branchId)
     if (existsSync(folder)) return folder
-    const binaries = this.binariesOf(spec)
     const making = `${folder}.new`
-    await copyAtRest(await this.template(binaries.major), making)
-    await this.#runAlone(binaries, making, provisioning(spec.catalog, spec.isLogical))
+    await this.#templates.provision(this.binariesOf(spec), spec, making)
     renameSync(making, folder)
     return folder
   }
@@ -139,71 +144,6 @@ export class DataFolders {
     rmSync(folder, { recursive: true, force: true })
   }
 
-  /**
-   * Data as `initdb` makes it, with what keeps clients inside the database. Made once for each major version.
-   *
-   * @throws {EspalierError} `E_POSTGRES` where it fails.
-   */
-  template(major: number): Promise<string> {
-    const known = this.#templates.get(major) ?? this.#makeTemplate(major)
-    this.#templates.set(major, known)
-    return known
-  }
-
-  async #makeTemplate(major: number): Promise<string> {
-    const folder = join(this.#root, `template-${major}`)
-    if (existsSync(folder)) return folder
-    const binaries = this.#versions.get(major)
-    if (binaries === undefined) throw new Error(`Postgres ${major} is not installed here`)
-    const making = `${folder}.new`
-    const secret = join(this.#root, `supervisor-${major}`)
-    this.remove(making)
-    writeFileSync(secret, this.#password, { mode: 0o600 })
-    this.#runAs.own(secret)
-    mkdirSync(making, { mode: 0o700 })
-    this.#runAs.own(making)
-    try {
-      await this.#run(binaries, binaries.initdb, [
-        ...['-D', making, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
-        ...['--no-sync', '--wal-segsize=1', '--encoding=UTF8', '--locale=C', '--no-instructions'],
-      ])
-      await this.#runAlone(binaries, making, safeguards(major))
-    } catch (cause) {
-      throw new EspalierError('E_POSTGRES', 'Postgres cannot make a database.', {
-        hint: cause instanceof Error ? cause.message.trim() : String(cause),
-        cause,
-      })
-    } finally {
-      rmSync(secret, { force: true })
-    }
-    renameSync(making, folder)
-    return folder
-  }
-
-  /** In the single-user mode: nobody else can be connected. */
-  #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
-    const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
-    return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))
-  }
-
-  async #run(binaries: Binaries, program: string, args: readonly string[], input = ''): Promise<void> {
-    const [command, all] = this.#runAs.command(program, args)
-    const child = spawn(command, all, {
-      ...this.#runAs.ids,
-      cwd: '/',
-      env: { PATH: process.env.PATH, ...binaries.env },
-      stdio: ['pipe', 'ignore', 'pipe'],
-    })
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
-    const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
-    if (code !== 0) throw new Error(said)
-  }
-
   /** An online backup: the log comes last, since it must hold the backup's end (PostgreSQL documentation, 25.3.4). */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
     const making = `${to}.new`
@@ -246,12 +186,6 @@ export const versionIn = (folder: string): number | undefined => {
   } catch {
     return undefined
   }
-}
-
-const copyAtRest = async (from: string, to: string): Promise<void> => {
-  rmSync(to, { recursive: true, force: true })
-  await run('cp', ['-a', from, to], { env: withoutSecrets(process.env) })
-  for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(to, name), { force: true })
 }
 
 /** A file may go while its folder is being copied; the log makes up for it. */

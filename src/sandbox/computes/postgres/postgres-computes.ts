@@ -70,7 +70,7 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Postgr
     const computes = new PostgresComputes(options, home, data)
     await computes.listen()
     // Made while nobody waits for it; whoever needs it first hears why it could not be.
-    void data.template(usualVersion(computes.versions)).catch(() => undefined)
+    void data.prepare(usualVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {
     await home.close()

@@ -1,0 +1,146 @@
+/** What new branches are copied from: an empty cluster for each version, and one with the usual roles and databases. */
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { EspalierError, withoutSecrets } from '../../../model/index.ts'
+import type { ComputeSpec } from '../computes.ts'
+import type { Binaries } from './binaries.ts'
+import { provisioning, safeguards } from './catalog.ts'
+import type { RunAs } from './run-as.ts'
+import { SUPERVISOR } from './session.ts'
+
+const run = promisify(execFile)
+
+interface Provisioned {
+  /** A digest of its roles, passwords and databases. */
+  readonly key: string
+  readonly folder: Promise<string>
+}
+
+export class Templates {
+  readonly #root: string
+  readonly #runAs: RunAs
+  readonly #password: string
+  readonly #empty = new Map<number, Promise<string>>()
+  /** Of each version the first that was asked for. */
+  readonly #provisioned = new Map<number, Provisioned>()
+
+  /** @param password of the superuser. */
+  constructor(root: string, as: RunAs, password: string) {
+    this.#root = root
+    this.#runAs = as
+    this.#password = password
+  }
+
+  /**
+   * Data as `initdb` makes it, with what keeps clients inside the database. Made once for each major version.
+   *
+   * @throws {EspalierError} `E_POSTGRES` where it fails.
+   */
+  empty(binaries: Binaries): Promise<string> {
+    const known = this.#empty.get(binaries.major) ?? this.#makeEmpty(binaries)
+    this.#empty.set(binaries.major, known)
+    return known
+  }
+
+  /**
+   * A folder of data with these roles and databases. Branches of a seed have the same ones, and so has a branch of one
+   * that never ran: these are made once and copied.
+   */
+  async provision(
+    binaries: Binaries,
+    { catalog, isLogical }: Pick<ComputeSpec, 'catalog' | 'isLogical'>,
+    to: string,
+  ): Promise<void> {
+    const statements = provisioning(catalog, isLogical)
+    const key = createHash('sha256').update(statements.join('\n')).digest('hex').slice(0, 16)
+    const first = this.#provisioned.get(binaries.major) ?? this.#first(binaries, statements, key)
+    if (first.key === key) await copyAtRest(await first.folder, to)
+    else await this.#make(binaries, statements, to)
+  }
+
+  #first(binaries: Binaries, statements: readonly string[], key: string): Provisioned {
+    const stem = `provisioned-${binaries.major}-`
+    const folder = join(this.#root, `${stem}${key}`)
+    const make = async (): Promise<string> => {
+      if (existsSync(folder)) return folder
+      for (const name of readdirSync(this.#root)) {
+        if (name.startsWith(stem)) rmSync(join(this.#root, name), { recursive: true, force: true })
+      }
+      await this.#make(binaries, statements, `${folder}.new`)
+      renameSync(`${folder}.new`, folder)
+      return folder
+    }
+    const first = { key, folder: make() }
+    this.#provisioned.set(binaries.major, first)
+    // The next one tries again.
+    void first.folder.catch(() => this.#provisioned.delete(binaries.major))
+    return first
+  }
+
+  async #make(binaries: Binaries, statements: readonly string[], to: string): Promise<void> {
+    await copyAtRest(await this.empty(binaries), to)
+    await this.#runAlone(binaries, to, statements)
+  }
+
+  async #makeEmpty(binaries: Binaries): Promise<string> {
+    const folder = join(this.#root, `template-${binaries.major}`)
+    if (existsSync(folder)) return folder
+    const making = `${folder}.new`
+    const secret = join(this.#root, `supervisor-${binaries.major}`)
+    rmSync(making, { recursive: true, force: true })
+    writeFileSync(secret, this.#password, { mode: 0o600 })
+    this.#runAs.own(secret)
+    mkdirSync(making, { mode: 0o700 })
+    this.#runAs.own(making)
+    try {
+      await this.#run(binaries, binaries.initdb, [
+        ...['-D', making, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
+        ...['--no-sync', '--wal-segsize=1', '--encoding=UTF8', '--locale=C', '--no-instructions'],
+      ])
+      await this.#runAlone(binaries, making, safeguards(binaries.major))
+    } catch (cause) {
+      throw new EspalierError('E_POSTGRES', 'Postgres cannot make a database.', {
+        hint: cause instanceof Error ? cause.message.trim() : String(cause),
+        cause,
+      })
+    } finally {
+      rmSync(secret, { force: true })
+    }
+    renameSync(making, folder)
+    return folder
+  }
+
+  /** In the single-user mode: nobody else can be connected. */
+  #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
+    const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
+    return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))
+  }
+
+  async #run(binaries: Binaries, program: string, args: readonly string[], input = ''): Promise<void> {
+    const [command, all] = this.#runAs.command(program, args)
+    const child = spawn(command, all, {
+      ...this.#runAs.ids,
+      cwd: '/',
+      env: { PATH: process.env.PATH, ...binaries.env },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
+    const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
+    if (code !== 0) throw new Error(said)
+  }
+}
+
+/** Of data that no server runs on. */
+export const copyAtRest = async (from: string, to: string): Promise<void> => {
+  rmSync(to, { recursive: true, force: true })
+  await run('cp', ['-a', from, to], { env: withoutSecrets(process.env) })
+  for (const name of ['standby.signal', 'espalier-branch']) rmSync(join(to, name), { force: true })
+}

@@ -1,0 +1,225 @@
+/**
+ * Requests made at random from the OpenAPI document that the sandbox serves, right ones and wrong ones, in any order: no
+ * answer is a failure of the server's, none is outside of the document, and nothing outside of it is accepted.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { unofficial } from '../clients/official.ts'
+import { SEED } from '../sandbox/open-sandbox.ts'
+import { DOCUMENT, OPERATIONS, queryOf, undocumented } from '../sandbox/openapi.ts'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+  readonly maxProperties?: number
+  readonly items?: Schema
+  readonly allOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly pattern?: string
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+const resolved = ({ $ref, ...rest }: Schema): Schema =>
+  $ref === undefined ? rest : { ...resolved(DOCUMENT.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}), ...rest }
+
+/** Values that a schema allows. */
+const allowed = (given: Schema): fc.Arbitrary<unknown> => {
+  const schema = resolved(given)
+  if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
+  const either = schema.oneOf ?? schema.anyOf
+  if (either !== undefined) return fc.oneof(...either.map((one) => allowed({ type: schema.type, ...one } as Schema)))
+  if (schema.allOf !== undefined) {
+    return fc.tuple(...schema.allOf.map(allowed)).map((parts) => Object.assign({}, ...parts))
+  }
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['object'])
+  return fc.oneof(...types.map((type) => ofType(type, schema)))
+}
+
+const ofType = (type: string, schema: Schema): fc.Arbitrary<unknown> => {
+  switch (type) {
+    case 'null':
+      return fc.constant(null)
+    case 'boolean':
+      return fc.boolean()
+    case 'integer':
+      return fc.integer({ min: schema.minimum ?? -5, max: schema.maximum ?? 1_000 })
+    case 'number':
+      return fc.double({ min: schema.minimum ?? -5, max: schema.maximum ?? 1_000, noNaN: true })
+    case 'array':
+      return fc.array(allowed(schema.items ?? {}), { maxLength: 3 })
+    case 'string':
+      return text(schema)
+    default:
+      return object(schema)
+  }
+}
+
+const text = ({ pattern, format, minLength = 0, maxLength = 80 }: Schema): fc.Arbitrary<string> => {
+  if (pattern !== undefined) {
+    const expression = new RegExp(pattern)
+    // fast-check makes no strings for lookaheads.
+    if (pattern.includes('(?')) return fc.stringMatching(/^[a-z_]{1,12}$/).filter((made) => expression.test(made))
+    return fc.stringMatching(expression)
+  }
+  if (format === 'date-time') {
+    // Around the sandbox's own time, so that some are in its past and some within its future.
+    return fc
+      .date({ min: new Date('2025-12-01'), max: new Date('2026-03-01'), noInvalidDate: true })
+      .map((date) => date.toISOString())
+  }
+  return fc.oneof(
+    fc.constantFrom('main', 'neondb', 'neondb_owner', 'a'.repeat(Math.max(1, minLength))),
+    fc.string({ minLength, maxLength }),
+  )
+}
+
+const object = ({ properties = {}, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> => {
+  const known = fc.record(
+    Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, allowed(schema)])),
+    { requiredKeys: [...required] },
+  )
+  if (typeof additionalProperties !== 'object') return known
+  return fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), allowed(additionalProperties), { maxKeys: 3 })
+}
+
+/** The same with something in it that is anything. */
+const spoiled = (schema: Schema): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    fc.jsonValue(),
+    fc.tuple(allowed(schema), fc.nat(), fc.jsonValue()).map(([value, place, other]) => replaceAt(value, place, other)),
+  )
+
+const replaceAt = (value: unknown, place: number, other: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return other
+  const keys = Object.keys(value)
+  const key = keys[place % keys.length] ?? ''
+  const inner: unknown = Reflect.get(value, key)
+  const changed = place % 3 === 0 ? other : replaceAt(inner, Math.floor(place / 3), other)
+  return Array.isArray(value)
+    ? value.map((item, index) => (String(index) === key ? changed : item))
+    : { ...value, [key]: changed }
+}
+
+interface RandomRequest {
+  readonly method: string
+  readonly template: string
+  /** Which of the ids that are there fills each placeholder; a string stands for itself. */
+  readonly ids: readonly (number | string)[]
+  readonly query: string
+  readonly body: unknown
+}
+
+/** Those with a body, which reach furthest. */
+const CHANGES = OPERATIONS.filter(({ operation }) => operation.requestBody !== undefined)
+
+const requests: fc.Arbitrary<RandomRequest> = fc
+  .constantFrom(...OPERATIONS, ...CHANGES, ...CHANGES)
+  .chain(({ method, path, operation }) => {
+    const schema = operation.requestBody?.content?.['application/json']?.schema
+    const parameters = queryOf(operation)
+    const values = parameters.map(({ name, schema: of }) =>
+      fc
+        .option(fc.oneof({ weight: 3, arbitrary: allowed(of as Schema) }, fc.string({ maxLength: 12 })), {
+          nil: undefined,
+        })
+        .map((value) => (value === undefined ? [] : [[name, String(value)] as [string, string]])),
+    )
+    return fc.record({
+      method: fc.constant(method),
+      template: fc.constant(path),
+      ids: fc.array(fc.oneof({ weight: 15, arbitrary: fc.nat(1_000) }, fc.string({ minLength: 1, maxLength: 12 })), {
+        minLength: 4,
+        maxLength: 4,
+      }),
+      query: fc.tuple(...values).map((pairs) => new URLSearchParams(pairs.flat()).toString()),
+      body:
+        schema === undefined
+          ? fc.constant(undefined)
+          : fc.oneof({ weight: 3, arbitrary: allowed(schema as Schema) }, spoiled(schema as Schema)),
+    })
+  })
+
+/** What is there that a placeholder may name. @param project the one that the path names before it. */
+const idsIn = (sandbox: Sandbox, name: string, project: string): readonly string[] => {
+  const records = sandbox.control
+    .dump()
+    .changes.flatMap((change) => ('put' in change ? [change.put] : []))
+    .filter((record) => record.kind === 'project' || ('projectId' in record && record.projectId === project))
+  const of = (kind: string) => records.filter((record) => record.kind === kind).map(({ id }) => id)
+  switch (name) {
+    case 'project_id':
+      return of('project')
+    case 'branch_id':
+      return of('branch')
+    case 'endpoint_id':
+      return of('compute')
+    case 'operation_id':
+      return of('operation')
+    case 'role_name':
+      return ['neondb_owner', 'sally']
+    case 'database_name':
+      return ['neondb', 'main']
+    default:
+      return ['org-acme', '1']
+  }
+}
+
+test('nothing that is asked at random breaks the sandbox or leaves its document', async () => {
+  const statuses = new Map<number, number>()
+  await fc.assert(
+    fc.asyncProperty(fc.array(requests, { minLength: 5, maxLength: 25 }), async (sequence) => {
+      const clock = manualClock()
+      const sandbox = await startSandbox({ clock, seed: SEED })
+      try {
+        for (const { method, template, ids, query, body } of sequence) {
+          let place = 0
+          let project = ''
+          const bare = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+            const id = ids[place++ % ids.length] ?? 0
+            const there = idsIn(sandbox, name, project)
+            // A segment of dots is not what a URL keeps.
+            const chosen = typeof id === 'string' ? `x${id}` : (there[id % Math.max(1, there.length)] ?? 'none')
+            if (name === 'project_id') project = chosen
+            return encodeURIComponent(chosen)
+          })
+          const path = query === '' ? bare : `${bare}?${query}`
+          const response = await fetch(`${sandbox.apiUrl}${path}`, {
+            method,
+            headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          })
+          const content = await response.text()
+          const answered: unknown = content === '' ? undefined : JSON.parse(content)
+          const { status } = response
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          const what = `${method} ${path} ${JSON.stringify(body)} ${status} ${content}`
+          // Schemas are compared by Postgres itself, which a simulated compute does not have.
+          if (!/schema$/.test(bare)) expect(status, what).toBeLessThan(500)
+          const sent = body === undefined ? undefined : body
+          expect(
+            [...undocumented({ method, path, sent, status, answered }), ...unofficial(method, bare, status, answered)],
+            what,
+          ).toEqual([])
+          await clock.advance(10_000)
+        }
+      } finally {
+        await sandbox.close()
+      }
+    }),
+    { numRuns: 200 },
+  )
+  // Or the requests would not have reached anything.
+  for (const status of [200, 201, 400, 404, 422]) expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(10)
+})
