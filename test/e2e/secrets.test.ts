@@ -129,6 +129,7 @@ test('psql is not told the key', async () => {
       branch: 'main',
       type: 'read_write',
       uri: 'postgres://x',
+      pooledUri: 'postgres://y',
       address,
     }
     response.end(JSON.stringify({ computes: [compute] }))
@@ -139,7 +140,7 @@ test('psql is not told the key', async () => {
   writeFileSync(join(registry, `${port}.json`), JSON.stringify(sandbox))
   const env = { ESPALIER_API_KEY: KEY, NEON_API_KEY: KEY, PATH: spyOn(scratch, ['psql']), TMPDIR: scratch }
   const ended = await espalier(['sandbox', 'connect', 'ep-main', '--psql'], env, scratch)
-  expect(ended).toMatchObject({ code: 0 })
+  expect(ended, ended.stderr).toMatchObject({ code: 0 })
   const seen = readFileSync(join(scratch, 'psql.seen'), 'utf8')
   expect(seen).toMatch(/^TMPDIR=/m)
   expectNoKey([['psql', seen]])
