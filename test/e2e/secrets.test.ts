@@ -129,6 +129,7 @@ test('psql is not told the key', async () => {
       branch: 'main',
       type: 'read_write',
       uri: 'postgres://x',
+      pooledUri: 'postgres://y',
       address,
     }
     response.end(JSON.stringify({ computes: [compute] }))
