@@ -3,7 +3,7 @@ import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 
 import type { Home } from './home.ts'
-import { type ServeOptions, serveCompute } from './serve-compute.ts'
+import { serveCompute } from './serve-compute.ts'
 import { withSession } from './session.ts'
 
 /** Enough for the sandbox's own sessions. */
@@ -59,9 +59,6 @@ export const dropRows = async (
   binaries: Binaries,
   { home, log }: { readonly home: Home; readonly log: (line: string) => void },
 ): Promise<void> => {
-  const pgVersion = versionIn(data) ?? 0
-  const binaries = home.versions.get(pgVersion)
-  if (binaries === undefined) throw new Error(`Postgres ${pgVersion} is not installed here`)
   const spec: ComputeSpec = {
     id: branchId,
     branchId,
