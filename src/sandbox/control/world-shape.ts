@@ -76,7 +76,6 @@ const compute = {
   max: z.number(),
   suspendTimeoutSeconds: z.number(),
   settings,
-  provisioner: text.optional(),
   disabled: flag,
   poolerEnabled: flag,
   passwordlessAccess: flag,

@@ -15,7 +15,6 @@ export interface ComputeRequest {
   readonly autoscaling_limit_max_cu?: number | undefined
   readonly suspend_timeout_seconds?: number | undefined
   readonly settings?: WireSettings | undefined
-  readonly provisioner?: string | undefined
   readonly disabled?: boolean | undefined
   readonly pooler_enabled?: boolean | undefined
   readonly passwordless_access?: boolean | undefined
@@ -71,7 +70,6 @@ export const merge = (compute: ComputeRecord, request: ComputeRequest, now: numb
   suspendTimeoutSeconds: request.suspend_timeout_seconds ?? compute.suspendTimeoutSeconds,
   // What is sent replaces what is there, whole (Neon staff in neondatabase/neon#7628).
   settings: request.settings ?? compute.settings,
-  ...(request.provisioner === undefined ? {} : { provisioner: request.provisioner }),
   disabled: request.disabled ?? compute.disabled,
   poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,
   passwordlessAccess: request.passwordless_access ?? compute.passwordlessAccess,

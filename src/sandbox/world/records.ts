@@ -86,8 +86,6 @@ export interface ComputeRecord {
   /** 0 default, −1 never, else seconds. */
   readonly suspendTimeoutSeconds: number
   readonly settings: WireSettings
-  /** As the client named it; without one it is the service's usual. */
-  readonly provisioner?: string
   readonly disabled: boolean
   readonly poolerEnabled: boolean
   readonly passwordlessAccess: boolean
