@@ -135,7 +135,7 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   ...(compute.lastActive === undefined ? {} : { last_active: seconds(compute.lastActive) }),
   ...(compute.suspendedAt === undefined ? {} : { suspended_at: seconds(compute.suspendedAt) }),
   suspend_timeout_seconds: compute.suspendTimeoutSeconds,
-  provisioner: 'k8s-neonvm',
+  provisioner: compute.provisioner ?? 'k8s-neonvm',
 })
 
 /** Its password is in the answer that makes it, and nowhere else unless it is asked for. */
