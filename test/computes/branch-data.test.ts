@@ -120,6 +120,41 @@ test('a branch of the schema has every table and view and no row of them', async
   expect(await run(PRIMARY, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
 })
 
+test('what a client made does not run as the superuser where a branch of the schema is made', async () => {
+  const { call, run } = await open()
+  const tag = 'espalier-trigger-ran'
+  await run(
+    PRIMARY,
+    `CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE '${tag} as %', current_user; END $$`,
+    // PL/pgSQL of the sandbox's own looks names up in the catalog only.
+    `ALTER DATABASE neondb SET search_path = public, pg_catalog`,
+    `ALTER DATABASE neondb SET role = 'neondb_owner'`,
+    'CREATE EXTENSION citext',
+    'CREATE TABLE root (a int PRIMARY KEY)',
+    'CREATE TABLE replica (a int)',
+    'CREATE TABLE member (a int REFERENCES root)',
+    'CREATE TABLE always (a int)',
+    'INSERT INTO root VALUES (1)',
+    ...['replica', 'member', 'always'].map((table) => `INSERT INTO ${table} VALUES (1)`),
+    ...['replica', 'member', 'always'].flatMap((table) => [
+      `CREATE TRIGGER "t r" BEFORE TRUNCATE ON ${table} EXECUTE FUNCTION evil()`,
+      `ALTER TABLE ${table} ENABLE ${table === 'replica' ? 'REPLICA' : 'ALWAYS'} TRIGGER "t r"`,
+    ]),
+    'ALTER EXTENSION citext ADD TABLE member',
+  )
+  const made = await call('POST', `${P}/branches`, {
+    branch: { name: 'bare', parent_id: MAIN, init_source: 'schema-only' },
+    endpoints: [newPrimary],
+  })
+  const { id } = made.body.endpoints[0]
+  const enabled = `SELECT tgenabled::text AS how FROM pg_trigger WHERE tgname = 't r' ORDER BY 1`
+  expect(await run(id, enabled)).toEqual([{ how: 'A' }, { how: 'A' }, { how: 'R' }])
+  expect(await run(id, 'SELECT * FROM root NATURAL FULL JOIN replica NATURAL FULL JOIN always')).toEqual([])
+  // They are back: theirs, and those of foreign keys.
+  await expect(run(id, 'TRUNCATE root CASCADE')).rejects.toThrow(tag)
+  await expect(run(id, 'INSERT INTO member VALUES (1)')).rejects.toMatchObject({ code: '23503' })
+})
+
 test('real data is not had as it was: a moment in the past is refused, and not taken for now', async () => {
   const { call } = await open()
   const refused = { status: 422, body: { code: 'HISTORY_NOT_KEPT', message: expect.stringContaining('real computes') } }

@@ -76,6 +76,17 @@ test.each([
     { endpoint: { settings: { pgbouncer_settings: {} } } },
     'endpoint.settings.pgbouncer_settings: is not supported by the sandbox',
   ],
+  ...[
+    'archive_command',
+    'Local_Preload_Libraries',
+    'jit_provider',
+    'include_dir',
+    'hba_file',
+    'plperl.on_init',
+  ].flatMap((name): [string, string, object, string][] => [
+    ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { settings: { pg_settings: { [name]: 'x' } } } }, name],
+    ['PATCH', P, { project: { default_endpoint_settings: { pg_settings: { [name]: 'x' } } } }, name],
+  ]),
   ['POST', `${P}/branches`, { branch: { name: '' } }, 'branch.name'],
   ['POST', `${P}/branches`, { endpoints: [{}] }, 'endpoints.0.type'],
   ['GET', `${P}/operations?limit=0`, undefined, 'limit'],

@@ -1,6 +1,7 @@
 /** The world to start from, as a person writes it: the vocabulary is the manifest's. */
 import { z } from 'zod'
 import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
+import { pgSettings } from '../world/compute-request.ts'
 import { checkProject, checkProjects } from './check-seed.ts'
 
 const SCALE_TO_ZERO: Readonly<Record<string, number>> = { default: SCALE_TO_ZERO_DEFAULT, never: SCALE_TO_ZERO_NEVER }
@@ -31,7 +32,7 @@ const compute = z.strictObject({
   state: z.enum(['active', 'idle']).default('active'),
   disabled: z.boolean().default(false),
   postgres: z
-    .strictObject({ settings: z.record(z.string(), z.string()).default({}), preload: z.array(z.string()).optional() })
+    .strictObject({ settings: pgSettings.default({}), preload: z.array(z.string()).optional() })
     .default({ settings: {} }),
 })
 

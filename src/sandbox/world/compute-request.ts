@@ -1,9 +1,17 @@
 /** What a request about a compute may name (public OpenAPI): the API's requests, and the faults that imitate them. */
 import { z } from 'zod'
+import { isOfTheMachine } from '../computes/machine-settings.ts'
 import { unsupported } from './unsupported.ts'
 
+/** Seeds name them as well. */
+export const pgSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
+  for (const name of Object.keys(settings).filter(isOfTheMachine)) {
+    context.addIssue({ code: 'custom', path: [name], message: `parameter "${name}" cannot be changed` })
+  }
+})
+
 const settings = z.object({
-  pg_settings: z.record(z.string(), z.string()).optional(),
+  pg_settings: pgSettings.optional(),
   preload_libraries: z
     .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() })
     .optional(),

@@ -1,7 +1,7 @@
 /** What a request about a project may name (public OpenAPI), and of it what this sandbox does not do. */
 import { z } from 'zod'
 import { annotation } from './branch-request.ts'
-import { common } from './compute-request.ts'
+import { common, pgSettings } from './compute-request.ts'
 import { settingsRequest } from './project-settings.ts'
 import { unsupported } from './unsupported.ts'
 
@@ -34,7 +34,7 @@ const attributes = {
       autoscaling_limit_min_cu: common.autoscaling_limit_min_cu,
       autoscaling_limit_max_cu: common.autoscaling_limit_max_cu,
       suspend_timeout_seconds: common.suspend_timeout_seconds,
-      pg_settings: z.record(z.string(), z.string()).optional(),
+      pg_settings: pgSettings.optional(),
       pgbouncer_settings: unsupported('it is deprecated'),
     })
     .optional(),

@@ -21,6 +21,7 @@ export interface ServerOptions {
 
 export interface PostgresServer {
   readonly pid: number
+  readonly major: number
   /** Folder of its socket, as clients of libpq take it. */
   readonly socketFolder: string
   /** The socket itself. */
@@ -71,6 +72,7 @@ export const startServer = async (options: ServerOptions): Promise<PostgresServe
   })
   return {
     pid,
+    major: binaries.major,
     socketFolder: options.socketFolder,
     socketPath: join(options.socketFolder, `.s.PGSQL.${SOCKET_PORT}`),
     ended,

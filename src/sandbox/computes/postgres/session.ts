@@ -5,6 +5,9 @@ import { SOCKET_PORT } from './settings.ts'
 
 export const SUPERVISOR = 'supervisor'
 
+/** The first version that can leave event triggers out (its release notes). */
+const HAS_EVENT_SWITCH = 17
+
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
 /** Runs `use` with a session that ends after it. */
@@ -21,8 +24,11 @@ export const withSession = async <T>(
     password,
     database,
     application_name: 'espalier sandbox',
-    // Nothing that a client made stands in the way of a name.
-    options: '-c search_path=pg_catalog,pg_temp',
+    // Nothing that a client made stands in the way of a name, and no setting of its database makes this another role.
+    options: [
+      '-c search_path=pg_catalog,pg_temp -c role=none',
+      ...(server.major >= HAS_EVENT_SWITCH ? ['-c event_triggers=off'] : []),
+    ].join(' '),
   })
   // A server that stops ends the session; the query that waits on it says so.
   client.on('error', () => undefined)

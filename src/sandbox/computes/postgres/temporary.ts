@@ -1,9 +1,11 @@
 /** Folders that go with the sandbox. A thousand small files a branch are made far sooner in memory than on a disk. */
-import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 const PREFIX = 'espalier-pg-'
+/** A file that says who made the folder, which may have been handed to another user since. */
+const MARK = '.espalier'
 const IN_MEMORY = '/dev/shm'
 /** Some thirty branches' worth; a container often has far less. */
 const ENOUGH_BYTES = 1024 ** 3
@@ -16,7 +18,9 @@ export const makeSocketFolder = (): string => makeIn(tmpdir())
 
 const makeIn = (parent: string): string => {
   removeStale(parent)
-  return mkdtempSync(join(parent, `${PREFIX}${process.pid}-`))
+  const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`))
+  writeFileSync(join(folder, MARK), basename(folder), { mode: 0o600 })
+  return folder
 }
 
 const hasRoom = (parent: string): boolean => {
@@ -28,16 +32,32 @@ const hasRoom = (parent: string): boolean => {
   }
 }
 
-/** What a sandbox left that was killed together with its watchdog. */
-const removeStale = (parent: string): void => {
+/**
+ * What a sandbox of this user left that was killed together with its watchdog. Everyone may make folders there, of any
+ * name: without our mark they stay.
+ */
+export const removeStale = (parent: string): void => {
   for (const name of readdirSync(parent)) {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1])
-    if (!(pid > 0) || isAlive(pid)) continue
+    if (!(pid > 0) || isAlive(pid) || !isOwn(join(parent, name))) continue
     try {
       rmSync(join(parent, name), { recursive: true, force: true })
     } catch {
-      // Another user's: theirs to remove.
+      // It may go meanwhile, by another sandbox.
     }
+  }
+}
+
+/** Links are not followed. Root hands its folders to another user, but not the mark in them. */
+const isOwn = (folder: string): boolean => {
+  const user = process.getuid?.()
+  const mark = join(folder, MARK)
+  try {
+    const [outer, inner] = [lstatSync(folder), lstatSync(mark)]
+    const isMine = inner.uid === user && (outer.uid === user || user === 0)
+    return isMine && outer.isDirectory() && inner.isFile() && readFileSync(mark, 'utf8') === basename(folder)
+  } catch {
+    return false
   }
 }
 
