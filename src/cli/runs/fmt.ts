@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { createTwoFilesPatch } from 'diff'
 import { replaceFile } from '../../base/index.ts'
 import { formatManifest, parseManifests, readFiles } from '../../manifest/index.ts'
@@ -31,7 +32,8 @@ export const runFmt = async (flags: FmtFlags): Promise<ExitCode> => {
     changed += 1
     print(plainText(path))
     showDiff(path, text, formatted, flags)
-    if (flags.check !== true) await replaceFile(file, formatted, 'The manifest')
+    // A link that was read leads to a file of the same tree.
+    if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
   }
   if (problems.length > 0) return tellProblems(problems, flags)
   const files = counted(texts.length, 'file')
