@@ -30,7 +30,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   if (missing.length === 0) {
     setOutputs(job, plan, introducedBy === undefined ? plan.changes.length : origin?.drift.length)
     const path = stepFiles(job).view
-    writeFile(path, jsonPlan(plan, origin === undefined ? {} : { origin }))
+    await writeFile(path, jsonPlan(plan, origin === undefined ? {} : { origin }))
     runner.output('json-plan-path', path)
   }
   return showPlan(job, {

@@ -74,12 +74,12 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     ...(split.base === undefined ? {} : { origin: { base: split.base, ...origin } }),
     ...(inputs.shard === undefined ? {} : { shard: shardText(inputs.shard) }),
   })
-  writeFile(files.view, view)
+  await writeFile(files.view, view)
   runner.output('json-plan-path', files.view)
   // Nothing of an untrusted pull request is applied before it is merged, so there is nothing to save for that.
   if (strangers === undefined) {
     const path = inputs.planFile === '' ? files.plan : resolve(cwd, inputs.planFile)
-    writeFile(path, encodeSavedPlan(result.plan, observed, manifests, inputs.label))
+    await writeFile(path, encodeSavedPlan(result.plan, observed, manifests, inputs.label))
     runner.output('plan-path', path)
   }
   const notes = [...(strangers?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]

@@ -1,8 +1,8 @@
 /** The files of a step: in a folder of its own, so that no other step of the job writes to them. */
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { PRIVATE } from '../base/index.ts'
+import { PRIVATE, replaceFile } from '../base/index.ts'
 import type { Job } from './job.ts'
 
 export interface StepFiles {
@@ -22,7 +22,7 @@ export const stepFiles = ({ env, inputs: { label, shard } }: Job): StepFiles => 
   return { plan: join(folder, `${name}.plan.json`), view: join(folder, `${name}.json`) }
 }
 
-export const writeFile = (path: string, text: string): void => {
+export const writeFile = async (path: string, text: string): Promise<void> => {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text, { mode: PRIVATE })
+  await replaceFile(path, text, 'The plan', PRIVATE)
 }

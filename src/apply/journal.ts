@@ -1,5 +1,6 @@
 /** A record of a run, one event a line, on disk before the call that it announces. */
 import { type FileHandle, open } from 'node:fs/promises'
+import { refuseLink } from '../base/index.ts'
 import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'
 
 export interface Journal {
@@ -20,6 +21,7 @@ export const openJournal = async (path: string): Promise<Journal> => {
       cause,
     })
   }
+  await refuseLink(path).catch(failed('opened'))
   const handle = await open(path, 'a+', 0o600).catch(failed('opened'))
   await endLine(handle).catch(failed('written'))
   let last: Promise<void> = Promise.resolve()
@@ -48,4 +50,4 @@ const endLine = async (handle: FileHandle): Promise<void> => {
 }
 
 const wordsOf = (cause: unknown): string =>
-  cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+  cause instanceof Error ? String('code' in cause ? cause.code : cause.message) : String(cause)

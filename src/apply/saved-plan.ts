@@ -1,7 +1,7 @@
 /** Whether a saved plan may run: it must be what would be planned now, in what it does and in what it shows. */
 import { canonicalJson, type Difference, differences } from '../base/index.ts'
 import type { Change, Diagnostic, Observed, Plan, PlanResult, Step } from '../model/index.ts'
-import { type Moved, type MovedCompute, movedSince } from './seen.ts'
+import { type Moved, type MovedCompute, movedSince, unseenIn } from './seen.ts'
 import type { PlanFile } from './shapes.ts'
 
 export type SavedPlanVerdict =
@@ -26,6 +26,8 @@ export interface Present {
 
 export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdict => {
   const { fresh, rewound, observed } = present
+  const unseen = unseenIn(file.seen, file.plan)
+  if (unseen.length > 0) return { kind: 'edited', where: unseen }
   const moved = movedSince(file.seen, observed, file.plan.projects)
   const causes = [
     ...(file.manifestDigest === present.manifestDigest ? [] : ['The manifests have changed.']),
@@ -38,8 +40,9 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const messages = errors.filter(({ severity }) => severity === 'error').map(({ message }) => message)
     return { kind: 'stale', moved: [...causes, ...sentences(moved.computes, file), ...new Set(messages)] }
   }
+  // The digest and the version in the file are its own word. They explain a difference, and excuse none.
   const isSame = causes.length === 0
-  const acts = differences(actsOf(file.plan, isSame), actsOf(rewound.plan, isSame))
+  const acts = differences(actsOf(file.plan), actsOf(rewound.plan))
   if (acts.length > 0) {
     const isStill = isSame && !moved.branches && moved.computes.length === 0
     if (isStill) return { kind: 'edited', where: acts.map(inWords) }
@@ -49,7 +52,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const lines = [...causes, ...sentences(relevant, file), ...others.map((change) => howReplanned(change, file))]
     return { kind: 'stale', moved: lines.length > 0 ? lines : acts.map(inWords) }
   }
-  const shown = differences(shownOf(file.plan, isSame, moved), shownOf(rewound.plan, isSame, moved))
+  const shown = differences(shownOf(file.plan, moved), shownOf(rewound.plan, moved))
   if (shown.length > 0) {
     return isSame
       ? { kind: 'edited', where: shown.map(inWords) }
@@ -63,16 +66,16 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
 /** What is done, and what is said of it. */
-const actsOf = ({ changes, steps }: Plan, withSources: boolean): unknown => ({
-  changes: byId(changes, (change) => (withSources ? change : withoutSource(change))),
-  steps: byId(steps, (step) => (withSources ? step : withoutSource(step))),
+const actsOf = ({ changes, steps }: Plan): unknown => ({
+  changes: byId(changes, (change) => change),
+  steps: byId(steps, (step) => step),
   order: [...changes, ...steps].map(({ id }) => id),
 })
 
 const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (item: T) => unknown): unknown =>
   Object.fromEntries(items.map((item) => [item.id, partOf(item)]))
 
-/** A declaration may stand elsewhere in manifests that were edited. */
+/** Where a declaration stands is no reason for which the change is another one. */
 const withoutSource = (item: Change | Step): unknown => {
   const { source: _own, ...rest } = item
   return 'attributes' in rest
@@ -84,20 +87,29 @@ const withoutSource = (item: Change | Step): unknown => {
  * What else a reader goes by. What the plan leaves alone may come and go (previews, unmanaged computes): where it has, only
  * what has not moved is compared.
  */
-const shownOf = (plan: Plan, isSame: boolean, moved: Moved): unknown => {
+const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary, warnings } = plan
   const isStill = !moved.branches && moved.computes.length === 0
-  if (isSame && isStill) return { formatVersion, projects, unmanaged, summary, warnings }
-  const { unmanaged: _unmanaged, managed: _managed, capacity: _capacity, ...counts } = summary
+  if (isStill) return { formatVersion, projects, unmanaged, summary, warnings }
+  const { unmanaged: _unmanaged, managed: _managed, capacity, ...counts } = summary
   const gone = new Set(moved.computes.map(({ id }) => id))
   return {
     formatVersion,
     projects,
-    ...(isSame ? { unmanaged: unmanaged.filter(({ compute }) => !gone.has(compute.id ?? '')) } : {}),
-    summary: counts,
-    warnings: warnings.filter(isOfChanges).map(({ source, ...warning }) => (isSame ? { source, ...warning } : warning)),
+    unmanaged: unmanaged.filter(({ compute }) => !gone.has(compute.id ?? '')),
+    summary: { ...counts, capacity: moved.computes.length === 0 ? capacity : addedBy(capacity) },
+    warnings: warnings.filter(isOfChanges),
   }
 }
+
+/** What the plan itself adds: the same whatever else comes and goes. */
+const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
+  computes: after.computes - before.computes,
+  minCu: after.minCu - before.minCu,
+  maxCu: after.maxCu - before.maxCu,
+  ramGb: after.ramGb - before.ramGb,
+  maxConnections: after.maxConnections - before.maxConnections,
+})
 
 /** Rules match branches that come and go. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'

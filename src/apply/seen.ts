@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '../base/index.ts'
-import { ATTRIBUTE_KEYS, type Observed, type ObservedCompute, rowOf } from '../model/index.ts'
+import { ATTRIBUTE_KEYS, type Observed, type ObservedCompute, type Plan, rowOf } from '../model/index.ts'
 
 export const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
 
-const compute = z.object({
+const compute = z.strictObject({
   branch: z.string(),
   type: z.enum(['read_write', 'read_only']),
   state: z.string(),
@@ -17,7 +17,7 @@ const compute = z.object({
 
 export const seenShape = z.record(
   z.string(),
-  z.object({
+  z.strictObject({
     /** Over ids, names and protection. */
     branches: FINGERPRINT,
     computes: z.record(z.string(), compute),
@@ -104,6 +104,15 @@ export interface Moved {
   readonly computes: readonly MovedCompute[]
   /** A branch came, went, or has another name or protection. */
   readonly branches: boolean
+}
+
+/** What the plan names and `seen` does not have, although both were written of the same look: a sentence each. */
+export const unseenIn = (seen: Seen, { projects, changes, unmanaged }: Plan): readonly string[] => {
+  const known = mapOf(seen)
+  const named = [...changes, ...unmanaged].flatMap(({ project, compute: { id } }) =>
+    id === undefined || mapOf(known.get(project)?.computes).has(id) ? [] : [id],
+  )
+  return [...projects.filter((id) => !known.has(id)), ...new Set(named)].map((id) => `seen: ${id} is missing`)
 }
 
 export const movedSince = (seen: Seen, observed: Observed, planned: readonly string[]): Moved => {

@@ -15,19 +15,19 @@ import {
 } from '../model/index.ts'
 import { FINGERPRINT, seenShape } from './seen.ts'
 
-const source = z.object({
+const source = z.strictObject({
   file: z.string(),
   line: z.int().positive(),
   column: z.int().positive(),
   length: z.int().positive(),
 })
-const branch = z.object({ id: z.string(), name: z.string() })
+const branch = z.strictObject({ id: z.string(), name: z.string() })
 const type = z.enum(['read_write', 'read_only'])
-const size = z.object({ min: z.number().positive(), max: z.number().positive() })
+const size = z.strictObject({ min: z.number().positive(), max: z.number().positive() })
 const impact = z.enum(IMPACTS)
 const reason = z.enum(Object.keys(REASONS) as [Reason, ...Reason[]])
-const capacity = z.object({ size, ramGb: z.number(), maxConnections: z.number() })
-const total = z.object({
+const capacity = z.strictObject({ size, ramGb: z.number(), maxConnections: z.number() })
+const total = z.strictObject({
   computes: z.number(),
   minCu: z.number(),
   maxCu: z.number(),
@@ -37,14 +37,14 @@ const total = z.object({
 
 const REQUEST_PATH = /^\/projects\/[a-z0-9-]{1,60}\/endpoints(\/[a-z0-9-]{1,60})?$/
 
-const window = z.object({
+const window = z.strictObject({
   days: z.array(z.enum(WEEKDAYS)).min(1),
   from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/),
   to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/),
   timezone: z.string().regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/),
 })
 
-const compute = z.object({
+const compute = z.strictObject({
   type,
   name: z.string().exactOptional(),
   id: z.string().exactOptional(),
@@ -52,7 +52,7 @@ const compute = z.object({
   state: z.string().exactOptional(),
 })
 
-const attribute = z.object({
+const attribute = z.strictObject({
   path: z.string(),
   before: z.string().exactOptional(),
   after: z.string(),
@@ -62,7 +62,7 @@ const attribute = z.object({
   source: source.exactOptional(),
 })
 
-const change = z.object({
+const change = z.strictObject({
   id: z.string(),
   kind: z.enum(['create', 'update', 'move', 'replace', 'delete']),
   project: z.string(),
@@ -80,7 +80,7 @@ const change = z.object({
   source: source.exactOptional(),
 })
 
-const endpoint = z.object({
+const endpoint = z.strictObject({
   branch_id: z.string().exactOptional(),
   type: type.exactOptional(),
   name: z.string().exactOptional(),
@@ -104,17 +104,17 @@ const endpoint = z.object({
     .exactOptional(),
 })
 
-const step = z.object({
+const step = z.strictObject({
   id: z.string(),
   change: z.string(),
   kind: z.enum(['create', 'update', 'move', 'delete']),
   project: z.string(),
   branch,
   compute,
-  request: z.object({
+  request: z.strictObject({
     method: z.enum(['POST', 'PATCH', 'DELETE']),
     path: z.string().regex(REQUEST_PATH),
-    body: z.object({ endpoint }).exactOptional(),
+    body: z.strictObject({ endpoint }).exactOptional(),
   }),
   impact,
   unlessIdle: impact.exactOptional(),
@@ -129,7 +129,7 @@ const step = z.object({
   actions: z.array(z.string()),
 })
 
-const diagnostic = z.object({
+const diagnostic = z.strictObject({
   severity: z.enum(['error', 'warning']),
   // Renderers show it as it is.
   code: z.string().regex(/^[EW](_[A-Z0-9]+)+$/),
@@ -139,17 +139,17 @@ const diagnostic = z.object({
 })
 
 const count = z.int().nonnegative()
-const unmanaged = z.object({ project: z.string(), branch, compute, size: size.exactOptional() })
+const unmanaged = z.strictObject({ project: z.string(), branch, compute, size: size.exactOptional() })
 
-export const planShape = z.object({
+export const planShape = z.strictObject({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   projects: z.array(z.string()),
-  leftOut: z.array(z.object({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
+  leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
   changes: z.array(change),
   steps: z.array(step),
   unmanaged: z.array(unmanaged),
-  estimates: z.array(z.object({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
-  summary: z.object({
+  estimates: z.array(z.strictObject({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
+  summary: z.strictObject({
     add: count,
     change: count,
     destroy: count,
@@ -161,7 +161,7 @@ export const planShape = z.object({
     refused: count,
     unmanaged: count,
     managed: count,
-    capacity: z.object({ before: total, after: total }),
+    capacity: z.strictObject({ before: total, after: total }),
     calls: count,
   }),
   warnings: z.array(diagnostic),
@@ -169,28 +169,35 @@ export const planShape = z.object({
 
 const time = z.iso.datetime()
 
-const operation = z.object({ id: z.string(), action: z.string(), status: z.string(), failuresCount: count })
+const operation = z.strictObject({ id: z.string(), action: z.string(), status: z.string(), failuresCount: count })
 
-const stepOutcome = z.object({
+const stepOutcome = z.strictObject({
   step: z.string(),
   status: z.enum(STEP_STATUSES),
   reason: z.enum(FAILURE_REASONS).exactOptional(),
   message: z.string().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
-  moved: z.array(z.object({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
+  moved: z.array(z.strictObject({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
   movedBy: operation.exactOptional(),
   opensAt: time.exactOptional(),
   durationMs: z.number(),
 })
 
 export const eventShape = z.discriminatedUnion('type', [
-  z.object({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
-  z.object({ time, type: z.literal('plan'), plan: planShape }),
-  z.object({ time, type: z.literal('window-overridden'), step: z.string(), windows: z.array(window) }),
-  z.object({ time, type: z.literal('step-start'), step }),
-  z.object({ time, type: z.literal('call'), step: z.string(), method: z.string(), path: z.string(), attempt: count }),
-  z.object({
+  z.strictObject({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
+  z.strictObject({ time, type: z.literal('plan'), plan: planShape }),
+  z.strictObject({ time, type: z.literal('window-overridden'), step: z.string(), windows: z.array(window) }),
+  z.strictObject({ time, type: z.literal('step-start'), step }),
+  z.strictObject({
+    time,
+    type: z.literal('call'),
+    step: z.string(),
+    method: z.string(),
+    path: z.string(),
+    attempt: count,
+  }),
+  z.strictObject({
     time,
     type: z.literal('wait'),
     step: z.string(),
@@ -198,13 +205,13 @@ export const eventShape = z.discriminatedUnion('type', [
     message: z.string(),
     delayMs: z.number(),
   }),
-  z.object({ time, type: z.literal('operation'), step: z.string(), operation }),
-  z.object({ time, type: z.literal('step-end'), outcome: stepOutcome }),
-  z.object({ time, type: z.literal('interrupt'), message: z.string() }),
-  z.object({
+  z.strictObject({ time, type: z.literal('operation'), step: z.string(), operation }),
+  z.strictObject({ time, type: z.literal('step-end'), outcome: stepOutcome }),
+  z.strictObject({ time, type: z.literal('interrupt'), message: z.string() }),
+  z.strictObject({
     time,
     type: z.literal('outcome'),
-    outcome: z.object({
+    outcome: z.strictObject({
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),
       converged: z.boolean().exactOptional(),
@@ -222,7 +229,7 @@ const shard = z
 /** SHA-256 over all the rest of the document, as JSON with sorted keys. */
 const digest = FINGERPRINT
 
-export const planFileShape = z.object({
+export const planFileShape = z.strictObject({
   kind: z.literal('espalier-plan'),
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   espalier: z.string(),

@@ -1,6 +1,6 @@
 /** Files: where they lie, read within bounds, written whole or not at all. */
 import { randomUUID } from 'node:crypto'
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
@@ -50,20 +50,32 @@ export const readBoundedFile = async (path: string, limitBytes: number): Promise
 export const PRIVATE = 0o600
 
 /**
- * Writes next to the file and puts it in its place, so that a crash or a full disk leaves what was there. A link is
- * followed.
+ * A commit can bring a link of the name that a file is to have, and writing through it would change a file elsewhere. What
+ * leads to a pipe or a terminal (`/dev/stdout`, `>(…)`) is no such link.
+ *
+ * @throws an Error that says so.
+ */
+export const refuseLink = async (path: string): Promise<void> => {
+  const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true
+  if (isLink && (await stat(path).catch(() => undefined))?.isFile() !== false) {
+    throw new Error('it is a link, and links are not written through: name the file itself, or remove the link')
+  }
+}
+
+/**
+ * Writes next to the file and puts it in its place, so that a crash or a full disk leaves what was there. Links are refused.
  *
  * @param what begins the message where that fails: `The plan`.
  * @param mode of the file; without it, a file that is there keeps its own.
  * @throws {EspalierError} `E_OUT`
  */
 export const replaceFile = async (file: string, text: string, what: string, mode?: number): Promise<void> => {
-  const target = await realpath(file).catch(() => file)
-  const draft = `${target}.${randomUUID().slice(0, 8)}.tmp`
+  const draft = `${file}.${randomUUID().slice(0, 8)}.tmp`
   try {
-    const info = await stat(target).catch(() => undefined)
+    await refuseLink(file)
+    const info = await stat(file).catch(() => undefined)
     // A pipe or a terminal is written to, not replaced.
-    if (info?.isFile() === false) return await writeFile(target, text)
+    if (info?.isFile() === false) return await writeFile(file, text)
     const handle = await open(draft, 'wx', mode)
     try {
       await handle.writeFile(text)
@@ -73,7 +85,7 @@ export const replaceFile = async (file: string, text: string, what: string, mode
     } finally {
       await handle.close()
     }
-    await rename(draft, target)
+    await rename(draft, file)
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined)
     const { code, message } = cause as NodeJS.ErrnoException

@@ -3,7 +3,7 @@
  * program for us but its own and, for `fetch` over ssh, `ssh`.
  */
 import { execFile } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { lstatSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -103,7 +103,7 @@ const start = async (cwd: string, args: readonly string[], { input, isRemote = f
       throw new EspalierError('E_GIT', `git ${args[0]} did not finish in time.`, { hint: 'Run it again later.', cause })
     }
     if (typeof code === 'string') {
-      const why = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
+      const why = statOf(cwd)?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
       throw new EspalierError('E_GIT', `git cannot be started${why}.`, {
         hint: why === '' ? 'Install git, or leave --base out.' : 'Check the name of the folder.',
         cause,
@@ -144,10 +144,20 @@ const refuseBare = (cwd: string): void => {
   }
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
+/** A link counts wherever it leads, even to itself: git takes `HEAD -> refs/heads/main` for a HEAD, with no file there. */
 const isRepository = (folder: string): boolean =>
-  ['HEAD', 'objects', 'refs'].every((name) => statSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
+  ['HEAD', 'objects', 'refs'].every((name) => statOf(join(folder, name), lstatSync) !== undefined)
+
+/** `undefined` where nothing is to be found: no entry, a loop of links, a folder that may not be entered. */
+const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {
+  try {
+    return look(path)
+  } catch {
+    return undefined
+  }
+}
 
 /** @throws {EspalierError} `E_GIT` where git is missing, refuses, takes too long, or prints more than 64 MiB. */
 export const git = async (cwd: string, args: readonly string[], asked: Asked = {}): Promise<Buffer> => {
@@ -163,6 +173,12 @@ export const commitOf = async (cwd: string, ref: string): Promise<string> => {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
   const { code, stdout } = await start(cwd, args, {})
   if (code === 0) return stdout.toString().trim()
+  // Of all refs: HEAD of a branch without commits is not there even where other branches have some.
+  if ((await git(cwd, ['rev-list', '--all', '-n', '1'])).length === 0) {
+    throw new EspalierError('E_GIT', 'This repository has no commit yet, so there is nothing to compare with.', {
+      hint: 'Commit the manifests first.',
+    })
+  }
   throw new EspalierError('E_GIT', `There is no commit ${ref} here.`, {
     hint: 'Fetch it first: git fetch origin (actions/checkout: fetch-depth: 0).',
   })

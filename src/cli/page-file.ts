@@ -1,7 +1,7 @@
 /** Pages on disk: whole or not at all. */
 import { createHash } from 'node:crypto'
-import { realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { PRIVATE, replaceFile } from '../base/index.ts'
+import { rm, stat, writeFile } from 'node:fs/promises'
+import { PRIVATE, refuseLink, replaceFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { usageError } from './flags.ts'
@@ -39,9 +39,8 @@ export const openPage = async (given: string, flag: string, { locate }: Io): Pro
   const there = await stat(path).catch(() => undefined)
   // A rename onto a device or a folder would replace it, or fail only once everything is done.
   if (there !== undefined && !there.isFile()) failed(new Error('it is there, and no regular file'))
-  // What a link points to is replaced, not the link.
-  const target = there === undefined ? path : await realpath(path)
-  const draft = `${target}.${process.pid}.tmp`
+  await refuseLink(path).catch(failed)
+  const draft = `${path}.${process.pid}.tmp`
   await writeFile(draft, '', { flag: 'wx' })
     .then(() => rm(draft))
     .catch(failed)

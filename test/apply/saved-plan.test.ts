@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
 import { EspalierError, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { type DeclaredDocument, desired, type LiveBranch, planOf, world } from '../planner/world.ts'
+import { type DeclaredDocument, desired, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
 import { leavesOf, type Path, signed, withLeaf } from './sign-plan.ts'
 
 const DIGEST = 'a'.repeat(64)
@@ -129,10 +129,55 @@ describe('a saved plan that was edited', () => {
     expect(accepted.map(nameOf)).toEqual([])
   })
 
-  test('with a key that nobody reads is refused as well', () => {
-    expect(() => decodePlanFile(JSON.stringify({ ...(saved as object), note: 'approved' }), 'plan.json')).toThrow(
-      expect.objectContaining({ code: 'E_PLAN_EDITED', exitCode: 4 }),
+  test('with a key that nobody reads is refused, wherever it is, although its digest was made anew', () => {
+    const places = [
+      [],
+      ['plan'],
+      ['plan', 'summary'],
+      ['plan', 'changes', 0],
+      ['plan', 'steps', 0, 'request'],
+      ['seen', PROJECT],
+    ]
+    const accepted = places.filter((place) => {
+      const edited = JSON.parse(text)
+      place.reduce((part, key) => part[key], edited).note = 'approved'
+      return refusalOf(signed(edited)) !== 'E_PLAN_FILE'
+    })
+    expect(accepted).toEqual([])
+  })
+
+  test('is refused although it names other manifests or another version, whichever leaf of the plan it was', () => {
+    const shown = leaves.filter(([first, second]) => first === 'plan' && second !== 'estimates')
+    const accepted = shown.filter((path) => {
+      const edited = withLeaf(saved, path, other) as object
+      const again = signed({ ...edited, manifestDigest: 'c'.repeat(64), espalier: '0.9.0' })
+      return refusalOf(again) === undefined && judge(again, { observed: live(), declared: ASKED }).kind === 'current'
+    })
+    expect(accepted.map(nameOf)).toEqual([])
+  })
+
+  test.each([
+    ['everything', []],
+    ['a compute that it changes', ['computes', 'ep-1']],
+    ['an unmanaged compute', ['computes', 'ep-5']],
+  ])('to have seen not %s is refused', (_what, path) => {
+    const edited = JSON.parse(text)
+    const whole = ['seen', PROJECT, ...path]
+    Reflect.deleteProperty(
+      whole.slice(0, -1).reduce((part, key) => part[key], edited),
+      whole.at(-1) ?? '',
     )
+    expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({
+      kind: 'edited',
+      where: expect.arrayContaining([expect.stringContaining('is missing')]),
+    })
+  })
+
+  test('in the capacity that it adds is refused where a compute has moved too', () => {
+    const edited = JSON.parse(text)
+    edited.plan.summary.capacity.after.maxCu += 1
+    const observed = live({ left: { primary: { id: 'ep-5', name: 'somebody', size: 8 } } })
+    expect(judge(signed(edited), { observed, declared: ASKED }).kind).not.toBe('current')
   })
 
   test('written with other white space and another order of keys is the same document', () => {

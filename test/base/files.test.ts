@@ -1,8 +1,10 @@
-import { chmod, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openJournal } from '../../src/apply/index.ts'
 import { isInside, PRIVATE, readBoundedFile, replaceFile } from '../../src/base/index.ts'
+import { openPage } from '../../src/cli/page-file.ts'
 
 test.each([
   ['/a', '/a', true],
@@ -40,14 +42,35 @@ test('a private file is for its owner alone, even where it was open to others', 
   expect(await modeOf(file)).toBe(0o600)
 })
 
-test('any other file keeps its mode, and a link stays a link', async () => {
-  const cwd = await folder()
-  const [file, link] = [join(cwd, 'a.yaml'), join(cwd, 'link.yaml')]
+test('any other file keeps its mode', async () => {
+  const file = join(await folder(), 'a.yaml')
   await writeFile(file, '')
   await chmod(file, 0o664)
-  await symlink('a.yaml', link)
-  await replaceFile(link, 'x', 'The manifest')
+  await replaceFile(file, 'x', 'The manifest')
   expect([await modeOf(file), await readFile(file, 'utf8')]).toEqual([0o664, 'x'])
+})
+
+test.each([
+  ['a file', 'there'],
+  ['no file', 'missing'],
+  ['itself', 'plan.json'],
+])('a link to %s is not written through, by no one who writes files', async (_what, target) => {
+  const cwd = await folder()
+  const link = join(cwd, 'plan.json')
+  await writeFile(join(cwd, 'there'), 'mine')
+  await symlink(target, link)
+  await expect(replaceFile(link, 'x', 'The plan')).rejects.toThrow('it is a link')
+  await expect(openJournal(link)).rejects.toThrow('it is a link')
+  await expect(openPage(link, 'report')).rejects.toThrow('it is a link')
+  expect(await readdir(cwd)).toEqual(['plan.json', 'there'])
+  expect(await readFile(join(cwd, 'there'), 'utf8')).toBe('mine')
+})
+
+test('a link to a pipe or a device is, as /dev/stdout is one', async () => {
+  const link = join(await folder(), 'out')
+  await symlink('/dev/null', link)
+  await replaceFile(link, 'x', 'The plan')
+  expect((await lstat(link)).isSymbolicLink()).toBe(true)
 })
 
 test('what cannot be written is an error with the name of the file', async () => {

@@ -1,6 +1,6 @@
 /** No repository makes git run a program of its own, whatever it holds and however it is configured. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -172,6 +172,32 @@ test('git runs nothing of a bare repository that a commit brought, and says why'
       new Set([`EspalierError: ${cwd} is itself a bare git repository, which is not used.`]),
     )
   }
+})
+
+test.each([
+  ['itself', 'HEAD'],
+  ['a branch that is not there', 'refs/heads/none'],
+])('a folder that passes for a bare repository with a HEAD that links to %s is refused', async (_what, target) => {
+  const repository = makeHostileRepository()
+  plantBareRepository(repository, 'db')
+  const cwd = join(repository.folder, 'db')
+  rmSync(join(cwd, 'HEAD'))
+  symlinkSync(target, join(cwd, 'HEAD'))
+  await expect(commitOf(cwd, 'HEAD')).rejects.toThrow(`${cwd} is itself a bare git repository, which is not used.`)
+  expect(repository.isSprung()).toBe(false)
+})
+
+test('a .git that links to itself is no repository', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-loop-'))
+  symlinkSync('.git', join(folder, '.git'))
+  await expect(commitOf(folder, 'HEAD')).rejects.toThrow(expect.objectContaining({ code: 'E_GIT' }))
+})
+
+test('a repository without a commit is told as such', async () => {
+  const repository = makeHostileRepository()
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-new-'))
+  repository.git('init', '-q', folder)
+  await expect(commitOf(folder, 'HEAD')).rejects.toThrow('This repository has no commit yet')
 })
 
 test('a folder that only lies next to such a repository is used as ever', async () => {

@@ -103,7 +103,7 @@ test.each([
     'projects:\n  - id: some-project-1\n    branches: []',
     's.yaml:3:15: projects.0.branches: must have at least 1 item',
   ],
-  ['projects: []\nkeys: [{ kind: personal, key: short }]', 's.yaml:2:31: keys.0.key: must have at least 8 characters'],
+  ['projects: []\nkeys: [{ kind: personal, key: short }]', 'keys.0.key: a key has 8 to 256 characters'],
   [
     'projects: []\nkeys: [{ kind: owner, key: long-enough }]',
     'keys.0.kind: must be `personal`, `organization` or `project`',

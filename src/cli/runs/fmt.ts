@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { createTwoFilesPatch } from 'diff'
 import { replaceFile } from '../../base/index.ts'
 import { formatManifest, parseManifests, readFiles } from '../../manifest/index.ts'
@@ -32,7 +33,8 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     changed += 1
     print(plainText(path), io.stdout)
     showDiff(path, text, formatted, flags, io)
-    if (flags.check !== true) await replaceFile(file, formatted, 'The manifest')
+    // A link that was read leads to a file of the same tree.
+    if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
   }
   if (problems.length > 0) return tellProblems(problems, flags, io)
   const files = counted(texts.length, 'file')
