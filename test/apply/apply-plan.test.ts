@@ -43,7 +43,7 @@ describe('waiting', () => {
     ['skipped', 'done', undefined],
     ['cancelled', 'failed', 'operation-failed'],
     ['error', 'failed', 'operation-failed'],
-    ['failed', 'failed', 'operation-timeout'],
+    ['failed', 'failed', 'operation-failed'],
     ['cancelling', 'failed', 'operation-timeout'],
     ['something-new', 'failed', 'operation-timeout'],
   ])('an operation that ends up as %s', async (last, status, reason) => {

@@ -247,8 +247,8 @@ describe('what stays tells what happened, what was done, what was not, and what 
       'fail for good',
       [operation({ kind: 'fail' })],
       [
-        `${UPDATE} (operation-timeout): Still not done after 60 s: operation `,
-        '(apply_config, failed, 3 failures: injected fault). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
+        `${UPDATE} (operation-failed): Operation `,
+        '(apply_config) failed 3 times: injected fault. Run `espalier plan` to see where the compute stands.',
       ],
     ],
     [
