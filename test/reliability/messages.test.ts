@@ -132,7 +132,11 @@ describe('what a retry gets over is told while it is waited for, and the plan is
       [request({ kind: 'status', status: 429 }, { times: 1 })],
       ['waiting 0.3 s: the rate limit of the control API is reached'],
     ],
-    ['lock', [request({ kind: 'lock' }, { times: 1 })], ['waiting 0.3 s: the project is locked: project already has']],
+    [
+      'lock',
+      [request({ kind: 'lock' }, { times: 1 })],
+      ['waiting 0.3 s: the project is locked, and no running operation is shown: project already has'],
+    ],
     [
       "rival-update: somebody else's operation is named",
       [

@@ -82,7 +82,7 @@ const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags): ExitCode =>
   } else print(statusTable(observed.projects, context, styleOf(process.stdout, flags)))
   for (const { project, diagnostics } of leftOut) {
     if (observed.projects.some(({ id }) => id === project)) {
-      print(plainText(`Error  Which computes of ${project} are managed is not known:`), process.stderr)
+      print(plainText(`Error  It is not known which computes of ${project} are managed:`), process.stderr)
     }
     reportProblems(diagnostics, loaded ?? NO_FILES, { ...flags, format: 'terminal' })
   }
