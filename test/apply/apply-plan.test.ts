@@ -295,6 +295,7 @@ describe('what does not run', () => {
       ['skipped', 'depends-on-failed'],
       ['done', undefined],
     ])
+    expect(outcome.steps[1]?.message).toBe('It needs a step that was not done: update primary on main (ep-1).')
   })
 
   test.each([
