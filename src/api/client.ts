@@ -1,4 +1,6 @@
 /** The control API as typed calls. The reading client has no method that writes. */
+
+import { systemClock } from '../base/index.ts'
 import {
   apiPath,
   type Clock,
@@ -10,7 +12,6 @@ import {
   type StepRequest,
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
-import { systemClock } from './clock.ts'
 import { ApiError, isNotFound } from './errors.ts'
 import { hasEnded } from './operation-ends.ts'
 import { RequestBudget } from './request-budget.ts'

@@ -1,3 +1,4 @@
+export { systemClock } from '../base/index.ts'
 export { DEFAULT_BASE_URL, isLoopback } from './base-url.ts'
 export {
   type ApiOptions,
@@ -8,7 +9,6 @@ export {
   type ReadApi,
   type WriteApi,
 } from './client.ts'
-export { systemClock } from './clock.ts'
 export { ApiError } from './errors.ts'
 export { hasEnded, OperationEnds } from './operation-ends.ts'
 export { streamOperations } from './operations-stream.ts'

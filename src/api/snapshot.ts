@@ -1,8 +1,7 @@
 /** One look at the live projects: what a plan is made against. */
-import { mapConcurrently } from '../base/index.ts'
+import { mapConcurrently, systemClock } from '../base/index.ts'
 import type { Clock, Observed, ObservedProject, PastOperation, UnreadableProject } from '../model/index.ts'
 import type { ReadApi } from './client.ts'
-import { systemClock } from './clock.ts'
 import { ApiError, isNotFound } from './errors.ts'
 
 /**

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
 import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
 import { counted, stepTitle } from '../report/index.ts'
+import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
 /** What the steps of a class of consent do, one of them and several. */
@@ -18,7 +19,8 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
 const MOST_NAMED = 12
 
 /** A typed `yes`; `no`, the end of input and Ctrl-C are a no, and anything else is asked again. */
-export const askYes = async (question: string): Promise<boolean> => (await asking((ask) => ask(question))) ?? false
+export const askYes = async (question: string, io: Io): Promise<boolean> =>
+  (await asking(io, (ask) => ask(question))) ?? false
 
 /**
  * A typed `yes`, then one for each class of consent that the plan needs and `policy` lacks, with the steps it is about;
@@ -26,8 +28,8 @@ export const askYes = async (question: string): Promise<boolean> => (await askin
  *
  * @returns what may run, or `undefined` where the answer was no, or there was none (end of input, Ctrl-C).
  */
-export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<ConsentPolicy | undefined> =>
-  asking(async (ask) => {
+export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Promise<ConsentPolicy | undefined> =>
+  asking(io, async (ask) => {
     if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
     const allow = new Set(policy.allow)
     const judgements = new Map(judgeConsent(plan, policy).map((judgement) => [judgement.step, judgement]))
@@ -49,8 +51,8 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy): Promise<Con
   })
 
 /** A line of text, trimmed; `undefined` where nobody answered. */
-export const askLine = (question: string): Promise<string | undefined> =>
-  conversing(async (answerTo) => (await answerTo(question)).trim())
+export const askLine = (question: string, io: Io): Promise<string | undefined> =>
+  conversing(io, async (answerTo) => (await answerTo(question)).trim())
 
 const ANSWERS: ReadonlyMap<string, boolean> = new Map([
   ['yes', true],
@@ -59,8 +61,11 @@ const ANSWERS: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /** `undefined` where nobody answered any more. */
-const asking = <T>(conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>): Promise<T | undefined> =>
-  conversing((answerTo) =>
+const asking = <T>(
+  io: Io,
+  conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>,
+): Promise<T | undefined> =>
+  conversing(io, (answerTo) =>
     conversation(async (question) => {
       let next = question
       for (;;) {
@@ -72,9 +77,10 @@ const asking = <T>(conversation: (ask: (question: string) => Promise<boolean>) =
   )
 
 const conversing = async <T>(
+  io: Io,
   conversation: (answerTo: (question: string) => Promise<string>) => Promise<T>,
 ): Promise<T | undefined> => {
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const lines = createInterface({ input: io.stdin, output: io.stderr })
   const gone = new AbortController()
   lines.once('close', () => gone.abort())
   lines.once('SIGINT', () => lines.close())
@@ -82,7 +88,7 @@ const conversing = async <T>(
     return await conversation((question) => lines.question(question, { signal: gone.signal }))
   } catch (error) {
     if (!gone.signal.aborted) throw error
-    print('', process.stderr)
+    print('', io.stderr)
     return undefined
   } finally {
     lines.close()

@@ -1,7 +1,9 @@
 /** Lines that stay at the bottom of a terminal while everything that is printed meanwhile goes above them. */
 import stringWidth from 'string-width'
+import type { OnSignal } from '../base/index.ts'
+import type { Output } from './io.ts'
 
-type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>
+type Stream = Pick<Output, 'write' | 'isTTY' | 'columns'>
 type Write = Stream['write']
 
 const up = (rows: number): string => (rows === 0 ? '' : `\u001b[${rows}A`)
@@ -10,21 +12,21 @@ const ERASE_BELOW = '\r\u001b[J'
 export class BottomLines {
   readonly #out: Stream
   readonly #write: Write
-  readonly #restores: readonly (() => void)[]
+  readonly #restores: (() => void)[]
   #lines: readonly string[] = []
   /** Whether something was printed whose line has not ended. */
   #isLineOpen = false
-  readonly #forget = (): void => {
-    this.#lines = []
-  }
 
   /** Takes over the writing to both streams, so that whoever prints needs not know of the lines. */
-  constructor(out: Stream, err: Stream) {
+  constructor(out: Stream, err: Stream, onSignal: OnSignal) {
     this.#out = out
     this.#write = out.write.bind(out)
     this.#restores = [out, err].filter(({ isTTY }) => isTTY).map((stream) => this.#intercept(stream))
     // Back from Ctrl-Z the lines stand where the shell wrote since: they are drawn below that.
-    process.on('SIGCONT', this.#forget)
+    const unlisten = onSignal('SIGCONT', () => {
+      this.#lines = []
+    })
+    this.#restores.push(unlisten)
   }
 
   draw(lines: readonly string[]): void {
@@ -38,7 +40,6 @@ export class BottomLines {
   close(): void {
     this.#write(this.#erasing())
     this.#lines = []
-    process.off('SIGCONT', this.#forget)
     for (const restore of this.#restores) restore()
   }
 

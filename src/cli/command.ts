@@ -1,6 +1,7 @@
 /** A command as data: what it takes, what its help says, and where its work is loaded from when it is needed. */
 import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs'
 import type { ExitCode } from '../model/index.ts'
+import type { Io } from './io.ts'
 
 export type Flags = Readonly<Record<string, Options>>
 
@@ -18,7 +19,7 @@ export interface Command {
   /** Printed below the flags: exit codes, environment. */
   readonly notes: string
   readonly subcommands?: readonly Command[]
-  readonly run?: (argv: Readonly<Record<string, unknown>>) => Promise<ExitCode>
+  readonly run?: (argv: Readonly<Record<string, unknown>>, io: Io) => Promise<ExitCode>
 }
 
 /** Gives `run` the types of its own flags. */
@@ -34,6 +35,7 @@ export const defineCommand = <F extends Flags>(
         readonly refs: readonly string[]
         readonly code: string | undefined
       },
+      io: Io,
     ) => Promise<ExitCode>
   },
 ): Command => definition as unknown as Command

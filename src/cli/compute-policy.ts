@@ -1,6 +1,6 @@
 /** `compute` obeys the manifests that lie here, as `apply` does. */
-import { systemClock } from '../api/index.ts'
 import {
+  type Clock,
   EspalierError,
   EXIT,
   formatWindow,
@@ -12,10 +12,14 @@ import {
 import { type ComputePolicy, policyOf } from '../planner/index.ts'
 import { openingOf } from '../windows/index.ts'
 import { readManifests } from '../workflow/index.ts'
+import type { Io } from './io.ts'
 
 /** Without manifests here only the service's own branch protection counts. */
-export const policyHere = async (project: ObservedProject): Promise<(compute: ObservedCompute) => ComputePolicy> => {
-  const manifests = await readManifests([]).catch((error: unknown) => {
+export const policyHere = async (
+  project: ObservedProject,
+  { cwd }: Io,
+): Promise<(compute: ObservedCompute) => ComputePolicy> => {
+  const manifests = await readManifests([], { cwd }).catch((error: unknown) => {
     if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
     throw error
   })
@@ -39,7 +43,7 @@ export interface Interruption {
  * @returns those whose restart window is closed; only with `now`.
  * @throws {EspalierError} `E_PROTECTED` whatever the flags; `E_OUTSIDE_WINDOW` without `now`.
  */
-export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boolean): readonly T[] => {
+export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boolean, clock: Clock): readonly T[] => {
   const refused = all.flatMap(({ title, isDelete, policy: { undeletable } }) =>
     isDelete && undeletable !== undefined ? [`${title} cannot be deleted: ${plainText(undeletable)}.`] : [],
   )
@@ -48,21 +52,25 @@ export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boo
       hint: 'No flag overrides this. Take the protection away first, if you may.',
     })
   }
-  const closed = all.filter(({ policy: { window } }) => window !== undefined && !opening(window).isOpen)
+  const closed = all.filter(({ policy: { window } }) => window !== undefined && !opening(window, clock).isOpen)
   if (closed.length > 0 && !now) {
-    throw new EspalierError('E_OUTSIDE_WINDOW', `${closed.map(waiting).join('\n')}\nNothing was changed.`, {
-      hint: 'Run it again then, or with --now to interrupt at once.',
-      exitCode: EXIT.scheduled,
-    })
+    throw new EspalierError(
+      'E_OUTSIDE_WINDOW',
+      `${closed.map((one) => waiting(one, clock)).join('\n')}\nNothing was changed.`,
+      {
+        hint: 'Run it again then, or with --now to interrupt at once.',
+        exitCode: EXIT.scheduled,
+      },
+    )
   }
   return closed
 }
 
-const opening = (window: NonNullable<ComputePolicy['window']>) => openingOf([window], systemClock.now())
+const opening = (window: NonNullable<ComputePolicy['window']>, clock: Clock) => openingOf([window], clock.now())
 
-const waiting = ({ title, policy: { window } }: Interruption): string => {
+const waiting = ({ title, policy: { window } }: Interruption, clock: Clock): string => {
   if (window === undefined) return title
-  const { opensLocally } = opening(window)
+  const { opensLocally } = opening(window, clock)
   const when = opensLocally === undefined ? 'which does not open within a year' : `which opens ${opensLocally}`
   return `${title} may be interrupted only in its restart window: ${plainText(formatWindow(window))}, ${when}.`
 }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { checkKey } from '../api/index.ts'
 import { plainText, readBoundedFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
+import type { Environment, Io } from './io.ts'
 import { print } from './terminal.ts'
 
 const MAX_KEY_FILE_BYTES = 1024 * 1024
@@ -16,17 +17,16 @@ const HINT =
  */
 export const findKey = async (
   file: string | undefined,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-  warn: (line: string) => void = (line) => print(line, process.stderr),
+  { env, locate, stderr }: Pick<Io, 'env' | 'locate' | 'stderr'>,
 ): Promise<string> => {
-  const key = file === undefined ? fromEnvironment(env) : await fromFile(file)
+  const key = file === undefined ? fromEnvironment(env) : await fromFile(file, locate)
   if (key === '') {
     const where = file === undefined ? 'There is no API key.' : `The key file ${file} is empty.`
     throw new EspalierError('E_KEY', where, { hint: HINT })
   }
   checkKey(key)
-  if (file !== undefined && (await isOpenToOthers(file))) {
-    warn(`Warning  Other users of this machine can read or change the key file: chmod 600 ${plainText(file)}`)
+  if (file !== undefined && (await isOpenToOthers(locate(file)))) {
+    print(`Warning  Other users of this machine can read or change the key file: chmod 600 ${plainText(file)}`, stderr)
   }
   return key
 }
@@ -40,15 +40,14 @@ const isOpenToOthers = async (file: string): Promise<boolean> => {
 /** Whether a key is given in any way, a sandbox's own included; it may be wrong yet. */
 export const hasKey = (
   flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  { env }: Pick<Io, 'env'>,
 ): boolean => flags.sandbox !== undefined || flags.apiKeyFile !== undefined || fromEnvironment(env) !== ''
 
-const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): string =>
-  env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
+const fromEnvironment = (env: Environment): string => env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
 
-const fromFile = async (file: string): Promise<string> => {
+const fromFile = async (file: string, locate: Io['locate']): Promise<string> => {
   try {
-    return (await readBoundedFile(file, MAX_KEY_FILE_BYTES)).trim()
+    return (await readBoundedFile(locate(file), MAX_KEY_FILE_BYTES)).trim()
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${code}).`, { hint: HINT, cause })

@@ -3,6 +3,7 @@ import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
 import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
 import { afterEvent, eventLine, isNews, runView, startOf, timeLeftOf } from '../report/index.ts'
 import { BottomLines } from './bottom-lines.ts'
+import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
 
 export interface LiveOptions {
@@ -17,15 +18,15 @@ export interface LiveOptions {
  * events alone, and no step is a task of its own: a task ends only if its promise is resolved, and steps that end
  * before they start, or never start, would have to be caught one by one.
  */
-export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOptions) => {
+export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOptions, io: Io) => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const timeLeft = timeLeftOf(plan, concurrency)
   const projectNames = namesOf(plan, observed)
-  const bottom = new BottomLines(process.stdout, process.stderr)
-  let state = startOf(plan, Date.now())
+  const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
+  let state = startOf(plan, io.clock.date())
   const draw = (spinner: string): void => {
-    const now = Date.now()
-    const style = { ...styleOf(process.stdout, { noColor }), rows: process.stdout.rows ?? 24 }
+    const now = io.clock.date()
+    const style = { ...styleOf(io.stdout, { noColor }, io.env), rows: io.stdout.rows ?? 24 }
     bottom.draw(runView(state, { now, spinner, leftMs: timeLeft(state, now), projectNames, style }))
   }
   let close: () => void = () => undefined
@@ -45,8 +46,8 @@ export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOpt
     tell: (event: ApplyEvent) => {
       state = afterEvent(state, event, (step) => steps.get(step)?.project)
       if (event.type !== 'step-end' && event.type !== 'window-overridden') return
-      const line = isNews(event) ? eventLine(event, styleOf(process.stdout, { noColor }), steps) : undefined
-      if (line !== undefined) print(line)
+      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), steps) : undefined
+      if (line !== undefined) print(line, io.stdout)
     },
     end: async () => {
       close()

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import module from 'node:module'
 import { VERSION } from '../model/version.ts'
+import type { Io } from './io.ts'
 import { keptHelp } from './kept-help.ts'
 
 // A reader that went away (`| head`) is no reason for noise, nor for an apply to stop half way.
@@ -21,6 +22,20 @@ if (help !== undefined) {
   // Node 20 has none.
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
   // Loaded only here, so that the version and the help cost little more than starting Node.
+  const { onProcessSignal, systemClock } = await import('../base/index.ts')
   const { runPlain } = await import('./run-plain.ts')
-  process.exitCode = (await runPlain(args)) ?? (await (await import('./program.ts')).runProgram(args))
+  const io: Io = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    // A getter of Node's that opens it: not before a command asks for it.
+    get stdin() {
+      return process.stdin
+    },
+    env: process.env,
+    cwd: process.cwd(),
+    locate: (path) => path,
+    clock: systemClock,
+    onSignal: onProcessSignal,
+  }
+  process.exitCode = (await runPlain(args, io)) ?? (await (await import('./program.ts')).runProgram(args, io))
 }

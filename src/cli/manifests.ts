@@ -1,6 +1,7 @@
 /** The manifests that a command line means: `-` alone is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
 import { type Manifests, readManifests as readFiles, seedNote } from '../workflow/index.ts'
+import type { Io } from './io.ts'
 import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
 
@@ -10,13 +11,18 @@ import { print } from './terminal.ts'
  *
  * @throws {EspalierError} where nothing was named and nothing is there, or a size table cannot be used.
  */
-export const readManifests = async (given: readonly string[], sizeTablePath?: string): Promise<Manifests> => {
+export const readManifests = async (
+  given: readonly string[],
+  sizeTable: string | undefined,
+  io: Io,
+): Promise<Manifests> => {
+  const sizeTablePath = sizeTable === undefined ? undefined : io.locate(sizeTable)
   if (!given.includes(STDIN)) {
-    const manifests = await readFiles(given, { sizeTablePath })
-    for (const path of manifests.loaded.seeds) print(seedNote(path), process.stderr)
+    const manifests = await readFiles(given, { sizeTablePath, cwd: io.cwd })
+    for (const path of manifests.loaded.seeds) print(seedNote(path), io.stderr)
     return manifests
   }
-  const text = await readStdin(given)
+  const text = await readStdin(given, io)
   const options = sizeTablePath === undefined ? {} : { sizeTable: await readSizeTable(sizeTablePath) }
   return {
     loaded: parseManifests([{ path: STDIN, text }], options),

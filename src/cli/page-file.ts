@@ -5,6 +5,7 @@ import { PRIVATE, replaceFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { usageError } from './flags.ts'
+import type { Io } from './io.ts'
 import { STDIN } from './stdin.ts'
 
 /** What a page needs of its surroundings. */
@@ -24,12 +25,13 @@ export interface PageFile {
  * @param flag the one that named it.
  * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` where it cannot be written.
  */
-export const openPage = async (path: string, flag: string): Promise<PageFile> => {
-  if (path === STDIN) {
+export const openPage = async (given: string, flag: string, { locate }: Io): Promise<PageFile> => {
+  if (given === STDIN) {
     throw usageError(`--${flag} - is no file: a page is opened in a browser.`, `Name one, like --${flag} page.html.`)
   }
+  const path = locate(given)
   const failed = (cause: NodeJS.ErrnoException): never => {
-    throw new EspalierError('E_OUT', `The page cannot be written to ${path} (${cause.code ?? cause.message}).`, {
+    throw new EspalierError('E_OUT', `The page cannot be written to ${given} (${cause.code ?? cause.message}).`, {
       hint: `Name another file with --${flag}.`,
       cause,
     })

@@ -1,24 +1,24 @@
 /** The one place that tells a person's mistake from a bug of ours. */
 import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
+import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
 const REPORT_AT = 'the issue tracker of the project'
 
 /** Prints to stderr and returns the exit code. A stack trace is shown for a bug only, and only with `--debug`. */
-export const printError = (error: unknown, options: { color: boolean; debug: boolean }): ExitCode => {
+export const printError = (error: unknown, options: { color: boolean; debug: boolean }, io: Io): ExitCode => {
   const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
   if (error instanceof EspalierError) {
     // The code is what `espalier explain` takes.
-    print(`${label}  ${error.code}: ${plainLines(error.message)}`, process.stderr)
-    if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, process.stderr)
+    print(`${label}  ${error.code}: ${plainLines(error.message)}`, io.stderr)
+    if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, io.stderr)
     return error.exitCode
   }
   const message = error instanceof Error ? error.message : String(error)
-  print(`${label}  This is a bug in espalier: ${plainLines(message)}`, process.stderr)
-  if (options.debug && error instanceof Error && error.stack !== undefined)
-    print(plainLines(error.stack), process.stderr)
+  print(`${label}  This is a bug in espalier: ${plainLines(message)}`, io.stderr)
+  if (options.debug && error instanceof Error && error.stack !== undefined) print(plainLines(error.stack), io.stderr)
   const how = options.debug ? 'the lines above' : 'what the same command prints with --debug'
-  print(`       Please report it at ${REPORT_AT}, with the command and ${how}.`, process.stderr)
+  print(`       Please report it at ${REPORT_AT}, with the command and ${how}.`, io.stderr)
   return EXIT.error
 }
 

@@ -7,9 +7,10 @@ import type { Command } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { EXIT_WORDS } from './exit-words.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
+import type { Io } from './io.ts'
 import { printError } from './print-error.ts'
 import { STDIN } from './stdin.ts'
-import { styleOf } from './terminal.ts'
+import { print, styleOf } from './terminal.ts'
 
 const NOTES = `Exit codes:
 ${Object.entries(EXIT)
@@ -19,22 +20,31 @@ ${Object.entries(EXIT)
 Every command has its own --help with examples.`
 
 /** Runs one command line (without node and the program's name). Never throws. */
-export const runProgram = async (args: readonly string[]): Promise<ExitCode> => {
+export const runProgram = async (args: readonly string[], io: Io): Promise<ExitCode> => {
   const words = withHelp(withOptionalValues(args))
   let exitCode: ExitCode = EXIT.ok
-  const program = build((code) => {
+  const program = build(io, (code) => {
     exitCode = code
   })
   try {
-    await program.parseAsync(words.map((word) => (word === '-' ? STDIN : word)))
+    // Given a function, yargs hands over the text of a help instead of printing it.
+    await program.parseAsync(
+      words.map((word) => (word === '-' ? STDIN : word)),
+      {},
+      (_error, _argv, output) => print(output, io.stdout),
+    )
     return exitCode
   } catch (error) {
     const flags = { noColor: args.includes('--no-color') }
-    const { color } = styleOf(process.stderr, flags)
-    return printError(isUsage(error) ? explain(error.message, words) : error, {
-      color,
-      debug: args.includes('--debug'),
-    })
+    const { color } = styleOf(io.stderr, flags, io.env)
+    return printError(
+      isUsage(error) ? explain(error.message, words) : error,
+      {
+        color,
+        debug: args.includes('--debug'),
+      },
+      io,
+    )
   }
 }
 
@@ -52,7 +62,7 @@ const withHelp = (words: readonly string[]): readonly string[] => {
   return isGroup && names.length === path.length ? [...words, '--help'] : words
 }
 
-const build = (done: (code: ExitCode) => void): Argv => {
+const build = (io: Io, done: (code: ExitCode) => void): Argv => {
   const program = yargs([])
     .scriptName('espalier')
     .usage(
@@ -60,7 +70,7 @@ const build = (done: (code: ExitCode) => void): Argv => {
     )
     .locale('en')
     .parserConfiguration({ 'boolean-negation': false, 'greedy-arrays': false, 'parse-positional-numbers': false })
-    .wrap(Math.min(styleOf(process.stdout, {}).width, 110))
+    .wrap(Math.min(styleOf(io.stdout, {}, io.env).width, 110))
     .version(VERSION)
     .help()
     .alias('help', 'h')
@@ -76,7 +86,7 @@ const build = (done: (code: ExitCode) => void): Argv => {
     ])
     .epilogue(NOTES)
   withoutHelpInReserve(program)
-  return COMMANDS.reduce((argv, command) => add(argv, command, done), program)
+  return COMMANDS.reduce((argv, command) => add(argv, command, io, done), program)
 }
 
 /**
@@ -91,24 +101,24 @@ const withoutHelpInReserve = (program: Argv): void => {
   if (usage?.cacheHelpMessage !== undefined) usage.cacheHelpMessage = () => undefined
 }
 
-const add = (argv: Argv, command: Command, done: (code: ExitCode) => void): Argv =>
+const add = (argv: Argv, command: Command, io: Io, done: (code: ExitCode) => void): Argv =>
   argv.command({
     command: command.command,
     aliases: command.aliases ?? [],
     describe: command.summary,
-    builder: (inner) => describe(inner, command, done),
+    builder: (inner) => describe(inner, command, io, done),
     handler: async (values) => {
       if (command.run === undefined) return
       checkRepeats(values, command)
-      done(await command.run(values))
+      done(await command.run(values, io))
     },
   })
 
-const describe = (argv: Argv, command: Command, done: (code: ExitCode) => void): Argv => {
+const describe = (argv: Argv, command: Command, io: Io, done: (code: ExitCode) => void): Argv => {
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
     argv.positional(name, { type: 'string', ...positional })
   }
-  for (const subcommand of command.subcommands ?? []) add(argv, subcommand, done)
+  for (const subcommand of command.subcommands ?? []) add(argv, subcommand, io, done)
   if (command.subcommands !== undefined) argv.demandCommand(1, `Which command of ${command.command}?`)
   return argv
     .options({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })

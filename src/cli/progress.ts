@@ -1,6 +1,7 @@
 /** Events of an apply as people watch them: a live view on a terminal, a line each elsewhere. */
 import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
 import { eventLine, isNews } from '../report/index.ts'
+import type { Io } from './io.ts'
 import { liveList } from './live-list.ts'
 import { canRedraw, print, styleOf } from './terminal.ts'
 
@@ -15,15 +16,20 @@ export interface ProgressFlags {
   readonly concurrency: number
 }
 
-export const progressOf = (plan: Plan, observed: Observed, { noColor, concurrency }: ProgressFlags): Progress =>
-  canRedraw(process.stdout) ? liveList(plan, { noColor, concurrency, observed }) : plainLines(plan, noColor)
+export const progressOf = (
+  plan: Plan,
+  observed: Observed,
+  { noColor, concurrency }: ProgressFlags,
+  io: Io,
+): Progress =>
+  canRedraw(io.stdout, io.env) ? liveList(plan, { noColor, concurrency, observed }, io) : plainLines(plan, noColor, io)
 
-const plainLines = (plan: Plan, noColor: boolean | undefined): Progress => {
+const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   return {
     tell: (event) => {
-      const line = isNews(event) ? eventLine(event, styleOf(process.stdout, { noColor }), steps) : undefined
-      if (line !== undefined) print(line)
+      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), steps) : undefined
+      if (line !== undefined) print(line, io.stdout)
     },
     end: async () => undefined,
   }

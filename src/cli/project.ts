@@ -3,15 +3,16 @@ import { EspalierError, hasErrors } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import { usageError } from './flags.ts'
+import type { Io } from './io.ts'
 
 /**
  * The one that was named, else the only one of the manifests that are here.
  *
  * @throws {EspalierError} `E_USAGE` where that is none or several.
  */
-export const oneProject = async (named: string | undefined): Promise<string> => {
+export const oneProject = async (named: string | undefined, { cwd }: Io): Promise<string> => {
   if (named !== undefined) return named
-  const { loaded } = await readManifests([]).catch((error: unknown) => {
+  const { loaded } = await readManifests([], { cwd }).catch((error: unknown) => {
     if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') throw usageError('Which project?', HINT)
     throw error
   })

@@ -1,10 +1,10 @@
 /** The plan carried out by the real engine, on a sandbox that shows what the live project showed, and misbehaves. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { createWriteApi } from '../api/index.ts'
 import { applyPlan } from '../apply/index.ts'
 import { type Clock, CONSENTS, isAllDone, type Observed, type Outcome, type Plan } from '../model/index.ts'
 import { startSandbox, worldOf } from '../sandbox/index.ts'
 import { look, type Manifests } from '../workflow/index.ts'
+import type { Io } from './io.ts'
 
 /** How many times faster than on the live project. */
 const SPEED = 50
@@ -19,9 +19,14 @@ export interface Rehearsal {
 }
 
 /** A lock, a slow operation and one that fails once are thrown in. Nothing live is touched. */
-export const rehearse = async (plan: Plan, observed: Observed, manifests: Manifests): Promise<Rehearsal> => {
+export const rehearse = async (
+  plan: Plan,
+  observed: Observed,
+  manifests: Manifests,
+  { clock: real }: Io,
+): Promise<Rehearsal> => {
   const sandbox = await startSandbox({ timeScale: SPEED, background: false })
-  const clock = fastClock()
+  const clock = fastClock(real)
   const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
   try {
     sandbox.control.load(worldOf(observed, sandbox.clock.now()))
@@ -51,13 +56,10 @@ export const rehearse = async (plan: Plan, observed: Observed, manifests: Manife
   }
 }
 
-const fastClock = (): Clock => {
-  const start = Date.now()
-  const origin = performance.now()
+const fastClock = (real: Clock): Clock => {
+  const start = real.now()
   return {
-    now: () => start + (performance.now() - origin) * SPEED,
-    sleep: async (ms, signal) => {
-      await pause(ms / SPEED, undefined, signal === undefined ? {} : { signal })
-    },
+    now: () => start + (real.now() - start) * SPEED,
+    sleep: (ms, signal) => real.sleep(ms / SPEED, signal),
   }
 }

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Io } from './io.ts'
 
 const entryShape = z.strictObject({
   pid: z.int().positive(),
@@ -17,26 +18,27 @@ const ENTRY_NAME = /^\d{1,5}\.json$/
 const MAX_ENTRY_BYTES = 4_096
 
 /** By number: a container's user may have no name. */
-const folder = (): string => join(tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
+const folder = ({ env }: Pick<Io, 'env'>): string =>
+  join(env.TMPDIR || tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
 /**
  * Readable by this user only. Returns what takes it back; `undefined` where the folder is not this user's own, which is
  * no place for a token.
  */
-export const register = (sandbox: RegisteredSandbox): (() => void) | undefined => {
-  const file = join(folder(), `${sandbox.port}.json`)
-  mkdirSync(folder(), { recursive: true, mode: 0o700 })
-  if (!isOwnFolder(folder())) return undefined
-  chmodSync(folder(), 0o700)
+export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() => void) | undefined => {
+  const file = join(folder(io), `${sandbox.port}.json`)
+  mkdirSync(folder(io), { recursive: true, mode: 0o700 })
+  if (!isOwnFolder(folder(io))) return undefined
+  chmodSync(folder(io), 0o700)
   rmSync(file, { force: true })
   writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600, flag: 'wx' })
   return () => rmSync(file, { force: true })
 }
 
 /** Those that still run. Entries of dead ones are removed; any other file is left alone. */
-export const registered = (): readonly RegisteredSandbox[] =>
-  entryNames().flatMap((name) => {
-    const file = join(folder(), name)
+export const registered = (io: Pick<Io, 'env'>): readonly RegisteredSandbox[] =>
+  entryNames(io).flatMap((name) => {
+    const file = join(folder(io), name)
     const sandbox = readEntry(file)
     if (sandbox === undefined) return []
     if (isAlive(sandbox.pid)) return [sandbox]
@@ -44,9 +46,9 @@ export const registered = (): readonly RegisteredSandbox[] =>
     return []
   })
 
-const entryNames = (): readonly string[] => {
+const entryNames = (io: Pick<Io, 'env'>): readonly string[] => {
   try {
-    return isOwnFolder(folder()) ? readdirSync(folder()).filter((name) => ENTRY_NAME.test(name)) : []
+    return isOwnFolder(folder(io)) ? readdirSync(folder(io)).filter((name) => ENTRY_NAME.test(name)) : []
   } catch {
     return []
   }

@@ -2,6 +2,7 @@ import { readBounded } from '../base/index.ts'
 import { MAX_FILE_BYTES } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { usageError } from './flags.ts'
+import type { Io } from './io.ts'
 
 /** How `-` is passed on to the commands: yargs takes a lone hyphen for an option without a name. */
 export const STDIN = '<stdin>'
@@ -12,10 +13,10 @@ export const STDIN = '<stdin>'
  * @throws {EspalierError} `E_USAGE` where other paths stand beside it, or nothing is piped; `E_TOO_LARGE`, since nobody
  *   knows when it ends.
  */
-export const readStdin = async (paths: readonly string[]): Promise<string> => {
+export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {
   if (paths.length > 1) throw usageError('- (stdin) stands alone: it cannot be read beside other manifests.')
-  if (process.stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
-  return readBounded(process.stdin, MAX_FILE_BYTES).catch((cause: Error) => {
+  if (stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
+  return readBounded(stdin, MAX_FILE_BYTES).catch((cause: Error) => {
     throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {
       hint: 'Give each project a file of its own.',
       cause,

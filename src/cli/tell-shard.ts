@@ -1,13 +1,14 @@
 import { shardText } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
+import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
 /** On stderr: a part of a fleet must not pass for all of it. */
-export const tellShard = ({ loaded, shard }: Manifests): void => {
+export const tellShard = ({ loaded, shard }: Manifests, io: Io): void => {
   if (shard === undefined) return
   const projects = new Set(loaded.desired.documents.map(({ project }) => project)).size
   print(
     `Note  Shard ${shardText(shard)}: ${projects} ${projects === 1 ? 'project' : 'projects'} of the fleet.`,
-    process.stderr,
+    io.stderr,
   )
 }

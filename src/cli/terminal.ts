@@ -1,12 +1,8 @@
 /** What the program may assume about where its output goes. */
 import type { Style } from '../report/index.ts'
+import type { Environment, Io, Output } from './io.ts'
 
-interface Stream {
-  readonly isTTY?: boolean
-  readonly columns?: number
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
+type Stream = Pick<Output, 'isTTY' | 'columns'>
 
 const PIPED_WIDTH = 100
 const NARROWEST = 40
@@ -18,7 +14,7 @@ const NARROWEST = 40
 export const styleOf = (
   stream: Stream,
   flags: { readonly noColor?: boolean | undefined },
-  env: Environment = process.env,
+  env: Environment,
 ): Style => ({
   color: hasColor(stream, flags.noColor === true, env),
   width: Math.max(NARROWEST, stream.isTTY === true ? (stream.columns ?? PIPED_WIDTH) : PIPED_WIDTH),
@@ -32,16 +28,16 @@ const hasColor = (stream: Stream, noColor: boolean, env: Environment): boolean =
 }
 
 /** Whether someone is there to answer: a prompt in CI would hang. */
-export const canAsk = (env: Environment = process.env): boolean =>
-  process.stdin.isTTY === true && process.stderr.isTTY === true && !isCi(env)
+export const canAsk = ({ stdin, stderr, env }: Io): boolean =>
+  stdin.isTTY === true && stderr.isTTY === true && !isCi(env)
 
 export const isCi = (env: Environment): boolean => (env.CI ?? '') !== '' && env.CI !== 'false' && env.CI !== '0'
 
 /** Whether lines can be drawn over there: not in a log. */
-export const canRedraw = (stream: Stream, env: Environment = process.env): boolean =>
+export const canRedraw = (stream: Stream, env: Environment): boolean =>
   stream.isTTY === true && env.TERM !== 'dumb' && !isCi(env)
 
 /** Writes `text` and makes sure that it ends its line. */
-export const print = (text: string, stream: NodeJS.WritableStream = process.stdout): void => {
+export const print = (text: string, stream: Pick<Output, 'write'>): void => {
   if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
 }

@@ -1,4 +1,5 @@
 /** Ctrl-C, once and twice; SIGTERM counts like it. */
+import { type OnSignal, onProcessSignal } from '../base/index.ts'
 
 export interface Interruption {
   /** No new step. */
@@ -9,7 +10,7 @@ export interface Interruption {
   release(): void
 }
 
-export const onInterrupt = (tell: (message: string) => void): Interruption => {
+export const onInterrupt = (tell: (message: string) => void, onSignal: OnSignal = onProcessSignal): Interruption => {
   const stop = new AbortController()
   const abort = new AbortController()
   const handle = (): void => {
@@ -21,14 +22,12 @@ export const onInterrupt = (tell: (message: string) => void): Interruption => {
       abort.abort()
     }
   }
-  process.on('SIGINT', handle)
-  process.on('SIGTERM', handle)
+  const releases = [onSignal('SIGINT', handle), onSignal('SIGTERM', handle)]
   return {
     stop: stop.signal,
     abort: abort.signal,
     release: () => {
-      process.off('SIGINT', handle)
-      process.off('SIGTERM', handle)
+      for (const release of releases) release()
     },
   }
 }

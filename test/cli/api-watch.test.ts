@@ -11,7 +11,7 @@ afterEach(() => {
 
 const watch = () => {
   const lines: string[] = []
-  return { lines, watch: apiWatch((line) => lines.push(line)) }
+  return { lines, watch: apiWatch((line) => lines.push(line), { now: () => Date.now() }) }
 }
 
 test('an answer in time is nothing to speak of', () => {

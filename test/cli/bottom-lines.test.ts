@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { BottomLines } from '../../src/cli/bottom-lines.ts'
+import { fakeIo } from '../in-process.ts'
 import { screenOf } from '../terminal/screen.ts'
 
 const terminal = (columns: number, rows: number) => {
@@ -17,11 +18,13 @@ const terminal = (columns: number, rows: number) => {
       },
     })
   const [out, err] = [stream(), stream()]
+  const { io, send } = fakeIo({ cwd: '/' })
   return {
     screen,
     out,
     err,
-    bottom: new BottomLines(out, err),
+    send,
+    bottom: new BottomLines(out, err, io.onSignal),
     seen: async (): Promise<readonly string[]> => {
       await shown
       return screen.lines()
@@ -92,10 +95,10 @@ test.each([
 })
 
 test('back from Ctrl-Z, it is drawn below what the shell wrote', async () => {
-  const { bottom, screen, seen } = terminal(80, 24)
+  const { bottom, screen, seen, send } = terminal(80, 24)
   bottom.draw(['header', 'row'])
   await screen.write('$ fg\n')
-  process.emit('SIGCONT')
+  send('SIGCONT')
   bottom.draw(['header', 'row'])
   expect(await seen()).toEqual(['header', 'row', '$ fg', 'header', 'row'])
   bottom.close()
@@ -111,7 +114,7 @@ test('a stream that is no terminal is left alone', async () => {
   const { out, bottom: first } = terminal(80, 24)
   first.close()
   const own = file.write
-  const bottom = new BottomLines(out, file)
+  const bottom = new BottomLines(out, file, fakeIo({ cwd: '/' }).io.onSignal)
   expect(file.write).toBe(own)
   bottom.close()
 })

@@ -1,21 +1,28 @@
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { findKey } from '../../src/cli/key.ts'
+
+const from = (env: Readonly<Record<string, string>>) => ({
+  env,
+  locate: (path: string) => path,
+  stderr: new PassThrough(),
+})
 
 test.each([
   [{ ESPALIER_API_KEY: 'one', NEON_API_KEY: 'two' }, 'one'],
   [{ NEON_API_KEY: 'two' }, 'two'],
   [{ ESPALIER_API_KEY: ' ', NEON_API_KEY: 'two\n' }, 'two'],
 ])('the key comes from the environment, ours first: %j', async (env, key) => {
-  expect(await findKey(undefined, env)).toBe(key)
+  expect(await findKey(undefined, from(env))).toBe(key)
 })
 
 test('a key file beats the environment and may end with a line break', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
   await writeFile(file, 'from-file\n')
-  expect(await findKey(file, { ESPALIER_API_KEY: 'one' }, () => undefined)).toBe('from-file')
+  expect(await findKey(file, from({ ESPALIER_API_KEY: 'one' }))).toBe('from-file')
 })
 
 test.each([
@@ -28,21 +35,24 @@ test.each([
   const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
   await writeFile(file, 'from-file\n')
   await chmod(file, mode)
-  const warnings: string[] = []
-  expect(await findKey(file, {}, (line) => void warnings.push(line))).toBe('from-file')
-  expect(warnings).toHaveLength(count)
-  expect(warnings.join()).not.toContain('from-file')
+  const io = from({})
+  expect(await findKey(file, io)).toBe('from-file')
+  const warned = String(io.stderr.read() ?? '')
+  expect(warned.match(/^Warning/gm) ?? []).toHaveLength(count)
+  expect(warned).not.toContain('from-file')
 })
 
 test('without a key all three ways to give one are told', async () => {
-  await expect(findKey(undefined, {})).rejects.toMatchObject({
+  await expect(findKey(undefined, from({}))).rejects.toMatchObject({
     code: 'E_KEY',
     hint: expect.stringMatching(/ESPALIER_API_KEY.*NEON_API_KEY.*--api-key-file/),
   })
 })
 
 test('a key that no header can carry is refused without being shown', async () => {
-  const error: unknown = await findKey(undefined, { ESPALIER_API_KEY: 'se cret' }).catch((thrown: unknown) => thrown)
+  const error: unknown = await findKey(undefined, from({ ESPALIER_API_KEY: 'se cret' })).catch(
+    (thrown: unknown) => thrown,
+  )
   expect(String(error)).toContain('holds a space')
   expect(String(error)).not.toContain('cret')
 })

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { register, registered } from '../../src/cli/sandbox-registry.ts'
 
 const FOLDER = `espalier-sandboxes-${process.getuid?.() ?? 'user'}`
@@ -22,28 +22,28 @@ const OWN = { pid: process.pid, port: 7788, controlUrl: 'http://127.0.0.1:7788/_
 const DEAD = { ...OWN, pid: spawnSync('true').pid, port: 7789 }
 
 let scratch: string
+let io: { readonly env: { readonly TMPDIR: string } }
 beforeEach(() => {
   scratch = mkdtempSync(join(tmpdir(), 'espalier-registry-'))
-  vi.stubEnv('TMPDIR', scratch)
+  io = { env: { TMPDIR: scratch } }
 })
 afterEach(() => {
-  vi.unstubAllEnvs()
   rmSync(scratch, { recursive: true, force: true })
 })
 
 test('a running sandbox is found, and one that ended is forgotten', () => {
-  const unregister = register(OWN)
-  register(DEAD)
-  expect(registered()).toEqual([OWN])
+  const unregister = register(OWN, io)
+  register(DEAD, io)
+  expect(registered(io)).toEqual([OWN])
   expect(readdirSync(join(scratch, FOLDER))).toEqual(['7788.json'])
   unregister?.()
-  expect(registered()).toEqual([])
+  expect(registered(io)).toEqual([])
 })
 
 test('only this user can read the folder, also where it was open before', () => {
   mkdirSync(join(scratch, FOLDER))
   chmodSync(join(scratch, FOLDER), 0o755)
-  register(OWN)
+  register(OWN, io)
   expect(statSync(join(scratch, FOLDER)).mode & 0o777).toBe(0o700)
   expect(statSync(join(scratch, FOLDER, '7788.json')).mode & 0o777).toBe(0o600)
 })
@@ -54,8 +54,8 @@ test('a link in its place is not followed: nothing behind it is read, written or
   writeFileSync(join(victim, 'id_rsa'), 'secret')
   writeFileSync(join(victim, '7789.json'), JSON.stringify(DEAD))
   symlinkSync(victim, join(scratch, FOLDER))
-  expect(registered()).toEqual([])
-  expect(register(OWN)).toBeUndefined()
+  expect(registered(io)).toEqual([])
+  expect(register(OWN, io)).toBeUndefined()
   expect(readdirSync(victim).sort()).toEqual(['7789.json', 'id_rsa'])
 })
 
@@ -68,7 +68,7 @@ test('files that are not entries stay: other names, other content, links, folder
   mkdirSync(join(folder, '2.json'))
   writeFileSync(join(folder, '3.json'), '{"pid": 1}')
   writeFileSync(join(folder, 'id_rsa'), 'secret')
-  expect(registered()).toEqual([])
+  expect(registered(io)).toEqual([])
   expect(readdirSync(folder).sort()).toEqual(['1.json', '2.json', '3.json', 'id_rsa'])
   expect(readFileSync(kept, 'utf8')).toBe(JSON.stringify(DEAD))
 })

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { clientAt, openReal } from '../e2e/real-computes.ts'
@@ -90,6 +91,17 @@ test('a new password counts, and the old one no longer', async () => {
   await call('POST', `/branches/${main}/roles/neondb_owner/reset_password`)
   await expect(clientAt(before)).rejects.toMatchObject({ code: '28P01' })
   expect(await query(await uriOf('neondb_owner', 'neondb'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+})
+
+test.runIf(findPgBouncer() !== undefined)('the pooler knows each role, and its new password', async () => {
+  const pooled = async () =>
+    (await call('GET', `/connection_uri?branch_id=${main}&role_name=sally&database_name=neondb&pooled=true`)).uri
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  const first = await pooled()
+  expect(await query(first, 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
+  await call('POST', `/branches/${main}/roles/sally/reset_password`)
+  expect(await query(await pooled(), 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
+  await expect(clientAt(first)).rejects.toThrow('SASL authentication failed')
 })
 
 test('a role that is deleted leaves what it owned to the owner of the database', async () => {

@@ -106,6 +106,21 @@ describe.each(found.map(({ version, postgres }) => ({ version, bin: dirname(post
       expect(await answer.json()).toMatchObject({ project: { pg_version: Number.parseInt(version, 10) } })
     })
 
+    test('no setting of the API runs a program or loads a library', async () => {
+      const call = (method: string, path: string, body?: object) =>
+        fetch(`${sandbox.apiUrl}/projects/shop${path}`, {
+          method,
+          headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        })
+      const settings = { pg_settings: { archive_mode: 'on', archive_command: 'touch /tmp/espalier-written' } }
+      await call('PATCH', '/endpoints/ep-main', { endpoint: { settings } })
+      const error = async () =>
+        ((await (await call('GET', '/operations')).json()) as { operations: { error?: string }[] }).operations[0]?.error
+      await expect.poll(error).toContain('parameter "archive_command" cannot be changed')
+      await call('PATCH', '/endpoints/ep-main', { endpoint: { settings: { pg_settings: {} } } })
+    })
+
     test('the superuser cannot log in through the proxy, whatever the password', async () => {
       const uri = new URL(compute.uri ?? '')
       uri.username = 'supervisor'

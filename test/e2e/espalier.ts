@@ -1,81 +1,53 @@
-/** Runs the built program as people do: as a process. */
+/** Runs the program: inside of the test, or where the process is the point the built one as a process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type Ended, type Environment, environment, Output, type Running, startInProcess } from '../in-process.ts'
+
+export type { Ended, Running } from '../in-process.ts'
 
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-export interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-export interface Running {
+export interface RunningProcess extends Running {
   readonly child: ChildProcess
-  /** Resolves once stdout or stderr holds `text`. */
-  says(text: string): Promise<void>
-  /** What it printed until now. */
-  readonly sofar: Omit<Ended, 'code'>
-  readonly ended: Promise<Ended>
 }
-
-type Environment = Readonly<Record<string, string>>
-
-/** Nothing of the tester's own environment that the program reads is passed on. */
-const environment = (env: Environment): NodeJS.ProcessEnv => ({
-  PATH: process.env.PATH,
-  HOME: process.env.HOME,
-  TMPDIR: process.env.TMPDIR,
-  ...env,
-})
 
 /** @param before programs that start it, with their arguments. */
-export const start = (
+export const startProcess = (
   args: readonly string[],
   env: Environment = {},
   cwd = ROOT,
   before: readonly string[] = [],
-): Running => {
+): RunningProcess => {
   const [program = process.execPath, ...rest] = [...before, process.execPath, MAIN, ...args]
   const child = spawn(program, rest, {
     cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const output = { stdout: '', stderr: '' }
-  const waiting = new Set<() => void>()
+  const output = new Output()
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (chunk: string) => {
-      output[name] += chunk
-      for (const check of waiting) check()
-    })
+    child[name].setEncoding('utf8').on('data', (chunk: string) => output.add(name, chunk))
   }
-  const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, ...output }))
+  const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, ...output.sofar }))
   return {
     child,
     ended,
     get sofar() {
-      return { ...output }
+      return output.sofar
     },
-    says: (text) =>
-      new Promise((resolve, reject) => {
-        const check = (): void => {
-          if (!output.stdout.includes(text) && !output.stderr.includes(text)) return
-          waiting.delete(check)
-          resolve()
-        }
-        waiting.add(check)
-        ended.then(
-          () => reject(new Error(`it ended without saying ${text}:\n${output.stdout}${output.stderr}`)),
-          reject,
-        )
-        check()
-      }),
+    says: (text) => output.says(text, ended),
+    interrupt: (signal = 'SIGINT') => void child.kill(signal),
   }
 }
+
+/** The built program: for what only a process shows (its start, its own environment, its end). */
+export const espalierAsProcess = (args: readonly string[], env: Environment = {}, cwd = ROOT): Promise<Ended> =>
+  startProcess(args, env, cwd).ended
+
+export const start = (args: readonly string[], env: Environment = {}, cwd = ROOT): Running =>
+  startInProcess(args, { env, cwd })
 
 export const espalier = (args: readonly string[], env: Environment = {}, cwd = ROOT): Promise<Ended> =>
   start(args, env, cwd).ended
@@ -88,28 +60,24 @@ export interface Served {
 
 /** `espalier sandbox serve` on a free port. */
 export const serve = async (seed: string, timeScale = 50): Promise<Served> => {
-  const { child, ended } = start([
+  const running = start([
     ...['sandbox', 'serve', '--port', '0', '--seed', seed, '--time-scale', String(timeScale)],
     ...['--computes', 'simulated'],
   ])
-  const found: Record<string, string> = {}
-  if (child.stdout === null) throw new Error('no stdout')
-  const lines = createInterface({ input: child.stdout })
-  await new Promise<void>((resolve, reject) => {
-    lines.on('line', (line) => {
+  await running.says('Key  ')
+  const found = new Map(
+    running.sofar.stdout.split('\n').map((line): [string, string] => {
       const [name = '', value = ''] = line.split('  ')
-      found[name] ??= value
-      if (found.Key !== undefined) resolve()
-    })
-    ended.then(({ stderr }) => reject(new Error(stderr)), reject)
-  })
-  const key = found.Key ?? ''
+      return [name, value]
+    }),
+  )
+  const key = found.get('Key') ?? ''
   return {
     key,
-    env: { ESPALIER_BASE_URL: found.API ?? '', ESPALIER_API_KEY: key },
+    env: { ESPALIER_BASE_URL: found.get('API') ?? '', ESPALIER_API_KEY: key },
     stop: async () => {
-      child.kill('SIGTERM')
-      return (await ended).code
+      running.interrupt('SIGTERM')
+      return (await running.ended).code
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Every example of every command's help, run by a shell as it stands there. */
+/** Every example of every command's help, as it stands there; by a shell where only a shell understands it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
 import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { ROOT } from './espalier.ts'
+import { type Ended, ROOT, start } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
 
@@ -108,26 +108,33 @@ const prepare = async (): Promise<string> => {
   return folder
 }
 
-const run = async (line: string, folder: string, until?: string) => {
+/** @param until what it says before it is interrupted. */
+const run = async (line: string, folder: string, until?: string): Promise<Ended> => {
+  const env = { HOME: folder, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
+  const args = argumentsOf(line)
+  if (args === undefined) return runByShell(line, folder, env)
+  const running = start(args, env, folder)
+  if (until !== undefined) {
+    await running.says(until)
+    running.interrupt()
+  }
+  return running.ended
+}
+
+/** `undefined` for what a shell must take apart: redirections, substitutions, patterns of files. */
+const argumentsOf = (line: string): readonly string[] | undefined => {
+  const [program, ...words] = [...line.matchAll(/'([^']*)'|(\S+)/g)]
+  const isForShell = words.some(([, , bare = '']) => /[<>$`"*?~|&;()\\]/.test(bare))
+  if (program?.[0] !== 'espalier' || isForShell) return undefined
+  return words.map(([, quoted, bare]) => quoted ?? bare ?? '')
+}
+
+const runByShell = async (line: string, folder: string, env: Readonly<Record<string, string>>): Promise<Ended> => {
   const child = spawn('bash', ['-c', line], {
     cwd: folder,
-    env: {
-      PATH: `${bin}:${process.env.PATH}`,
-      HOME: folder,
-      ESPALIER_BASE_URL: sandbox.apiUrl,
-      ESPALIER_API_KEY: sandbox.apiKey,
-    },
+    env: { PATH: `${bin}:${process.env.PATH}`, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
   })
-  if (until !== undefined) {
-    let said = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      const before = said.includes(until)
-      said += chunk.toString()
-      if (!before && said.includes(until) && child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
-    })
-  }
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: code as number | null, stdout, stderr }
 }
@@ -164,7 +171,7 @@ describe('every example in a help', () => {
     // It has gone idle in between, by the sandbox's fast clock.
     if (line.includes('restart')) await run('espalier compute start staging --yes', folder)
     const full = `${line} ${more}`.replace(/\bID\b/, line.includes(' ID ') ? await anOperation(folder) : '')
-    const ended = await run(full, folder, goesOn ? says || '\n' : undefined)
+    const ended = await run(full, folder, goesOn ? says : undefined)
     if (!goesOn) expect(ended.code, ended.stdout + ended.stderr).toBe(code)
     expect((ended.stdout + ended.stderr).replace(/\s+/g, ' ')).toContain(says)
   })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { EXIT } from '../../src/model/index.ts'
-import { espalier } from './espalier.ts'
+import { espalier, espalierAsProcess } from './espalier.ts'
 
 test.each([
   ['--help'],
@@ -54,7 +54,7 @@ test.each(['', 'sandbox', 'report', 'compute', 'operations', 'operations --no-co
 
 test.each(['--version', 'version'])('%s is the version of the package', async (word) => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-  expect(await espalier([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await espalierAsProcess([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test.each([

@@ -1,4 +1,4 @@
-/** Names that the service shows, and an environment, that were made to do harm: the built program as a process. */
+/** Names that the service shows, and an environment, that were made to do harm. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { serveWith } from '../hostile/servers.ts'
 import { UNSEEN } from '../report/names.ts'
-import { espalier } from './espalier.ts'
+import { espalier, espalierAsProcess } from './espalier.ts'
 
 const NAMES = [
   '\u001b[31mred\u001b]8;;https://evil.example\u0007',
@@ -118,7 +118,7 @@ test('with a variable of the environment made to do harm, a plan is told or refu
   const plan = async ([name, value]: (typeof SETTINGS)[number]) => {
     const { cwd, env } = await open()
     const base = name === 'PATH' || name === 'GIT_DIR' ? ['--base', 'HEAD'] : []
-    return { name, ...(await espalier(['plan', ...base], { ...env, [name]: value }, cwd)) }
+    return { name, ...(await espalierAsProcess(['plan', ...base], { ...env, [name]: value }, cwd)) }
   }
   for (const { name, code, stdout, stderr } of await Promise.all(SETTINGS.map(plan))) {
     expect([0, 1], name).toContain(code)

@@ -81,7 +81,7 @@ test('status --watch looks again until Ctrl-C, and shows what changed', async ()
   await post('/endpoints/ep-reporting/start')
   await running.says('idle → active')
   await sandbox.clock.advance(5_000)
-  running.child.kill('SIGINT')
+  running.interrupt()
   expect((await running.ended).code).toBe(0)
 })
 
@@ -149,7 +149,7 @@ test('operations get, wait and watch follow one that runs', async () => {
   expect(lines(stdout).filter((line) => line.includes(' OK '))).toHaveLength(2)
   const seen = (): number => lines(watching.sofar.stdout).filter((line) => /ep-main +OK/.test(line)).length
   await expect.poll(seen).toBeGreaterThanOrEqual(2)
-  watching.child.kill('SIGTERM')
+  watching.interrupt('SIGTERM')
   expect((await watching.ended).code).toBe(0)
 })
 

@@ -112,7 +112,7 @@ test('interrupted once it ends with 130, and a second apply converges', async ()
   try {
     const first = start(['apply', MANIFEST, '--auto-approve', '--format', 'json'], slow.env)
     await first.says('"step-start"')
-    first.child.kill('SIGINT')
+    first.interrupt()
     expect((await first.ended).code).toBe(130)
     expect((await espalier(['apply', MANIFEST, '--auto-approve'], slow.env)).code).toBe(0)
     expect((await espalier(['plan', MANIFEST, '--detailed-exitcode'], slow.env)).code).toBe(0)

@@ -1,11 +1,11 @@
-/** `espalier sandbox serve` and `connect` as processes, with real computes. */
+/** `espalier sandbox serve` and `connect`; with real computes it is a process, whose end they must not outlive. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { espalier, ROOT, type Running, start } from './espalier.ts'
+import { espalier, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
 import { clientAt, POSTGRES_BIN } from './real-computes.ts'
 
 const SEED = 'examples/quickstart/seed.yaml'
@@ -14,23 +14,18 @@ beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
 })
 
-interface ServedReal extends Running {
+interface ServedReal extends RunningProcess {
   readonly port: string
-  readonly says: (text: string) => Promise<void>
 }
 
 const serveReal = async (...more: readonly string[]): Promise<ServedReal> => {
-  const running = start([
+  const running = startProcess([
     ...['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--seed', SEED, '--state', state],
     ...['--computes', 'postgres', '--pg-bin', POSTGRES_BIN ?? '', ...more],
   ])
   onTestFinished(() => void running.child.kill('SIGKILL'))
-  let said = ''
-  running.child.stdout?.on('data', (text: string) => {
-    said += text
-  })
   await running.says('Computes  ')
-  const port = /API {2}http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? ''
+  const port = /API {2}http:\/\/127\.0\.0\.1:(\d+)/.exec(running.sofar.stdout)?.[1] ?? ''
   return { ...running, port }
 }
 
@@ -175,13 +170,9 @@ test('a folder without Postgres is an error that says what it must hold', async 
 
 test('simulated computes have no SQL, and connect says so', async () => {
   const running = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
-  onTestFinished(() => void running.child.kill('SIGTERM'))
-  let said = ''
-  running.child.stdout?.on('data', (text: string) => {
-    said += text
-  })
+  onTestFinished(() => running.interrupt('SIGTERM'))
   await running.says('Computes  simulated')
-  const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? ''
+  const port = /127\.0\.0\.1:(\d+)/.exec(running.sofar.stdout)?.[1] ?? ''
   const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', port])
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
 })
@@ -223,7 +214,7 @@ test('faults come from a file; a wrong one is an error that says where', async (
       'key-12345',
     ],
   ])
-  onTestFinished(() => void running.child.kill('SIGTERM'))
+  onTestFinished(() => running.interrupt('SIGTERM'))
   await running.says('Computes  ')
   const url = /API {2}(\S+)/.exec(running.sofar.stdout)?.[1] ?? ''
   const answer = await fetch(`${url}/projects/quiet-river-12345678`, { headers: { authorization: 'Bearer key-12345' } })

@@ -8,7 +8,7 @@ import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { makeAuthority } from '../hostile/certificates.ts'
 import { openProxy, serveTls, serveWith } from '../hostile/servers.ts'
-import { espalier } from './espalier.ts'
+import { espalierAsProcess } from './espalier.ts'
 
 const KEY = 'napi_h0stile/key+0123456789abcdef'
 const FORMS = [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]
@@ -96,7 +96,7 @@ test('whatever is run, and however much is logged: no output, file or child proc
   ]
   const said: (readonly [string, string])[] = []
   const run = async (args: readonly string[]): Promise<void> => {
-    const { stdout, stderr } = await espalier(args, env, cwd)
+    const { stdout, stderr } = await espalierAsProcess(args, env, cwd)
     said.push([`${args.join(' ')} > stdout`, stdout], [`${args.join(' ')} > stderr`, stderr])
   }
   for (const row of rows) await Promise.all(row.map(run))
@@ -129,6 +129,7 @@ test('psql is not told the key', async () => {
       branch: 'main',
       type: 'read_write',
       uri: 'postgres://x',
+      pooledUri: 'postgres://x',
       address,
     }
     response.end(JSON.stringify({ computes: [compute] }))
@@ -138,7 +139,7 @@ test('psql is not told the key', async () => {
   const sandbox = { pid: process.pid, port, controlUrl: `http://127.0.0.1:${port}`, controlToken: 'token' }
   writeFileSync(join(registry, `${port}.json`), JSON.stringify(sandbox))
   const env = { ESPALIER_API_KEY: KEY, NEON_API_KEY: KEY, PATH: spyOn(scratch, ['psql']), TMPDIR: scratch }
-  const ended = await espalier(['sandbox', 'connect', 'ep-main', '--psql'], env, scratch)
+  const ended = await espalierAsProcess(['sandbox', 'connect', 'ep-main', '--psql'], env, scratch)
   expect(ended).toMatchObject({ code: 0, stderr: '' })
   const seen = readFileSync(join(scratch, 'psql.seen'), 'utf8')
   expect(seen).toMatch(/^TMPDIR=/m)
@@ -173,7 +174,7 @@ test('a server that says the key back, whatever its status: it is not said on', 
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
     const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
-    return espalier(['plan', '--debug'], env, cwd)
+    return espalierAsProcess(['plan', '--debug'], env, cwd)
   }
   for (const { code, stdout, stderr } of await Promise.all([200, 302, 401, 404, 422].map(plan))) {
     expect(code).toBe(1)
@@ -196,7 +197,7 @@ test('a redirect is not followed: neither to another host nor on the same one', 
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
     const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
-    const { code, stderr } = await espalier(['apply', '--auto-approve'], env, cwd)
+    const { code, stderr } = await espalierAsProcess(['apply', '--auto-approve'], env, cwd)
     expect({ code, told: stderr.includes('where the key is not sent') }).toEqual({ code: 1, told: true })
   }
   expect(asked).toEqual([])
@@ -220,8 +221,8 @@ test('such an address is refused whether a flag or the environment names it, and
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY }
   const ended = await Promise.all([
-    espalier(['plan', '--base-url', 'https://user:s3cret@example.com'], env, cwd),
-    espalier(['plan'], { ...env, ESPALIER_BASE_URL: 'http://example.com/\u001b[31m' }, cwd),
+    espalierAsProcess(['plan', '--base-url', 'https://user:s3cret@example.com'], env, cwd),
+    espalierAsProcess(['plan'], { ...env, ESPALIER_BASE_URL: 'http://example.com/\u001b[31m' }, cwd),
   ])
   for (const { code, stdout, stderr } of ended) {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -242,7 +243,7 @@ test('TLS: a private authority counts once it is named; nothing turns the check 
   writeFileSync(ca, authority.certificate)
   const common = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `${origin}/api/v2` }
   const trusted = { ...common, NODE_EXTRA_CA_CERTS: ca }
-  const plan = (env: Readonly<Record<string, string>>) => espalier(['plan', '--debug'], env, cwd)
+  const plan = (env: Readonly<Record<string, string>>) => espalierAsProcess(['plan', '--debug'], env, cwd)
 
   const unverified = await plan({ ...common, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
   expect(unverified).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
@@ -275,8 +276,8 @@ test('TLS: an authority that nobody named is refused, with or without a proxy', 
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `${origin}/api/v2` }
   const ended = await Promise.all([
-    espalier(['plan'], env, cwd),
-    espalier(['plan'], { ...env, HTTPS_PROXY: proxy.url }, cwd),
+    espalierAsProcess(['plan'], env, cwd),
+    espalierAsProcess(['plan'], { ...env, HTTPS_PROXY: proxy.url }, cwd),
   ])
   for (const { code, stderr } of ended) {
     expect(code).toBe(1)
@@ -292,7 +293,7 @@ test('a proxy that is none is said, without its password', async () => {
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: 'https://localhost:1/api/v2' }
   for (const address of ['http://user:s3cret@:80', '\u001b[31ms3cret']) {
-    const { code, stderr } = await espalier(['plan'], { ...env, HTTPS_PROXY: address }, cwd)
+    const { code, stderr } = await espalierAsProcess(['plan'], { ...env, HTTPS_PROXY: address }, cwd)
     expect({ code, address, isTold: stderr.includes('is not the address of a proxy') }).toEqual({
       code: 1,
       address,

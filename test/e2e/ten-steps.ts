@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { look, readManifests } from '../../src/workflow/index.ts'
-import { type Ended, espalier, ROOT, type Running, start } from './espalier.ts'
+import { type Ended, espalier, ROOT, type RunningProcess, startProcess } from './espalier.ts'
 
 export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
@@ -74,9 +74,9 @@ export interface TenSteps {
   readonly sandbox: Sandbox
   /** Of the manifest and of whatever else a test needs. */
   readonly folder: string
-  apply(...more: readonly string[]): Running
+  apply(...more: readonly string[]): RunningProcess
   /** The same, with other programs before it. */
-  applyBy(before: readonly string[], ...more: readonly string[]): Running
+  applyBy(before: readonly string[], ...more: readonly string[]): RunningProcess
   /** What `apply` runs. */
   command(...more: readonly string[]): {
     readonly args: readonly string[]
@@ -118,7 +118,7 @@ export const tenSteps = async ({ onRequest, env = {} }: TenStepsOptions = {}): P
   })
   const applyBy: TenSteps['applyBy'] = (before, ...more) => {
     const { args, env } = command(...more)
-    return start(args, env, ROOT, before)
+    return startProcess(args, env, ROOT, before)
   }
   return {
     sandbox,

@@ -3,8 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
+import { fakeIo } from '../in-process.ts'
 
 /** A line's end and colour are ours; colour is off here. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -69,41 +70,19 @@ const WORDS = [
   'HEAD;id',
 ]
 
-let said = ''
-const env = { ...process.env }
-const cwd = process.cwd()
+let folder: string
 
 beforeEach(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-flags-'))
+  folder = mkdtempSync(join(tmpdir(), 'espalier-flags-'))
   writeFileSync(join(folder, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
   writeFileSync(join(folder, 'live.json'), '{}')
-  process.chdir(folder)
-  for (const name of ['ESPALIER_API_KEY', 'NEON_API_KEY', 'FORCE_COLOR']) delete process.env[name]
-  process.env.NO_COLOR = '1'
-  // Whatever is taken for a key, nothing is sent anywhere.
-  process.env.ESPALIER_BASE_URL = 'nowhere'
-  // Help is written by the library, which uses the console.
-  vi.spyOn(console, 'log').mockImplementation((text) => {
-    said += `${text}\n`
-  })
-  for (const stream of [process.stdout, process.stderr]) {
-    vi.spyOn(stream, 'write').mockImplementation((text) => {
-      said += String(text)
-      return true
-    })
-  }
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
-  process.chdir(cwd)
-  process.env = env
 })
 
 const check = async (args: readonly string[]): Promise<void> => {
-  said = ''
-  // A lone hyphen waits for what is piped in, and nobody pipes here.
-  const code = await runProgram(args.filter((word) => word !== '-'))
+  // Whatever is taken for a key, nothing is sent anywhere.
+  const { io, output } = fakeIo({ env: { NO_COLOR: '1', ESPALIER_BASE_URL: 'nowhere' }, cwd: folder })
+  const code = await runProgram(args, io)
+  const said = output.sofar.stdout + output.sofar.stderr
   expect([0, 1, 2]).toContain(code)
   expect(said).not.toMatch(/bug in espalier|^ {4}at /m)
   expect(said.match(RAW)?.index).toBeUndefined()

@@ -212,7 +212,7 @@ test('what became of the merge where somebody else was quicker', () => {
   }
   const text = outcomeComment({ ...FRAME, plan, outcome })
   expect(text).toMatch(/\| ⚠️ stale \| {2}\| changed-meanwhile: .*size 1 CU → 3 CU/)
-  expect(text).toMatch(/^- .*update primary on &#60;main&#62;.* size 3 CU → 2 CU/m)
+  expect(text).toMatch(/^- .*update primary on <main>.* size 3 CU → 2 CU/m)
 })
 
 test('annotations name the line, the worst first', () => {
@@ -271,6 +271,7 @@ test('of several projects each row, step and node of the drawing names its own, 
   const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, live)
   const fleet: Plan = {
     ...plan,
+    projects: [...plan.projects, 'other'],
     changes: plan.changes.flatMap((one) => [one, { ...one, id: `other/${one.id}`, project: 'other' }]),
     steps: plan.steps.flatMap((one) => [one, { ...one, id: `other/${one.id}`, project: 'other' }]),
   }

@@ -66,7 +66,7 @@ test('all that a request may name is taken', async () => {
     pooler_enabled: true,
     pooler_mode: 'transaction',
     passwordless_access: true,
-    provisioner: 'k8s-neonvm',
+    provisioner: 'k8s-pod',
   }
   expect(await call('POST', `${P}/endpoints`, { endpoint: wanted })).toMatchObject({
     status: 201,

@@ -99,5 +99,5 @@ Exit codes:
 
 ${API_ENVIRONMENT}
   CI                 where set, nothing is asked: --auto-approve is needed`,
-  run: async (argv) => (await import('../runs/apply.ts')).runApply(argv),
+  run: async (argv, io) => (await import('../runs/apply.ts')).runApply(argv, io),
 })

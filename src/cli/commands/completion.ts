@@ -16,9 +16,9 @@ export const completionCommand = defineCommand({
   notes: `Exit codes:
   0   printed
   1   wrong usage`,
-  run: async ({ shell }) => {
+  run: async ({ shell }, io) => {
     const known = SHELLS.find((name) => name === shell)
-    if (known !== undefined) print(COMPLETION_SCRIPTS[known])
+    if (known !== undefined) print(COMPLETION_SCRIPTS[known], io.stdout)
     return EXIT.ok
   },
 })

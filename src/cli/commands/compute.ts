@@ -53,7 +53,7 @@ Exit codes:
   5   outside of a restart window: nothing was changed
 
 ${API_ENVIRONMENT}`,
-    run: async (argv) => (await import('../runs/compute.ts')).runCompute(name, argv),
+    run: async (argv, io) => (await import('../runs/compute.ts')).runCompute(name, argv, io),
   })
 
 export const computeCommand: Command = {

@@ -35,5 +35,5 @@ export const driftCommand = defineCommand({
   2   drift: the live project moved
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/drift.ts')).runDrift(argv),
+  run: async (argv, io) => (await import('../runs/drift.ts')).runDrift(argv, io),
 })

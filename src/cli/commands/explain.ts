@@ -12,5 +12,5 @@ export const explainCommand = defineCommand({
   notes: `Exit codes:
   0   explained
   1   there is no such code`,
-  run: async (argv) => (await import('../runs/explain.ts')).runExplain(argv),
+  run: async (argv, io) => (await import('../runs/explain.ts')).runExplain(argv, io),
 })

@@ -22,5 +22,5 @@ Exit codes:
   0   everything is formatted now
   1   a file cannot be read as YAML, or wrong usage
   2   --check: something would change`,
-  run: async (argv) => (await import('../runs/fmt.ts')).runFmt(argv),
+  run: async (argv, io) => (await import('../runs/fmt.ts')).runFmt(argv, io),
 })

@@ -31,5 +31,5 @@ Exit codes:
   1   wrong input, or there is nothing to import
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/import.ts')).runImport(argv),
+  run: async (argv, io) => (await import('../runs/import.ts')).runImport(argv, io),
 })

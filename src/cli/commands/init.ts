@@ -26,5 +26,5 @@ Exit codes:
   1   wrong input, or nothing can be found out without a key
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/init.ts')).runInit(argv),
+  run: async (argv, io) => (await import('../runs/init.ts')).runInit(argv, io),
 })

@@ -50,7 +50,7 @@ const listCommand = defineCommand({
     ['$0 operations list --branch main --action apply_config', 'What was changed on main'],
   ],
   notes: EXIT_NOTES,
-  run: async (argv) => (await import('../runs/operations.ts')).runOperationsList(argv),
+  run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsList(argv, io),
 })
 
 const getCommand = defineCommand({
@@ -60,7 +60,7 @@ const getCommand = defineCommand({
   flags: COMMON,
   examples: [['$0 operations get ID --format json', 'Everything that the API tells of it']],
   notes: EXIT_NOTES,
-  run: async (argv) => (await import('../runs/operations.ts')).runOperationsGet(argv),
+  run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsGet(argv, io),
 })
 
 const waitCommand = defineCommand({
@@ -77,7 +77,7 @@ const waitCommand = defineCommand({
   1   one failed for good or was cancelled, the time is over, or wrong input
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/operations.ts')).runOperationsWait(argv),
+  run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsWait(argv, io),
 })
 
 const watchCommand = defineCommand({
@@ -90,7 +90,7 @@ const watchCommand = defineCommand({
   },
   examples: [['$0 operations watch --branch main', 'What happens on main']],
   notes: EXIT_NOTES,
-  run: async (argv) => (await import('../runs/operations.ts')).runOperationsWatch(argv),
+  run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsWatch(argv, io),
 })
 
 export const operationsCommand: Command = {

@@ -68,5 +68,5 @@ export const planCommand = defineCommand({
   2   with --detailed-exitcode: there are changes
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/plan.ts')).runPlan(argv),
+  run: async (argv, io) => (await import('../runs/plan.ts')).runPlan(argv, io),
 })

@@ -22,7 +22,7 @@ const mergeCommand = defineCommand({
   notes: `Exit codes:
   0   merged
   1   a file holds no plan, or the plans are not the parts of one fleet`,
-  run: async (argv) => (await import('../runs/report.ts')).runReportMerge(argv),
+  run: async (argv, io) => (await import('../runs/report.ts')).runReportMerge(argv, io),
 })
 
 export const reportCommand: Command = {

@@ -65,7 +65,7 @@ Exit codes:
   0   ended by SIGINT or SIGTERM
   1   wrong usage, a seed that cannot be used, a port that is taken, or no Postgres where
       one was asked for`,
-  run: async (argv) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv),
+  run: async (argv, io) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv, io),
 })
 
 const connectCommand = defineCommand({
@@ -90,7 +90,7 @@ const connectCommand = defineCommand({
 Exit codes:
   0   printed, or psql ended well
   1   no such sandbox or compute, or psql failed`,
-  run: async (argv) => (await import('../runs/sandbox-connect.ts')).runSandboxConnect(argv),
+  run: async (argv, io) => (await import('../runs/sandbox-connect.ts')).runSandboxConnect(argv, io),
 })
 
 export const sandboxCommand: Command = {

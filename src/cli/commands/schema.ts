@@ -9,5 +9,5 @@ export const schemaCommand = defineCommand({
   notes: `Exit codes:
   0   printed
   1   wrong usage`,
-  run: async (argv) => (await import('../runs/schema.ts')).runSchema(argv),
+  run: async (argv, io) => (await import('../runs/schema.ts')).runSchema(argv, io),
 })

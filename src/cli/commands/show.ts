@@ -19,5 +19,5 @@ export const showCommand = defineCommand({
   0   shown
   1   not a saved plan
   4   it was edited after it was saved`,
-  run: async (argv) => (await import('../runs/show.ts')).runShow(argv),
+  run: async (argv, io) => (await import('../runs/show.ts')).runShow(argv, io),
 })

@@ -22,5 +22,5 @@ export const sizesCommand = defineCommand({
   notes: `Exit codes:
   0   printed
   1   wrong usage, or a size table that cannot be used`,
-  run: async (argv) => (await import('../runs/sizes.ts')).runSizes(argv),
+  run: async (argv, io) => (await import('../runs/sizes.ts')).runSizes(argv, io),
 })

@@ -25,5 +25,5 @@ export const snapshotCommand = defineCommand({
   1   wrong input, or a project that is not there
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/snapshot.ts')).runSnapshot(argv),
+  run: async (argv, io) => (await import('../runs/snapshot.ts')).runSnapshot(argv, io),
 })

@@ -42,5 +42,5 @@ export const statusCommand = defineCommand({
   1   wrong input, or a project that cannot be read or planned: the others are shown
 
 ${API_ENVIRONMENT}`,
-  run: async (argv) => (await import('../runs/status.ts')).runStatus(argv),
+  run: async (argv, io) => (await import('../runs/status.ts')).runStatus(argv, io),
 })

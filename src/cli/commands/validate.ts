@@ -26,5 +26,5 @@ export const validateCommand = defineCommand({
   notes: `Exit codes:
   0   no errors (there may be warnings)
   1   errors, or wrong usage`,
-  run: async (argv) => (await import('../runs/validate.ts')).runValidate(argv),
+  run: async (argv, io) => (await import('../runs/validate.ts')).runValidate(argv, io),
 })

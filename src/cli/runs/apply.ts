@@ -1,4 +1,4 @@
-import { createWriteApi, systemClock, type WriteApi } from '../../api/index.ts'
+import { createWriteApi, type WriteApi } from '../../api/index.ts'
 import {
   applyPlan,
   type Budgets,
@@ -45,6 +45,7 @@ import {
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
+import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { progressOf } from '../progress.ts'
@@ -73,19 +74,19 @@ export interface ApplyFlags extends ApiFlags {
   readonly noColor?: boolean | undefined
 }
 
-export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
-  const settings = settingsOf(flags)
-  const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report')
-  const { file, name, paths } = await savedPlan(flags)
+export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => {
+  const settings = settingsOf(flags, io)
+  const report = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
+  const { file, name, paths } = await savedPlan(flags, io)
   const shard = shardOfFlag(file?.shard ?? flags.shard)
-  const manifests = coveredBy(file?.plan, keepShard(await readManifests(paths, flags.sizeTable), shard))
+  const manifests = coveredBy(file?.plan, keepShard(await readManifests(paths, flags.sizeTable, io), shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
-    reportProblems(loaded.diagnostics, loaded, flags)
+    reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
-  tellShard(manifests)
-  const connection = await connect({ ...flags, runs: shard?.count })
+  tellShard(manifests, io)
+  const connection = await connect({ ...flags, runs: shard?.count }, io)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
   try {
     const refresh = async (): Promise<Planned | undefined> => {
@@ -94,13 +95,13 @@ export const runApply = async (flags: ApplyFlags): Promise<ExitCode> => {
       const { observed, result } = seen
       const plan = applicablePlan(result, flags.keepGoing === true, file?.plan)
       if (plan !== undefined) return { plan, observed, manifests: withoutProjects(manifests, leftOutIds(plan)) }
-      reportProblems([...loaded.diagnostics, ...(result.ok ? [] : result.diagnostics)], loaded, flags)
-      print(nothingChanged(result.plan, '--keep-going'), process.stderr)
+      reportProblems([...loaded.diagnostics, ...(result.ok ? [] : result.diagnostics)], loaded, flags, io)
+      print(nothingChanged(result.plan, '--keep-going'), io.stderr)
       return undefined
     }
     const planned = await refresh()
     if (planned === undefined) return EXIT.error
-    return await carryOut({ ...planned, api, flags, settings, report }, refresh)
+    return await carryOut({ ...planned, api, flags, settings, report, io }, refresh)
   } finally {
     await api.close()
     await connection.close()
@@ -114,11 +115,11 @@ interface Settings {
 }
 
 /** Everything that can be wrong with the flags is said before anything is read. */
-const settingsOf = (flags: ApplyFlags): Settings => {
+const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
   checkNumber('max-restarts', flags.maxRestarts, 0)
   checkNumber('max-deletes', flags.maxDeletes, 0)
   checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  if (flags.autoApprove !== true && (!canAsk() || flags.paths.includes(STDIN))) {
+  if (flags.autoApprove !== true && (!canAsk(io) || flags.paths.includes(STDIN))) {
     throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
       hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
     })
@@ -132,6 +133,7 @@ const settingsOf = (flags: ApplyFlags): Settings => {
 
 const savedPlan = async (
   flags: ApplyFlags,
+  { cwd, locate }: Io,
 ): Promise<{ readonly file?: PlanFile; readonly name: string; readonly paths: readonly string[] }> => {
   const [only] = flags.paths
   const isPath = flags.plan === undefined && flags.paths.length === 1 && only?.endsWith('.json') === true
@@ -140,9 +142,9 @@ const savedPlan = async (
   if (flags.shard !== undefined) {
     throw usageError('--shard has no place beside a saved plan, which knows its own.', 'Leave --shard out.')
   }
-  const file = await readPlanFile(name)
+  const file = await readPlanFile(locate(name))
   const given = isPath ? [] : flags.paths
-  return { file, name, paths: manifestsOf(file, name, given) }
+  return { file, name, paths: manifestsOf(file, name, given, cwd) }
 }
 
 interface Planned {
@@ -152,6 +154,7 @@ interface Planned {
 }
 
 interface Work extends Planned {
+  readonly io: Io
   readonly api: WriteApi
   readonly flags: ApplyFlags
   readonly settings: Settings
@@ -164,28 +167,28 @@ const MOST_QUESTIONS = 3
 
 /** @param refresh reads the project and plans again; `undefined` where there is no plan, which it has said. */
 const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>, question = 1): Promise<ExitCode> => {
-  const { plan, observed, flags } = work
+  const { plan, observed, flags, io } = work
   const isJson = flags.format === 'json'
-  const at = systemClock.now()
+  const at = io.clock.now()
   const now = new Date(at).toISOString()
   const shown = { takenAt: observed.takenAt, now, overridesWindows: flags.now === true }
   // The stream of events holds the plan; beside it people see one only where they are asked about it.
-  if (!isJson) print(terminalPlan(plan, styleOf(process.stdout, flags), shown))
+  if (!isJson) print(terminalPlan(plan, styleOf(io.stdout, flags, io.env), shown), io.stdout)
   else if (flags.autoApprove !== true) {
-    print(terminalPlan(plan, styleOf(process.stderr, flags), shown), process.stderr)
+    print(terminalPlan(plan, styleOf(io.stderr, flags, io.env), shown), io.stderr)
   }
   if (isEmptyPlan(plan) && !isJson) {
     await writeReport(work, [], { steps: [], interrupted: false, notes: [] })
-    return reportLeftOut(plan) ? EXIT.ok : EXIT.partial
+    return reportLeftOut(plan, io) ? EXIT.ok : EXIT.partial
   }
   keepToBudgets(plan, budgetsOf(flags))
   // Nobody is asked where all of it waits: the clock stands still then, so that no window opens without a yes.
   const waitsWhole = flags.autoApprove !== true && flags.now !== true && !isAnyDue(plan, at)
-  const clock = waitsWhole ? { ...systemClock, now: () => at, date: () => at } : systemClock
+  const clock = waitsWhole ? { ...io.clock, now: () => at, date: () => at } : io.clock
   const isAsked = !waitsWhole && flags.autoApprove !== true && !isEmptyPlan(plan)
   const policy = waitsWhole ? { allow: new Set(CONSENTS) } : await policyFor(work)
   if (policy === undefined) {
-    print('Not applied: nothing was changed.', process.stderr)
+    print('Not applied: nothing was changed.', io.stderr)
     return EXIT.error
   }
   // Thinking takes time, and the yes is for the plan that was shown.
@@ -193,16 +196,13 @@ const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>,
   if (fresh === undefined) return EXIT.error
   if (!isSamePlan(plan, fresh.plan)) {
     if (question === MOST_QUESTIONS) throw keepsMoving()
-    print(
-      'The project has changed since this plan was made. Nothing was changed; this is the plan now:',
-      process.stderr,
-    )
+    print('The project has changed since this plan was made. Nothing was changed; this is the plan now:', io.stderr)
     return carryOut({ ...work, ...fresh }, refresh, question + 1)
   }
   // A compute that woke up is restarted now.
   keepToBudgets(fresh.plan, budgetsOf(flags))
   const outcome = await perform({ ...work, ...fresh }, policy, clock)
-  if (!isJson) print(terminalOutcome(fresh.plan, outcome, styleOf(process.stdout, flags), true))
+  if (!isJson) print(terminalOutcome(fresh.plan, outcome, styleOf(io.stdout, flags, io.env), true), io.stdout)
   return exitCodeOf(outcome, plan)
 }
 
@@ -218,27 +218,28 @@ const keepsMoving = (): EspalierError =>
     exitCode: EXIT.stale,
   })
 
-const policyFor = async ({ plan, flags, settings }: Work): Promise<ConsentPolicy | undefined> =>
-  flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : askConsent(plan, settings.policy)
+const policyFor = async ({ plan, flags, settings, io }: Work): Promise<ConsentPolicy | undefined> =>
+  flags.autoApprove === true || isEmptyPlan(plan) ? settings.policy : askConsent(plan, settings.policy, io)
 
 const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise<Outcome> => {
-  const { plan, observed, manifests, api, flags, settings } = work
-  const journal: Journal | undefined = flags.journal === undefined ? undefined : await openJournal(flags.journal)
-  const progress = flags.format === 'json' ? undefined : progressOf(plan, observed, flags)
+  const { plan, observed, manifests, api, flags, settings, io } = work
+  const journal: Journal | undefined =
+    flags.journal === undefined ? undefined : await openJournal(io.locate(flags.journal))
+  const progress = flags.format === 'json' ? undefined : progressOf(plan, observed, flags, io)
   const events: ApplyEvent[] = []
   let outcome: Outcome | undefined
   const tell = async (event: ApplyEvent): Promise<void> => {
     if (work.report !== undefined) events.push(event)
     await journal?.write(event)
-    if (progress === undefined) print(jsonEvent(event))
+    if (progress === undefined) print(jsonEvent(event), io.stdout)
     else progress.tell(event)
   }
-  const now = (): string => new Date().toISOString()
+  const now = (): string => timeOf(io)
   const interruption = onInterrupt((message) => {
-    print(message, process.stderr)
+    print(message, io.stderr)
     // A journal that cannot be written any more stops the run by itself.
     void tell({ time: now(), type: 'interrupt', message }).catch(() => undefined)
-  })
+  }, io.onSignal)
   try {
     await tell({ time: now(), type: 'version', espalier: VERSION, format: PLAN_FORMAT_VERSION })
     await tell({ time: now(), type: 'plan', plan })
@@ -269,7 +270,7 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
 
 /** What is done is done: a page that cannot be written any more is told, and changes no exit code. */
 const writeReport = async (
-  { plan, observed, report, flags }: Work,
+  { plan, observed, report, flags, io }: Work,
   events: readonly ApplyEvent[],
   outcome: Outcome | undefined,
 ): Promise<void> => {
@@ -278,9 +279,9 @@ const writeReport = async (
   const { applyPage } = await import('../../report/html/index.ts')
   try {
     await report.write(applyPage({ plan, events, observed, ...(outcome === undefined ? {} : { outcome }) }, PAGE_FRAME))
-    print(`Written to ${flags.report}: what happened, for any browser.`, process.stderr)
+    print(`Written to ${flags.report}: what happened, for any browser.`, io.stderr)
   } catch (error) {
     if (!(error instanceof EspalierError)) throw error
-    print(`Warning  ${error.code}: ${error.message}`, process.stderr)
+    print(`Warning  ${error.code}: ${error.message}`, io.stderr)
   }
 }

@@ -1,4 +1,4 @@
-import { createWriteApi, type Operation, snapshot, systemClock, type WriteApi } from '../../api/index.ts'
+import { createWriteApi, type Operation, snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
 import {
   apiPath,
@@ -16,6 +16,7 @@ import { obeyPolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { durationMs } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
 import { canAsk, print } from '../terminal.ts'
 
@@ -33,24 +34,25 @@ export type ComputeCommand = 'start' | 'suspend' | 'restart' | 'delete'
 type Target = NamedCompute & { readonly ref: string; readonly observed: ObservedCompute }
 
 /** Says what it does to whom, asks, does it one after the other, and waits for each. */
-export const runCompute = async (command: ComputeCommand, flags: ComputeFlags): Promise<ExitCode> => {
+export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
   const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
-  const project = await oneProject(flags.project)
-  const connection = await connect(flags)
+  const project = await oneProject(flags.project, io)
+  const connection = await connect(flags, io)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs })
   try {
     const live = await readProject(api, project)
     const targets = targetsOf(live, flags.refs)
     const work = targets.filter((target) => isNeeded(command, target))
-    const overridden = new Set(await outsideWindows(command, live, work, flags))
-    for (const target of targets) print(announcement(command, target, work.includes(target), overridden.has(target.id)))
+    const overridden = new Set(await outsideWindows(command, live, work, flags, io))
+    for (const target of targets)
+      print(announcement(command, target, work.includes(target), overridden.has(target.id)), io.stdout)
     if (work.length === 0) return EXIT.ok
-    if (!(await isAgreed(command, flags))) {
-      print('Nothing was changed.', process.stderr)
+    if (!(await isAgreed(command, flags, io))) {
+      print('Nothing was changed.', io.stderr)
       return EXIT.error
     }
-    for (const target of work) await carryOut(api, project, command, target, timeoutMs)
+    for (const target of work) await carryOut(api, project, command, target, timeoutMs, io)
     return EXIT.ok
   } finally {
     await api.close()
@@ -87,16 +89,17 @@ const outsideWindows = async (
   live: ObservedProject,
   work: readonly Target[],
   { now }: ComputeFlags,
+  io: Io,
 ): Promise<readonly string[]> => {
   if (command === 'start' || work.length === 0) return []
-  const policyFor = await policyHere(live)
+  const policyFor = await policyHere(live, io)
   const interruptions = work.map((target) => ({
     id: target.id,
     title: titleOf(target),
     isDelete: command === 'delete',
     policy: policyFor(target.observed),
   }))
-  return obeyPolicies(interruptions, now === true).map(({ id }) => id)
+  return obeyPolicies(interruptions, now === true, io.clock).map(({ id }) => id)
 }
 
 const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target): boolean => {
@@ -133,9 +136,9 @@ const effectOf = (command: ComputeCommand, { observed }: Target): string => {
   }
 }
 
-const isAgreed = async (command: ComputeCommand, flags: ComputeFlags): Promise<boolean> => {
+const isAgreed = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<boolean> => {
   if (command === 'start' || flags.autoApprove === true) return true
-  if (canAsk()) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `)
+  if (canAsk(io)) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `, io)
   throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
     hint: 'Give --auto-approve.',
   })
@@ -147,20 +150,21 @@ const carryOut = async (
   command: ComputeCommand,
   target: Target,
   timeoutMs: number,
+  io: Io,
 ): Promise<void> => {
   const { operations } = await api.send(requestOf(project, command, target.id), {
-    onWait: ({ message }) => print(`  waiting: ${plainText(message)}`),
+    onWait: ({ message }) => print(`  waiting: ${plainText(message)}`, io.stdout),
   })
   const waited = await waitForOperations(operations, {
     api,
-    clock: systemClock,
+    clock: io.clock,
     project,
     timeoutMs,
     signal: undefined,
-    onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`)),
+    onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
   if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
-  print(`done  ${command} ${titleOf(target)}${tookOf(operations)}`)
+  print(`done  ${command} ${titleOf(target)}${tookOf(operations)}`, io.stdout)
 }
 
 const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest =>

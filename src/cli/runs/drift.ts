@@ -5,6 +5,7 @@ import { jsonDrift, terminalDrift } from '../../report/index.ts'
 import { look, manifestsAt, planOfBase } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
@@ -18,22 +19,22 @@ export interface DriftFlags extends ApiFlags {
   readonly noColor?: boolean | undefined
 }
 
-export const runDrift = async (flags: DriftFlags): Promise<ExitCode> => {
+export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => {
   if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, and - reads stdin.')
-  const manifests = await readManifests(flags.paths, flags.sizeTable)
-  const base = await manifestsAt(flags.since, manifests)
+  const manifests = await readManifests(flags.paths, flags.sizeTable, io)
+  const base = await manifestsAt(flags.since, manifests, { cwd: io.cwd })
   for (const { loaded, paths } of [manifests, base]) {
     if (paths.length === 0 || !hasErrors(loaded.diagnostics)) continue
-    reportProblems(loaded.diagnostics, loaded, flags)
+    reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
-  const connection = await connect(flags)
+  const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   try {
     const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
-      reportProblems(result.diagnostics, manifests.loaded, flags)
+      reportProblems(result.diagnostics, manifests.loaded, flags, io)
       return EXIT.error
     }
     const differences = whoMoved(planOfBase(base, plan.projects, observed), plan)
@@ -41,11 +42,12 @@ export const runDrift = async (flags: DriftFlags): Promise<ExitCode> => {
     print(
       flags.format === 'json'
         ? jsonDrift(differences, context)
-        : terminalDrift(differences, context, styleOf(process.stdout, flags)),
+        : terminalDrift(differences, context, styleOf(io.stdout, flags, io.env)),
+      io.stdout,
     )
     if (!result.ok) {
-      if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags)
-      reportLeftOut(plan)
+      if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags, io)
+      reportLeftOut(plan, io)
       return EXIT.error
     }
     return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok

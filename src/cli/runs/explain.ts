@@ -3,14 +3,15 @@ import { DIAGNOSTIC_CODES } from '../../manifest/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
 import { usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
 const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES }))
 
 /** Without a code all are listed. */
-export const runExplain = async ({ code }: { readonly code?: string | undefined }): Promise<ExitCode> => {
+export const runExplain = async ({ code }: { readonly code?: string | undefined }, io: Io): Promise<ExitCode> => {
   if (code === undefined) {
-    for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`)
+    for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)
     return EXIT.ok
   }
   const found = [code, code.toUpperCase(), code.toLowerCase()].find((spelling) => ALL.has(spelling))
@@ -22,6 +23,6 @@ export const runExplain = async ({ code }: { readonly code?: string | undefined 
       'espalier explain lists all of them.',
     )
   }
-  print(explanationText(found, explanation))
+  print(explanationText(found, explanation), io.stdout)
   return EXIT.ok
 }

@@ -4,6 +4,7 @@ import { formatManifest, parseManifests, readFiles } from '../../manifest/index.
 import { type Diagnostic, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
 import { pathsOf } from '../../workflow/index.ts'
+import type { Io } from '../io.ts'
 import { readStdin, STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -17,9 +18,9 @@ export interface FmtFlags {
 /** What keeps a file from being taken apart; whatever else is wrong with it, its order and spelling can be right. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
 
-export const runFmt = async (flags: FmtFlags): Promise<ExitCode> => {
-  if (flags.paths.includes(STDIN)) return formatStdin(flags)
-  const cwd = process.cwd()
+export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
+  if (flags.paths.includes(STDIN)) return formatStdin(flags, io)
+  const cwd = io.cwd
   const { texts, diagnostics } = await readFiles(await pathsOf(flags.paths, cwd), cwd)
   const problems: Diagnostic[] = [...diagnostics]
   let changed = 0
@@ -29,26 +30,26 @@ export const runFmt = async (flags: FmtFlags): Promise<ExitCode> => {
     const formatted = own.length > 0 ? text : format(path, text)
     if (formatted === text) continue
     changed += 1
-    print(plainText(path))
-    showDiff(path, text, formatted, flags)
+    print(plainText(path), io.stdout)
+    showDiff(path, text, formatted, flags, io)
     if (flags.check !== true) await replaceFile(file, formatted, 'The manifest')
   }
-  if (problems.length > 0) return tellProblems(problems, flags)
+  if (problems.length > 0) return tellProblems(problems, flags, io)
   const files = counted(texts.length, 'file')
-  if (changed === 0) print(`Nothing to format in ${files}.`, process.stderr)
-  else if (flags.check === true) print(`${changed} of ${files} not formatted: run \`espalier fmt\`.`, process.stderr)
+  if (changed === 0) print(`Nothing to format in ${files}.`, io.stderr)
+  else if (flags.check === true) print(`${changed} of ${files} not formatted: run \`espalier fmt\`.`, io.stderr)
   return changed > 0 && flags.check === true ? EXIT.changes : EXIT.ok
 }
 
-const formatStdin = async (flags: FmtFlags): Promise<ExitCode> => {
-  const given = await readStdin(flags.paths)
+const formatStdin = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
+  const given = await readStdin(flags.paths, io)
   const problems = problemsOf(STDIN, given)
-  if (problems.length > 0) return tellProblems(problems, flags)
+  if (problems.length > 0) return tellProblems(problems, flags, io)
   const formatted = format(STDIN, given)
-  if (flags.diff === true) showDiff(STDIN, given, formatted, flags)
-  else if (flags.check !== true) process.stdout.write(formatted)
+  if (flags.diff === true) showDiff(STDIN, given, formatted, flags, io)
+  else if (flags.check !== true) io.stdout.write(formatted)
   if (flags.check !== true) return EXIT.ok
-  print(formatted === given ? 'Nothing to format.' : 'Not formatted.', process.stderr)
+  print(formatted === given ? 'Nothing to format.' : 'Not formatted.', io.stderr)
   return formatted === given ? EXIT.ok : EXIT.changes
 }
 
@@ -77,17 +78,17 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]))
 }
 
-const tellProblems = (problems: readonly Diagnostic[], flags: FmtFlags): ExitCode => {
-  const told = terminalDiagnostics(problems, styleOf(process.stderr, flags), () => undefined)
-  print(told, process.stderr)
+const tellProblems = (problems: readonly Diagnostic[], flags: FmtFlags, io: Io): ExitCode => {
+  const told = terminalDiagnostics(problems, styleOf(io.stderr, flags, io.env), () => undefined)
+  print(told, io.stderr)
   return EXIT.error
 }
 
 const problemsOf = (path: string, given: string): readonly Diagnostic[] =>
   parseManifests([{ path, text: given }]).diagnostics.filter(({ code }) => UNREADABLE.has(code))
 
-const showDiff = (path: string, before: string, after: string, { diff }: FmtFlags): void => {
+const showDiff = (path: string, before: string, after: string, { diff }: FmtFlags, io: Io): void => {
   if (diff !== true || before === after) return
   const patch = createTwoFilesPatch(path, path, before, after, '', '', { context: 3 })
-  print(patch.split('\n').slice(1).map(plainText).join('\n'))
+  print(patch.split('\n').slice(1).map(plainText).join('\n'), io.stdout)
 }

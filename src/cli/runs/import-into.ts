@@ -26,6 +26,7 @@ import {
 import { plan } from '../../planner/index.ts'
 import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
 import { nothingToImport } from '../imported-manifest.ts'
+import type { Io } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
 
 interface Target {
@@ -39,13 +40,14 @@ export const importInto = async (
   project: ObservedProject,
   observed: Observed,
   options: ExportOptions,
+  io: Io,
 ): Promise<ExitCode | undefined> => {
-  const text = await presentText(target.out)
+  const text = await presentText(io.locate(target.out))
   if (text === undefined || text.replace(/^\s*#.*$/gm, '').trim() === '') return undefined
-  const cwd = process.cwd()
+  const cwd = io.cwd
   const loaded = await loadManifests([target.out], { cwd })
   const tell = (diagnostics: readonly Diagnostic[]): void =>
-    print(terminalDiagnostics(diagnostics, styleOf(process.stderr, target), loaded.lineOf), process.stderr)
+    print(terminalDiagnostics(diagnostics, styleOf(io.stderr, target, io.env), loaded.lineOf), io.stderr)
   if (hasErrors(loaded.diagnostics)) {
     tell(loaded.diagnostics)
     return EXIT.error
@@ -59,10 +61,10 @@ export const importInto = async (
     return EXIT.error
   }
   check(planOf([{ path, text: result.text }, ...others], project, observed), project, options)
-  if (result.text !== text) await replaceFile(target.out, result.text, 'The manifest')
-  for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, process.stderr)
+  if (result.text !== text) await replaceFile(io.locate(target.out), result.text, 'The manifest')
+  for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
   const scope = options.branches === undefined ? '' : ' for these branches'
-  print(`${plainText(target.out)}: ${result.news}; the plan of this manifest is empty${scope}.`, process.stderr)
+  print(`${plainText(target.out)}: ${result.news}; the plan of this manifest is empty${scope}.`, io.stderr)
   return EXIT.ok
 }
 

@@ -15,6 +15,7 @@ import { chooseProject } from '../init/choose-project.ts'
 import { SCHEMA_FILE, withExtension, withSchema } from '../init/editor-settings.ts'
 import workflows from '../init/generated/workflows.json' with { type: 'json' }
 import { starter } from '../init/starter.ts'
+import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
 import { canAsk, print } from '../terminal.ts'
 
@@ -27,37 +28,37 @@ export interface InitFlags extends ApiFlags {
 const MANIFEST = 'espalier.yaml'
 const PUBLIC_SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
 
-export const runInit = async (flags: InitFlags): Promise<ExitCode> => {
-  const hasManifest = await writeManifest(flags)
-  if (flags.noEditor !== true) await writeEditorSettings()
-  const hasWorkflows = flags.noWorkflows !== true && (await writeWorkflows())
-  for (const line of nextSteps(hasManifest, hasWorkflows)) print(line)
+export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
+  const hasManifest = await writeManifest(flags, io)
+  if (flags.noEditor !== true) await writeEditorSettings(io)
+  const hasWorkflows = flags.noWorkflows !== true && (await writeWorkflows(io))
+  for (const line of nextSteps(hasManifest, hasWorkflows)) print(line, io.stdout)
   return EXIT.ok
 }
 
 /** @returns whether it says what is live. */
-const writeManifest = async (flags: InitFlags): Promise<boolean> => {
-  const present = DEFAULT_PATHS.find((path) => existsSync(path))
+const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
+  const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
-    tell('there already', `${present}: \`espalier import --project ID --out FILE\` adds what is live to a manifest`)
+    tell(io, 'there already', `${present}: \`espalier import --project ID --out FILE\` adds what is live to a manifest`)
     return true
   }
   const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
-  if (!hasKey(flags)) {
-    await replaceFile(MANIFEST, starter(await projectWithoutKey(flags), schema), 'The manifest')
-    tell('written', `${MANIFEST}, to be filled in: without a key nothing is known of the project`)
+  if (!hasKey(flags, io)) {
+    await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
+    tell(io, 'written', `${MANIFEST}, to be filled in: without a key nothing is known of the project`)
     return false
   }
-  const connection = await connect(flags)
+  const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   try {
-    const project = flags.project ?? (await chooseProject(api))
+    const project = flags.project ?? (await chooseProject(api, io))
     const { text, computes, leftOut } = await importedManifest(api, project, { pin: false, schema })
-    await replaceFile(MANIFEST, computes === 0 ? starter(project, schema) : text, 'The manifest')
+    await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project, schema) : text, 'The manifest')
     const known =
       computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}, and its plan is empty`
-    tell('written', `${MANIFEST}: ${known}`)
-    for (const line of leftOut) tell('left out', line)
+    tell(io, 'written', `${MANIFEST}: ${known}`)
+    for (const line of leftOut) tell(io, 'left out', line)
     return computes > 0
   } finally {
     await api.close()
@@ -65,8 +66,9 @@ const writeManifest = async (flags: InitFlags): Promise<boolean> => {
   }
 }
 
-const projectWithoutKey = async ({ project }: InitFlags): Promise<string> => {
-  const id = project ?? (canAsk() ? await askLine('Project id (the console shows it under Settings): ') : undefined)
+const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
+  const id =
+    project ?? (canAsk(io) ? await askLine('Project id (the console shows it under Settings): ', io) : undefined)
   if (id !== undefined && /^[a-z0-9-]{1,60}$/.test(id)) return id
   if (id !== undefined)
     throw usageError(`${JSON.stringify(id)} is no project id.`, 'It has lower-case letters, digits and hyphens.')
@@ -75,34 +77,35 @@ const projectWithoutKey = async ({ project }: InitFlags): Promise<string> => {
   })
 }
 
-const writeEditorSettings = async (): Promise<void> => {
-  await writeNew(SCHEMA_FILE, `${JSON.stringify(manifestSchema(SIZE_TABLE), null, 2)}\n`)
+const writeEditorSettings = async (io: Io): Promise<void> => {
+  await writeNew(io, SCHEMA_FILE, `${JSON.stringify(manifestSchema(SIZE_TABLE), null, 2)}\n`)
   for (const [file, edit] of [
     ['.vscode/settings.json', withSchema],
     ['.vscode/extensions.json', withExtension],
   ] as const) {
-    const before = await textOf(file)
+    const before = await textOf(io, file)
     const after = edit(before ?? '')
-    if ('why' in after) tell('left alone', `${file}: ${after.why}`)
-    else if (after.text === before) tell('there already', file)
-    else await write(file, after.text, before === undefined ? 'written' : 'added to')
+    if ('why' in after) tell(io, 'left alone', `${file}: ${after.why}`)
+    else if (after.text === before) tell(io, 'there already', file)
+    else await write(io, file, after.text, before === undefined ? 'written' : 'added to')
   }
 }
 
 /** @returns whether they are there now. */
-const writeWorkflows = async (): Promise<boolean> => {
-  const why = await noWorkflows()
+const writeWorkflows = async (io: Io): Promise<boolean> => {
+  const why = await noWorkflows(io)
   if (why !== undefined) {
-    tell('left out', `workflows: ${why}`)
+    tell(io, 'left out', `workflows: ${why}`)
     return false
   }
-  for (const [name, text] of Object.entries(workflows)) await writeNew(`.github/workflows/espalier-${name}.yml`, text)
+  for (const [name, text] of Object.entries(workflows))
+    await writeNew(io, `.github/workflows/espalier-${name}.yml`, text)
   return true
 }
 
-const noWorkflows = async (): Promise<string | undefined> => {
+const noWorkflows = async (io: Io): Promise<string | undefined> => {
   const ask = async (...args: readonly string[]): Promise<string | undefined> =>
-    git(process.cwd(), args).then(
+    git(io.cwd, args).then(
       (answer) => answer.toString().trim(),
       () => undefined,
     )
@@ -113,26 +116,26 @@ const noWorkflows = async (): Promise<string | undefined> => {
   return remotes === '' || remotes.includes('github') ? undefined : 'no remote of this repository is on GitHub'
 }
 
-const writeNew = async (file: string, text: string): Promise<void> => {
-  if ((await textOf(file)) !== undefined) tell('there already', file)
-  else await write(file, text, 'written')
+const writeNew = async (io: Io, file: string, text: string): Promise<void> => {
+  if ((await textOf(io, file)) !== undefined) tell(io, 'there already', file)
+  else await write(io, file, text, 'written')
 }
 
-const write = async (file: string, text: string, how: string): Promise<void> => {
-  await mkdir(dirname(file), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+const write = async (io: Io, file: string, text: string, how: string): Promise<void> => {
+  await mkdir(dirname(io.locate(file)), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `${dirname(file)} cannot be made (${cause.code ?? cause.message}).`, { cause })
   })
-  await replaceFile(file, text, 'It')
-  tell(how, file)
+  await replaceFile(io.locate(file), text, 'It')
+  tell(io, how, file)
 }
 
-const textOf = (file: string): Promise<string | undefined> =>
-  readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+const textOf = (io: Io, file: string): Promise<string | undefined> =>
+  readFile(io.locate(file), 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined
     throw new EspalierError('E_OUT', `${file} is there and cannot be read (${cause.code ?? cause.message}).`, { cause })
   })
 
-const tell = (how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`)
+const tell = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)
 
 const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string[] => {
   const steps = [

@@ -1,8 +1,9 @@
-import { createReadApi, type Operation, type ReadApi, streamOperations, systemClock } from '../../api/index.ts'
+import { createReadApi, type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, counted, operationLine, operationsHead, plainText, time } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
 import { print, styleOf } from '../terminal.ts'
 import { waitForOperation } from '../wait-for-operation.ts'
@@ -41,12 +42,12 @@ export interface WaitFlags extends CommonFlags {
 /** Two operations are told apart by id; the newest hundred hold all that a few seconds can bring. */
 const WATCHED = 100
 
-export const runOperationsList = async (flags: ListFlags): Promise<ExitCode> => {
+export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> => {
   checkNumber('limit', flags.limit, 1)
-  return withProject(flags, async (api, project) => {
-    const printer = await printerOf(api, project, flags)
+  return withProject(flags, io, async (api, project) => {
+    const printer = await printerOf(api, project, flags, io)
     const isWanted = filterOf(flags, printer.branches)
-    const oldest = flags.since === undefined ? 0 : systemClock.now() - durationMs('since', flags.since)
+    const oldest = flags.since === undefined ? 0 : io.clock.now() - durationMs('since', flags.since)
     let shown = 0
     for await (const operation of streamOperations(api, project)) {
       // Newest first, so nothing younger follows.
@@ -60,48 +61,52 @@ export const runOperationsList = async (flags: ListFlags): Promise<ExitCode> => 
   })
 }
 
-export const runOperationsWatch = async (flags: WatchFlags): Promise<ExitCode> => {
+export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> => {
   const everyMs = durationMs('interval', flags.interval)
-  return withProject(flags, async (api, project) => {
-    const printer = await printerOf(api, project, flags)
+  return withProject(flags, io, async (api, project) => {
+    const printer = await printerOf(api, project, flags, io)
     const isWanted = filterOf(flags, printer.branches)
     const known = new Map<string, string>()
-    await untilInterrupted(everyMs, async () => {
-      const { operations } = await api.listOperations(project, { limit: WATCHED })
-      for (const operation of [...operations].reverse()) {
-        const before = known.get(operation.id)
-        const now = `${operation.status} ${operation.failuresCount}`
-        if (before !== now && isWanted(operation)) printer.print(operation)
-        known.set(operation.id, now)
-      }
-    })
+    await untilInterrupted(
+      everyMs,
+      async () => {
+        const { operations } = await api.listOperations(project, { limit: WATCHED })
+        for (const operation of [...operations].reverse()) {
+          const before = known.get(operation.id)
+          const now = `${operation.status} ${operation.failuresCount}`
+          if (before !== now && isWanted(operation)) printer.print(operation)
+          known.set(operation.id, now)
+        }
+      },
+      io,
+    )
     return EXIT.ok
   })
 }
 
-export const runOperationsGet = async (flags: GetFlags): Promise<ExitCode> =>
-  withProject(flags, async (api, project) => {
-    const printer = await printerOf(api, project, flags)
+export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCode> =>
+  withProject(flags, io, async (api, project) => {
+    const printer = await printerOf(api, project, flags, io)
     printer.print(await api.getOperation(project, flags.ref))
     return EXIT.ok
   })
 
 /** Until each has ended; 1 where one ended badly, or the time is over. */
-export const runOperationsWait = async (flags: WaitFlags): Promise<ExitCode> => {
+export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('timeout', flags.timeout)
-  return withProject(flags, async (api, project) => {
-    const printer = await printerOf(api, project, flags)
-    const deadline = systemClock.now() + timeoutMs
-    const startedAt = systemClock.now()
+  return withProject(flags, io, async (api, project) => {
+    const printer = await printerOf(api, project, flags, io)
+    const deadline = io.clock.now() + timeoutMs
+    const startedAt = io.clock.now()
     let isWell = true
     for (const id of flags.refs) {
       let latest: Operation | undefined
-      const done = waitingLine(() => waitText(latest, printer.branches, systemClock.now() - startedAt))
+      const done = waitingLine(() => waitText(latest, printer.branches, io.clock.now() - startedAt), io)
       try {
         const onLook = (operation: Operation): void => {
           latest = operation
         }
-        const { operation, end } = await waitForOperation({ api, clock: systemClock, project, id, deadline, onLook })
+        const { operation, end } = await waitForOperation({ api, clock: io.clock, project, id, deadline, onLook })
         printer.print(operation)
         isWell &&= end === 'good'
       } finally {
@@ -131,15 +136,15 @@ interface Printer {
 }
 
 /** JSON is an object a line, so that any number can be read as they come. */
-const printerOf = async (api: ReadApi, project: string, flags: CommonFlags): Promise<Printer> => {
+const printerOf = async (api: ReadApi, project: string, flags: CommonFlags, io: Io): Promise<Printer> => {
   const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
-  const style = styleOf(process.stdout, flags)
-  if (flags.format === 'terminal') print(operationsHead(style))
+  const style = styleOf(io.stdout, flags, io.env)
+  if (flags.format === 'terminal') print(operationsHead(style), io.stdout)
   return {
     branches,
     print: (operation) => {
-      if (flags.format === 'json') print(plainJson(operation))
-      else print(operationLine(operation, branches, style))
+      if (flags.format === 'json') print(plainJson(operation), io.stdout)
+      else print(operationLine(operation, branches, style), io.stdout)
     },
   }
 }
@@ -159,10 +164,11 @@ const filterOf = (
 
 const withProject = async (
   flags: CommonFlags,
+  io: Io,
   use: (api: ReadApi, project: string) => Promise<ExitCode>,
 ): Promise<ExitCode> => {
-  const project = await oneProject(flags.project)
-  const connection = await connect(flags)
+  const project = await oneProject(flags.project, io)
+  const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   try {
     return await use(api, project)

@@ -28,6 +28,7 @@ import {
 } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { shardOfFlag, usageError } from '../flags.ts'
+import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
@@ -49,47 +50,47 @@ export interface PlanFlags extends ApiFlags {
   readonly noColor?: boolean | undefined
 }
 
-export const runPlan = async (flags: PlanFlags): Promise<ExitCode> => {
-  const page = await pageOf(flags)
+export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
+  const page = await pageOf(flags, io)
   const shard = shardOfFlag(flags.shard)
-  const manifests = keepShard(await readManifests(flags.paths, flags.sizeTable), shard)
+  const manifests = keepShard(await readManifests(flags.paths, flags.sizeTable, io), shard)
   if (hasErrors(manifests.loaded.diagnostics)) {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
+    reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags, io)
     return EXIT.error
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
-  const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags)
-  tellShard(manifests)
-  const seen = await observe(manifests, flags, base?.manifests)
+  const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
+  tellShard(manifests, io)
+  const seen = await observe(manifests, flags, base?.manifests, io)
   if (!seen.result.ok && seen.result.plan.projects.length === 0) {
-    reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags)
+    reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags, io)
     return EXIT.error
   }
   // Warnings of the manifests alone are no part of the plan.
   if (manifests.loaded.diagnostics.length > 0 && flags.format === 'terminal') {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags)
+    reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags, io)
   }
   const compared = base && compareWithBase(base.manifests, manifests, seen.result.plan, seen.observed)
   const plan = { ...seen.result.plan, warnings: [...seen.result.plan.warnings, ...(compared?.policyRemovals ?? [])] }
   const since = base && compared && { ...base, origin: compared.origin }
   if (page === undefined) {
-    print(render(plan, seen, { ...flags, shard: shard && shardText(shard) }, since))
-    if (flags.out !== undefined) await save(flags.out, plan, seen, manifests)
+    print(render(plan, seen, { ...flags, shard: shard && shardText(shard) }, since, io), io.stdout)
+    if (flags.out !== undefined) await save(flags.out, plan, seen, manifests, io)
   } else {
-    await page.write(await htmlPage(plan, seen, flags, since))
-    print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary))
-    print(`Written to ${flags.out}. It is one file, for any browser.`, process.stderr)
+    await page.write(await htmlPage(plan, seen, flags, since, io))
+    print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
+    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
   }
-  const isGood = reportLeftOut(plan)
-  if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags))) return EXIT.error
+  const isGood = reportLeftOut(plan, io)
+  if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags, io))) return EXIT.error
   if (!isGood) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
 
 /** With `--format html`, `--out` names the page; tried before anything is read. */
-const pageOf = async ({ format, out }: PlanFlags): Promise<PageFile | undefined> => {
+const pageOf = async ({ format, out }: PlanFlags, io: Io): Promise<PageFile | undefined> => {
   if (format !== 'html') return undefined
-  if (out !== undefined) return openPage(out, 'out')
+  if (out !== undefined) return openPage(out, 'out', io)
   throw usageError(
     '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
     'For example: espalier plan --format html --out plan.html',
@@ -101,6 +102,7 @@ const htmlPage = async (
   { observed }: Look,
   flags: PlanFlags,
   since: Since | undefined,
+  io: Io,
 ): Promise<string> => {
   // Loaded only where it is asked for: it brings an HTML library.
   const { planPage } = await import('../../report/html/index.ts')
@@ -109,18 +111,18 @@ const htmlPage = async (
     observed,
     takenAt: observed.takenAt,
     concurrency: flags.concurrency,
-    ...(flags.live === undefined ? {} : { age: ageOf(observed.takenAt) }),
+    ...(flags.live === undefined ? {} : { age: ageOf(observed.takenAt, io) }),
     ...(since === undefined ? {} : { since }),
   })
 }
 
-const observe = async (manifests: Manifests, flags: PlanFlags, base: Manifests | undefined): Promise<Look> => {
+const observe = async (manifests: Manifests, flags: PlanFlags, base: Manifests | undefined, io: Io): Promise<Look> => {
   if (flags.live !== undefined) {
-    const seen = lookAt(await readSnapshot(flags.live), manifests)
-    print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(seen.observed.takenAt)} old.`, process.stderr)
+    const seen = lookAt(await readSnapshot(io.locate(flags.live)), manifests)
+    print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(seen.observed.takenAt, io)} old.`, io.stderr)
     return seen
   }
-  const connection = await connect({ ...flags, runs: manifests.shard?.count })
+  const connection = await connect({ ...flags, runs: manifests.shard?.count }, io)
   const api = createReadApi(connection.options)
   try {
     return await look(api, manifests, {
@@ -135,31 +137,34 @@ const observe = async (manifests: Manifests, flags: PlanFlags, base: Manifests |
 }
 
 /** Told on stderr: stdout holds the plan alone. */
-const isRehearsed = async (plan: Plan, { observed }: Look, all: Manifests, flags: PlanFlags): Promise<boolean> => {
+const isRehearsed = async (
+  plan: Plan,
+  { observed }: Look,
+  all: Manifests,
+  flags: PlanFlags,
+  io: Io,
+): Promise<boolean> => {
   if (isEmptyPlan(plan)) return true
   const manifests = withoutProjects(all, leftOutIds(plan))
   // Loaded only where it is asked for: it brings the whole sandbox.
   const { rehearse } = await import('../rehearse.ts')
-  const { outcome, isGood } = await rehearse(plan, observed, manifests)
+  const { outcome, isGood } = await rehearse(plan, observed, manifests, io)
   if (isGood) {
     const steps = `${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`
     print(
       `Rehearsed  ${steps} done on a sandbox, with a lock, a slow and a failed operation on the way; the next plan is empty.`,
-      process.stderr,
+      io.stderr,
     )
     return true
   }
-  print(terminalOutcome(plan, outcome, styleOf(process.stderr, flags)), process.stderr)
-  print(
-    'Rehearsed  The plan could not be carried out on the sandbox as it is. Nothing live was touched.',
-    process.stderr,
-  )
+  print(terminalOutcome(plan, outcome, styleOf(io.stderr, flags, io.env)), io.stderr)
+  print('Rehearsed  The plan could not be carried out on the sandbox as it is. Nothing live was touched.', io.stderr)
   return false
 }
 
 /** `3 h`, in the largest unit that it fills. */
-const ageOf = (takenAt: string): string => {
-  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(takenAt)) / 1_000))
+const ageOf = (takenAt: string, io: Io): string => {
+  const seconds = Math.max(0, Math.round((io.clock.date() - Date.parse(takenAt)) / 1_000))
   const units = [
     ['d', 86_400],
     ['h', 3_600],
@@ -177,17 +182,17 @@ interface Base {
 
 type Since = Base & { readonly origin: Origin }
 
-const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags): Promise<Base> => {
+const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
   if (manifests.paths.includes(STDIN)) throw usageError('--base compares files with git, and - reads stdin.')
-  const base = keepShard(await manifestsAt(ref, manifests), manifests.shard)
+  const base = keepShard(await manifestsAt(ref, manifests, { cwd: io.cwd }), manifests.shard)
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
-    print(`Note  The manifests at ${ref} have errors:`, process.stderr)
-    reportProblems(base.loaded.diagnostics, base.loaded, { ...flags, format: 'terminal' })
+    print(`Note  The manifests at ${ref} have errors:`, io.stderr)
+    reportProblems(base.loaded.diagnostics, base.loaded, { ...flags, format: 'terminal' }, io)
   }
-  return { ref, commit: await commitOf(process.cwd(), ref), manifests: base }
+  return { ref, commit: await commitOf(io.cwd, ref), manifests: base }
 }
 
-const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since | undefined): string => {
+const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since | undefined, io: Io): string => {
   if (flags.format === 'json') {
     return jsonPlan(plan, {
       ...(since === undefined ? {} : { origin: { base: since.commit, ...since.origin } }),
@@ -195,15 +200,15 @@ const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since |
     })
   }
   if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
-  return terminalPlan(plan, styleOf(process.stdout, flags), {
+  return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
     takenAt: observed.takenAt,
-    now: new Date().toISOString(),
+    now: timeOf(io),
     ...(since === undefined ? {} : { since }),
   })
 }
 
-const save = async (file: string, plan: Plan, { observed }: Look, manifests: Manifests): Promise<void> => {
+const save = async (file: string, plan: Plan, { observed }: Look, manifests: Manifests, io: Io): Promise<void> => {
   const text = encodeSavedPlan(plan, observed, manifests)
-  await replaceFile(file, text, 'The plan', PRIVATE)
-  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}`, process.stderr)
+  await replaceFile(io.locate(file), text, 'The plan', PRIVATE)
+  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}`, io.stderr)
 }

@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
 import { planComment, terminalPlan } from '../../report/index.ts'
 import { type Merged, mergePlanFiles } from '../../workflow/index.ts'
+import { type Io, timeOf } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface MergeFlags {
@@ -11,15 +12,15 @@ export interface MergeFlags {
   readonly noColor?: boolean | undefined
 }
 
-export const runReportMerge = async (flags: MergeFlags): Promise<ExitCode> => {
-  print(render(await mergePlanFiles(flags.refs), flags))
+export const runReportMerge = async (flags: MergeFlags, io: Io): Promise<ExitCode> => {
+  print(render(await mergePlanFiles(flags.refs.map(io.locate)), flags, io), io.stdout)
   return EXIT.ok
 }
 
 /** How the comment is found again, to be edited in place. */
 const MARKER = '<!-- espalier plan of a fleet -->'
 
-const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string => {
+const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags, io: Io): string => {
   if (flags.format === 'json') return jsonPlan(plan, origin === undefined ? {} : { origin })
   if (flags.format === 'markdown') {
     return planComment({
@@ -32,8 +33,8 @@ const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags): string 
       whole: 'the plans that this was made of',
     })
   }
-  return terminalPlan(plan, styleOf(process.stdout, flags), {
-    now: new Date().toISOString(),
+  return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
+    now: timeOf(io),
     ...(createdAt === undefined ? {} : { takenAt: createdAt }),
     ...(origin === undefined ? {} : { since: { ref: origin.base.slice(0, 12), origin } }),
   })

@@ -4,6 +4,7 @@ import { EspalierError, EXIT, type ExitCode, withoutSecrets } from '../../model/
 import type { ReachableCompute } from '../../sandbox/index.ts'
 import { chooseCompute } from '../compute-ref.ts'
 import { usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
@@ -16,8 +17,8 @@ export interface ConnectFlags {
 }
 
 /** Prints a connection string to stdout, or becomes psql. */
-export const runSandboxConnect = async (flags: ConnectFlags): Promise<ExitCode> => {
-  const compute = choose(await computesOf(chooseSandbox(flags.port)), flags)
+export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<ExitCode> => {
+  const compute = choose(await computesOf(chooseSandbox(flags.port, io)), flags)
   const { uri, pooledUri } = compute
   if (uri === undefined || pooledUri === undefined) {
     throw new EspalierError('E_SIMULATED', `No Postgres is behind ${compute.id}: the sandbox simulates its computes.`, {
@@ -26,14 +27,14 @@ export const runSandboxConnect = async (flags: ConnectFlags): Promise<ExitCode> 
   }
   const target = flags.pooled === true ? pooledUri : uri
   if (flags.psql !== true) {
-    print(target)
+    print(target, io.stdout)
     return EXIT.ok
   }
-  return runPsql(target)
+  return runPsql(target, io)
 }
 
-const chooseSandbox = (port: number | undefined): RegisteredSandbox => {
-  const running = registered()
+const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
+  const running = registered(io)
   const chosen = port === undefined ? running : running.filter((sandbox) => sandbox.port === port)
   const [only] = chosen
   if (only === undefined) {
@@ -64,11 +65,10 @@ const choose = (computes: readonly ReachableCompute[], { ref, project }: Connect
     computes.filter(({ projectId }) => project === undefined || projectId === project),
   )
 
-const runPsql = async (uri: string): Promise<ExitCode> => {
-  const ignore = (): void => undefined
+const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {
   // Ctrl-C is for psql, which cancels a query with it.
-  process.on('SIGINT', ignore)
-  const psql = spawn('psql', [uri], { stdio: 'inherit', env: withoutSecrets(process.env) })
+  const release = io.onSignal('SIGINT', () => undefined)
+  const psql = spawn('psql', [uri], { stdio: 'inherit', env: withoutSecrets(io.env) })
   try {
     const [code] = await once(psql, 'exit')
     return code === 0 ? EXIT.ok : EXIT.error
@@ -78,6 +78,6 @@ const runPsql = async (uri: string): Promise<ExitCode> => {
       cause,
     })
   } finally {
-    process.off('SIGINT', ignore)
+    release()
   }
 }

@@ -2,6 +2,7 @@ import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import { seedLeftOut } from '../connect.ts'
 import { checkNumber } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
@@ -24,49 +25,58 @@ const USUAL_PORT = 7788
 const USUAL_PG_PORT = 7799
 
 /** Serves until a signal, or until nobody reads its output any more. */
-export const runSandboxServe = async (flags: ServeFlags): Promise<ExitCode> => {
+export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCode> => {
   checkNumber('port', flags.port, 0)
   checkNumber('time-scale', flags.timeScale, 0.001, false)
   checkNumber('pg-port', flags.pgPort, 0)
   checkNumber('temp-disk-scale', flags.tempDiskScale, 0, false)
-  const faults = flags.faults === undefined ? [] : await readFaults(flags.faults)
+  const faults = flags.faults === undefined ? [] : await readFaults(io.locate(flags.faults))
   // The first two lines say where it listens; what is logged before that waits.
   const early: string[] = []
   let log = (line: string): void => void early.push(line)
-  const sandbox = await startWithComputes(flags, {
+  const sandbox = await startWithComputes(flags, io, {
     port: flags.port ?? USUAL_PORT,
     anyPort: flags.port === undefined,
     rateLimits: flags.rateLimits === true,
-    ...(flags.state === undefined ? {} : { stateDir: flags.state }),
-    ...(flags.seed === undefined ? {} : { seed: await readSeed(flags.seed) }),
+    ...(flags.state === undefined ? {} : { stateDir: io.locate(flags.state) }),
+    ...(flags.seed === undefined ? {} : { seed: await readSeed(io.locate(flags.seed)) }),
     ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
     ...(flags.key === undefined ? {} : { apiKey: flags.key }),
     log: (line) => log(line),
   })
   for (const fault of faults) sandbox.control.addFault(fault)
-  print(`API  ${sandbox.apiUrl}`)
-  print(`Key  ${sandbox.apiKey}`)
-  print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`)
-  print(`Computes  ${sandbox.control.computesDescription}`)
-  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, process.stderr)
-  if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), process.stderr)
-  log = (line) => print(line)
+  // Before it says that it runs: whoever reads that may connect at once.
+  const unregister = register(
+    {
+      pid: process.pid,
+      port: Number(new URL(sandbox.apiUrl).port),
+      controlUrl: sandbox.controlUrl,
+      controlToken: sandbox.controlToken,
+    },
+    io,
+  )
+  print(`API  ${sandbox.apiUrl}`, io.stdout)
+  print(`Key  ${sandbox.apiKey}`, io.stdout)
+  print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`, io.stdout)
+  print(`Computes  ${sandbox.control.computesDescription}`, io.stdout)
+  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
+  if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), io.stderr)
+  log = (line) => print(line, io.stdout)
   for (const line of early) log(line)
-  const unregister = register({
-    pid: process.pid,
-    port: Number(new URL(sandbox.apiUrl).port),
-    controlUrl: sandbox.controlUrl,
-    controlToken: sandbox.controlToken,
-  })
-  if (unregister === undefined) print(NOT_REGISTERED, process.stderr)
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve)
-    process.once('SIGTERM', resolve)
-    process.stdout.once('error', resolve)
-  })
+  if (unregister === undefined) print(NOT_REGISTERED, io.stderr)
+  await untilEnded(io)
   unregister?.()
   await sandbox.close()
   return EXIT.ok
+}
+
+const untilEnded = async ({ onSignal, stdout }: Io): Promise<void> => {
+  let releases: readonly (() => void)[] = []
+  await new Promise<void>((resolve) => {
+    releases = [onSignal('SIGINT', resolve), onSignal('SIGTERM', resolve)]
+    stdout.once('error', resolve)
+  })
+  for (const release of releases) release()
 }
 
 const NOT_REGISTERED =
@@ -76,12 +86,12 @@ const NOT_REGISTERED =
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
 
 /** Real computes where Postgres is there; where nobody insists on them, simulated ones do as well. */
-const startWithComputes = async (flags: ServeFlags, options: SandboxOptions): Promise<Sandbox> => {
+const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOptions): Promise<Sandbox> => {
   const real: SandboxOptions = {
     ...options,
     computes: {
       kind: 'postgres',
-      bin: flags.pgBin,
+      bin: flags.pgBin === undefined ? undefined : io.locate(flags.pgBin),
       port: flags.pgPort ?? USUAL_PG_PORT,
       anyPort: flags.pgPort === undefined,
       tempDiskScale: flags.tempDiskScale,
@@ -94,7 +104,7 @@ const startWithComputes = async (flags: ServeFlags, options: SandboxOptions): Pr
   } catch (error) {
     const isMissing = error instanceof EspalierError && CANNOT_RUN.has(error.code)
     if (!isMissing) throw error
-    print(`Note  ${error.message} So the computes are simulated. ${error.hint ?? ''}`, process.stderr)
+    print(`Note  ${error.message} So the computes are simulated. ${error.hint ?? ''}`, io.stderr)
     return startSandbox(options)
   }
 }

@@ -2,6 +2,7 @@ import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { markdownPlan, plainText, terminalPlan } from '../../report/index.ts'
 import { readPlanFile } from '../../workflow/index.ts'
+import { type Io, timeOf } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface ShowFlags {
@@ -11,22 +12,23 @@ export interface ShowFlags {
 }
 
 /** Needs nothing but the file: whether it is stale is for `apply` to check. */
-export const runShow = async (flags: ShowFlags): Promise<ExitCode> => {
-  const { plan, createdAt, espalier, manifests, shard } = await readPlanFile(flags.ref)
+export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
+  const { plan, createdAt, espalier, manifests, shard } = await readPlanFile(io.locate(flags.ref))
   if (flags.format === 'json') {
-    print(jsonPlan(plan, shard === undefined ? {} : { shard }))
+    print(jsonPlan(plan, shard === undefined ? {} : { shard }), io.stdout)
     return EXIT.ok
   }
   print(
     flags.format === 'markdown'
       ? markdownPlan(plan)
-      : terminalPlan(plan, styleOf(process.stdout, flags), { now: new Date().toISOString() }),
+      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io) }),
+    io.stdout,
   )
   const part = shard === undefined ? '' : `, shard ${shard}`
   const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`
   print(
     plainText(`Saved at ${createdAt} by espalier ${espalier}${of}. espalier apply checks whether it is stale.`),
-    process.stderr,
+    io.stderr,
   )
   return EXIT.ok
 }

@@ -1,6 +1,7 @@
 import { readSizeTable } from '../../manifest/index.ts'
 import { EXIT, type ExitCode, SIZE_TABLE } from '../../model/index.ts'
 import { sizesTable } from '../../report/index.ts'
+import type { Io } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface SizesFlags {
@@ -9,8 +10,11 @@ export interface SizesFlags {
   readonly noColor?: boolean | undefined
 }
 
-export const runSizes = async (flags: SizesFlags): Promise<ExitCode> => {
-  const table = flags.sizeTable === undefined ? SIZE_TABLE : await readSizeTable(flags.sizeTable)
-  print(flags.format === 'json' ? JSON.stringify(table, null, 2) : sizesTable(table, styleOf(process.stdout, flags)))
+export const runSizes = async (flags: SizesFlags, io: Io): Promise<ExitCode> => {
+  const table = flags.sizeTable === undefined ? SIZE_TABLE : await readSizeTable(io.locate(flags.sizeTable))
+  print(
+    flags.format === 'json' ? JSON.stringify(table, null, 2) : sizesTable(table, styleOf(io.stdout, flags, io.env)),
+    io.stdout,
+  )
   return EXIT.ok
 }

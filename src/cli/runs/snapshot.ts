@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
+import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print } from '../terminal.ts'
@@ -16,10 +17,10 @@ export interface SnapshotFlags extends ApiFlags {
 }
 
 /** With past operations, so that a plan from it has its estimate too. */
-export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
-  const projects = flags.project ?? (await projectsOf(flags))
+export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {
+  const projects = flags.project ?? (await projectsOf(flags, io))
   if (projects === undefined) return EXIT.error
-  const connection = await connect(flags)
+  const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   try {
     const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
@@ -27,10 +28,10 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
       ...project,
       pastOperations: await pastOperations(api, project.id),
     }))
-    await replaceFile(flags.out, encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
-    print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, process.stderr)
+    await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
+    print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, io.stderr)
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
-    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' })
+    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' }, io)
     return unread.length > 0 ? EXIT.error : EXIT.ok
   } finally {
     await api.close()
@@ -38,9 +39,9 @@ export const runSnapshot = async (flags: SnapshotFlags): Promise<ExitCode> => {
   }
 }
 
-const projectsOf = async (flags: SnapshotFlags): Promise<readonly string[] | undefined> => {
-  const { loaded } = await readManifests(flags.paths)
+const projectsOf = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
+  const { loaded } = await readManifests(flags.paths, undefined, io)
   if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
-  reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' })
+  reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' }, io)
   return undefined
 }

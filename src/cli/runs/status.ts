@@ -6,6 +6,7 @@ import { claimsOf, statusOf, statusTable } from '../../report/index.ts'
 import { look } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { durationMs, usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -28,23 +29,23 @@ interface Seen {
   readonly loaded?: LoadedManifests
 }
 
-export const runStatus = async (flags: StatusFlags): Promise<ExitCode> => {
+export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> => {
   const everyMs = durationMs('interval', flags.interval)
   if (flags.project !== undefined && flags.paths.length > 0) {
     throw usageError('--project and paths cannot be given together.')
   }
-  const see = flags.project === undefined ? await byManifests(flags) : byProjects(flags.project, flags)
+  const see = flags.project === undefined ? await byManifests(flags, io) : byProjects(flags.project, flags)
   if (see === undefined) return EXIT.error
-  const connection = await connect(flags)
+  const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   let code: ExitCode = EXIT.ok
   try {
     const show = async (): Promise<void> => {
       const seen = await see(api)
-      if (flags.watch === true && flags.format === 'terminal') redraw()
-      code = tell(seen, flags)
+      if (flags.watch === true && flags.format === 'terminal') redraw(io)
+      code = tell(seen, flags, io)
     }
-    if (flags.watch === true) await untilInterrupted(everyMs, show)
+    if (flags.watch === true) await untilInterrupted(everyMs, show, io)
     else await show()
     return code
   } finally {
@@ -58,10 +59,10 @@ const byProjects =
   async (api: ReadApi): Promise<Seen> => ({ observed: await snapshot(api, projects, { concurrency }) })
 
 /** Of what the manifests name; who claims what is known only where they can be planned. */
-const byManifests = async (flags: StatusFlags): Promise<((api: ReadApi) => Promise<Seen>) | undefined> => {
-  const manifests = await readManifests(flags.paths, flags.sizeTable)
+const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) => Promise<Seen>) | undefined> => {
+  const manifests = await readManifests(flags.paths, flags.sizeTable, io)
   if (hasErrors(manifests.loaded.diagnostics)) {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' })
+    reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
     return undefined
   }
   return async (api) => {
@@ -70,7 +71,7 @@ const byManifests = async (flags: StatusFlags): Promise<((api: ReadApi) => Promi
   }
 }
 
-const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags): ExitCode => {
+const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags, io: Io): ExitCode => {
   const context = { takenAt: observed.takenAt, ...(plan === undefined ? {} : { claims: claimsOf(plan) }) }
   const leftOut = plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? [])
   if (flags.format === 'json') {
@@ -78,13 +79,13 @@ const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags): ExitCode =>
       project.computes.map((compute) => statusOf(compute, project, context)),
     )
     const problems = leftOut.length === 0 ? {} : { leftOut }
-    print(plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2))
-  } else print(statusTable(observed.projects, context, styleOf(process.stdout, flags)))
+    print(plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2), io.stdout)
+  } else print(statusTable(observed.projects, context, styleOf(io.stdout, flags, io.env)), io.stdout)
   for (const { project, diagnostics } of leftOut) {
     if (observed.projects.some(({ id }) => id === project)) {
-      print(plainText(`Error  It is not known which computes of ${project} are managed:`), process.stderr)
+      print(plainText(`Error  It is not known which computes of ${project} are managed:`), io.stderr)
     }
-    reportProblems(diagnostics, loaded ?? NO_FILES, { ...flags, format: 'terminal' })
+    reportProblems(diagnostics, loaded ?? NO_FILES, { ...flags, format: 'terminal' }, io)
   }
   return leftOut.length > 0 ? EXIT.error : EXIT.ok
 }

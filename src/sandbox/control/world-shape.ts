@@ -79,6 +79,7 @@ const compute = {
   disabled: flag,
   poolerEnabled: flag,
   passwordlessAccess: flag,
+  provisioner: text.optional(),
   state,
   pendingState: state.optional(),
   createdAt: time,

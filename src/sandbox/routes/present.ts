@@ -2,7 +2,6 @@
 import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
 import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf } from '../world/moment.ts'
-import { retentionOf } from '../world/project-commands.ts'
 import { shownSettings } from '../world/project-settings.ts'
 import {
   type BranchRecord,
@@ -11,6 +10,7 @@ import {
   type OperationRecord,
   type ProjectRecord,
 } from '../world/records.ts'
+import { retentionOf } from '../world/retention.ts'
 
 /** Second precision (spec 2.1). */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
@@ -135,7 +135,7 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   ...(compute.lastActive === undefined ? {} : { last_active: seconds(compute.lastActive) }),
   ...(compute.suspendedAt === undefined ? {} : { suspended_at: seconds(compute.suspendedAt) }),
   suspend_timeout_seconds: compute.suspendTimeoutSeconds,
-  provisioner: 'k8s-neonvm',
+  provisioner: compute.provisioner ?? 'k8s-neonvm',
 })
 
 /** Its password is in the answer that makes it, and nowhere else unless it is asked for. */

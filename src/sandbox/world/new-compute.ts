@@ -18,6 +18,7 @@ export interface ComputeRequest {
   readonly disabled?: boolean | undefined
   readonly pooler_enabled?: boolean | undefined
   readonly passwordless_access?: boolean | undefined
+  readonly provisioner?: string | undefined
 }
 
 /**
@@ -72,5 +73,6 @@ export const merge = (compute: ComputeRecord, request: ComputeRequest, now: numb
   disabled: request.disabled ?? compute.disabled,
   poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,
   passwordlessAccess: request.passwordless_access ?? compute.passwordlessAccess,
+  ...(request.provisioner === undefined ? {} : { provisioner: request.provisioner }),
   updatedAt: now,
 })

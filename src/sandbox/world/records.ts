@@ -89,6 +89,8 @@ export interface ComputeRecord {
   readonly disabled: boolean
   readonly poolerEnabled: boolean
   readonly passwordlessAccess: boolean
+  /** As the client named it; without one it is the service's usual. */
+  readonly provisioner?: string
   readonly state: ComputeState
   readonly pendingState?: ComputeState
   readonly createdAt: number

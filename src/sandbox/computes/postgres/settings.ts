@@ -20,6 +20,9 @@ const RESERVED_CONNECTIONS = 7
 
 const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 
+/** Programs that Postgres runs, libraries that it loads, and files that it reads: the machine's, not the database's. */
+const OF_THE_MACHINE = /^include|(_command|_library|_libraries|_library_path|_directory|_directories|_file|_conninfo)$/i
+
 /**
  * What a client may set comes first and what the sandbox needs last: of two lines for one setting the last one counts.
  * Memory is far below what the size stands for, so that twenty computes fit on a laptop.
@@ -30,6 +33,7 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
   const lines: (readonly [string, string])[] = []
   for (const [name, value] of Object.entries(spec.settings)) {
     if (!SETTING_NAME.test(name)) throw new Error(`invalid configuration parameter name "${name}"`)
+    if (OF_THE_MACHINE.test(name)) throw new Error(`parameter "${name}" cannot be changed`)
     lines.push([name, value])
   }
   lines.push(
