@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { ApiError, isNotFound } from './errors.ts'
+import { hasEnded } from './operation-ends.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { type RequestWatch, Transport } from './transport.ts'
@@ -89,7 +90,7 @@ export const createWriteApi = (options: ApiOptions): WriteApi => {
   const api = reading(connection)
   const naming = (path: string, call: CallOptions): CallOptions => ({
     ...call,
-    lockHolder: () => lockHolder(api, path),
+    lockHolder: () => lockHolder(api, path, connection.clock),
   })
   return {
     ...api,
@@ -228,21 +229,23 @@ const query = (values: Readonly<Record<string, string | number | undefined>>): s
   return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-const SETTLED = new Set(['finished', 'skipped', 'cancelled', 'error'])
+/** One that failed holds the lock only until the retry that the service announced. */
+const mayHoldLock = (operation: wire.Operation, clock: Clock): boolean =>
+  !hasEnded(operation, clock) && (operation.status !== 'failed' || operation.retryAt !== undefined)
 
-/** Which of several holds the lock: what runs, before what is to run, before one that may be retried or never will. */
+/** Which of several holds the lock: what runs, before what is to run, before one that is to be retried. */
 const lockRank = (status: string): number => {
   if (status === 'running' || status === 'cancelling') return 0
   return status === 'failed' ? 2 : 1
 }
 
 /** `operation OP_ID (apply_config on ep-…, running)`. */
-const lockHolder = async (api: ReadApi, path: string): Promise<string | undefined> => {
+const lockHolder = async (api: ReadApi, path: string, clock: Clock): Promise<string | undefined> => {
   const project = projectOf(path)
   if (project === undefined) return undefined
   const { operations } = await api.listOperations(project, { limit: 20 })
   // The list is newest first, and the oldest of a rank began first; of failed ones the newest says most of now.
-  const open = operations.filter(({ status }) => !SETTLED.has(status)).toReversed()
+  const open = operations.filter((one) => mayHoldLock(one, clock)).toReversed()
   const holder =
     open.find(({ status }) => lockRank(status) === 0) ??
     open.find(({ status }) => lockRank(status) === 1) ??

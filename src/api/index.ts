@@ -10,6 +10,7 @@ export {
   type WriteApi,
 } from './client.ts'
 export { ApiError } from './errors.ts'
+export { hasEnded, OperationEnds } from './operation-ends.ts'
 export { streamOperations } from './operations-stream.ts'
 export type { BeforeAttempt, CallOptions, Turn, Wait } from './requester.ts'
 export { operationMs, pastOperations, snapshot } from './snapshot.ts'

@@ -197,8 +197,15 @@ const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: An
 const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptions): Promise<string> => {
   if (why === 'rate-limited') return 'the rate limit of the control API is reached'
   if (why === 'unavailable') return 'the control API is not available'
-  const holder = await options.lockHolder?.().catch(() => undefined)
-  return holder === undefined ? `the project is locked: ${messageOf(answer)}` : `the project is locked by ${holder}`
+  const unnamed = messageOf(answer)
+  try {
+    const holder = await options.lockHolder?.()
+    return holder === undefined
+      ? `the project is locked, and no running operation is shown: ${unnamed}`
+      : `the project is locked by ${holder}`
+  } catch {
+    return `the project is locked: ${unnamed}`
+  }
 }
 
 /** How long it was busy, and how long it asked for another wait. */

@@ -12,6 +12,7 @@ import {
   type Plan,
   type Step,
   type StepOutcome,
+  stepTitle,
 } from '../model/index.ts'
 import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
 import type { Happening, RunContext } from './context.ts'
@@ -79,7 +80,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
       for (const step of queue) {
         const held = halted()
           ? interrupted(step, recorder.broken)
-          : (blockedBy(step, judgements, outcomes) ?? outsideWindow(step, context))
+          : (blockedBy(step, judgements, steps, outcomes) ?? outsideWindow(step, context))
         const outcome = held ?? (await perform(step, context, recorder))
         outcomes.set(step.id, outcome)
         await recorder.record({ type: 'step-end', outcome })
@@ -137,6 +138,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
 const blockedBy = (
   step: Step,
   judgements: ReadonlyMap<string, Judgement>,
+  steps: ReadonlyMap<string, Step>,
   outcomes: ReadonlyMap<string, StepOutcome>,
 ): StepOutcome | undefined => {
   const judgement = judgements.get(step.id)
@@ -157,20 +159,24 @@ const blockedBy = (
     return !wasNotSent || step.inTurnAfter?.includes(id) !== true
   })
   if (blocking.length === 0) return undefined
+  const titleOf = (id = ''): string => {
+    const known = steps.get(id)
+    return known === undefined ? id : stepTitle(known, new Map())
+  }
   const missing = blocking.find((id) => statusOf(id) !== 'scheduled')
   if (missing === undefined) {
     return {
       ...none,
       status: 'scheduled',
       reason: 'outside-window',
-      message: `It follows ${blocking[0]}, which waits.`,
+      message: `It follows a step that waits: ${titleOf(blocking[0])}.`,
     }
   }
   return {
     ...none,
     status: 'skipped',
     reason: 'depends-on-failed',
-    message: `It needs ${missing}, which was not done.`,
+    message: `It needs a step that was not done: ${titleOf(missing)}.`,
   }
 }
 

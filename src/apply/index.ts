@@ -3,7 +3,6 @@ export { type Budgets, checkBudgets } from './budgets.ts'
 export { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
 export type { ReadCompute } from './converge.ts'
 export { exitCodeOf } from './exit-code.ts'
-export { endOf } from './final.ts'
 export { type Journal, openJournal } from './journal.ts'
 export { type Waited, waitForOperations } from './operations.ts'
 export {

@@ -1,5 +1,5 @@
 /** Waiting for operations: one list a round serves them all. */
-import { ApiError, type Operation, type ReadApi } from '../api/index.ts'
+import { ApiError, type Operation, OperationEnds, type ReadApi } from '../api/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
 import type { Timings } from './timings.ts'
 
@@ -13,10 +13,6 @@ const LONGEST_FIRST_MS = 15_000
 const LATE_SHARE = 0.05
 const SHORTEST_ROUND_MS = 100
 const PAGE = 100
-
-/** Spec 2.1.2; `error` is in the service's public OpenAPI only. Any other word is waited on. */
-const GOOD_END = new Set(['finished', 'skipped'])
-const BAD_END = new Set(['cancelled', 'error'])
 
 export type Waited<Beside = never> =
   | {
@@ -46,8 +42,10 @@ export interface WaitOptions<Beside = never> {
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
 
-export const isUnfinished = ({ status }: { readonly status: string }): boolean =>
-  !GOOD_END.has(status) && !BAD_END.has(status)
+interface Look {
+  readonly operation: Operation
+  readonly end: ReturnType<OperationEnds['see']>
+}
 
 /** Resolves once every operation came to an end, one of them ended badly, or the time is over. */
 export const waitForOperations = async <Beside = never>(
@@ -57,16 +55,25 @@ export const waitForOperations = async <Beside = never>(
   const { clock, signal, timeoutMs } = options
   const began = clock.now()
   const deadline = began + timeoutMs
-  const latest = new Map<string, Operation>()
-  for (const operation of started) await follow(latest, operation, options)
-  let { firstMs, round } = paceOf([...latest.values()].filter(isUnfinished), options)
+  const ends = new OperationEnds(clock)
+  const latest = new Map<string, Look>()
+  const take = async (operation: Operation): Promise<void> => {
+    const before = latest.get(operation.id)?.operation
+    latest.set(operation.id, { operation, end: ends.see(operation) })
+    await follow(before, operation, options, clock.now() - began)
+  }
+  const unfinished = (): readonly Operation[] =>
+    [...latest.values()].filter(({ end }) => end === undefined).map(({ operation }) => operation)
+  for (const operation of started) await take(operation)
+  let { firstMs, round } = paceOf(unfinished(), options)
   let beside: { readonly value: Beside } | undefined
   for (;;) {
-    const operations = [...latest.values()]
-    if (operations.some(({ status }) => BAD_END.has(status))) {
+    const looks = [...latest.values()]
+    const operations = looks.map(({ operation }) => operation)
+    if (looks.some(({ end }) => end === 'bad')) {
       return failed(operations, 'operation-failed', endedBadly(causeOf(operations)))
     }
-    const open = operations.filter(isUnfinished)
+    const open = unfinished()
     if (open.length === 0) {
       return { ok: true, operations: operations.map(toProgress), ...(beside === undefined ? {} : { beside }) }
     }
@@ -77,7 +84,7 @@ export const waitForOperations = async <Beside = never>(
     firstMs = undefined
     const [shown, value] = await Promise.all([look(open, options), reading && readBeside(reading(), signal)])
     beside = value
-    for (const operation of shown) await follow(latest, operation, options, clock.now() - began)
+    for (const operation of shown) await take(operation)
   }
 }
 
@@ -133,13 +140,11 @@ const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefine
 }
 
 const follow = async (
-  latest: Map<string, Operation>,
+  before: Operation | undefined,
   next: Operation,
   options: Omit<WaitOptions, 'beside'>,
-  elapsedMs = 0,
+  elapsedMs: number,
 ): Promise<void> => {
-  const before = latest.get(next.id)
-  latest.set(next.id, next)
   if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next, elapsedMs)
   if (before?.status !== next.status || before.failuresCount !== next.failuresCount) {
     await options.onProgress(toProgress(next))
@@ -170,10 +175,10 @@ const causeOf = (operations: readonly Operation[]): readonly Operation[] => {
 
 const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   if (cause === undefined) return ''
-  const { id, action, status, error } = cause
+  const { id, action, status, failuresCount, error } = cause
   const why = error === undefined ? '' : `: ${oneLine(error)}`
   const rest = others.map((one) => `${one.action} ${one.id} (${one.status})`).join(', ')
-  const how = status === 'failed' ? 'failed' : `ended as ${status}`
+  const how = status === 'failed' ? `failed${failuresCount > 1 ? ` ${failuresCount} times` : ''}` : `ended as ${status}`
   return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see where the compute stands.`
 }
 

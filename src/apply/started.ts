@@ -1,9 +1,8 @@
 /** What an accepted request started: the compute that it is about, and the operations to wait for. */
-import type { Operation } from '../api/index.ts'
+import { hasEnded, type Operation } from '../api/index.ts'
 import { isIdle, type ObservedCompute, type Step } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 import { findInPlace } from './find-created.ts'
-import { isUnfinished } from './operations.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
 
 export interface Started {
@@ -23,7 +22,10 @@ export const startedBy = async (
     }
     const { id = '' } = step.compute
     const operations = await listed(step, context)
-    return { computeId: id, operations: operations.filter((one) => one.endpointId === id && isUnfinished(one)) }
+    return {
+      computeId: id,
+      operations: operations.filter((one) => one.endpointId === id && !hasEnded(one, context.clock)),
+    }
   }
   const { compute, operations } = sent.mutation
   if (compute !== undefined || step.kind === 'delete') return { computeId: compute?.id ?? step.compute.id, operations }
@@ -79,7 +81,8 @@ const operationsOf = async (
   let live: ObservedCompute | undefined = compute
   for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
     const operations = (await listed(step, context)).filter(
-      (one) => one.endpointId === compute.id && !context.knowledge.isOwn(one) && (isUnfinished(one) || isNew(one)),
+      (one) =>
+        one.endpointId === compute.id && !context.knowledge.isOwn(one) && (!hasEnded(one, context.clock) || isNew(one)),
     )
     if (operations.length > 0 || (live?.pendingState === undefined && !isExpected)) return operations
     await context.clock.sleep(delayMs, context.abort)

@@ -1,5 +1,4 @@
-import type { Operation, ReadApi } from '../api/index.ts'
-import { endOf } from '../apply/index.ts'
+import { type Operation, OperationEnds, type ReadApi } from '../api/index.ts'
 import { type Clock, EspalierError } from '../model/index.ts'
 
 const POLL_MS = 1_000
@@ -24,18 +23,11 @@ export const waitForOperation = async ({
   deadline,
   onLook,
 }: WaitForOperation): Promise<{ readonly operation: Operation; readonly end: 'good' | 'bad' }> => {
-  let since = clock.now()
-  let before: Operation | undefined
+  const ends = new OperationEnds(clock)
   for (;;) {
     const operation = await api.getOperation(project, id)
     onLook?.(operation)
-    const hasMoved =
-      operation.status !== before?.status ||
-      operation.failuresCount !== before.failuresCount ||
-      operation.updatedAt !== before.updatedAt
-    if (hasMoved) since = clock.now()
-    before = operation
-    const end = endOf(operation, since, clock.now())
+    const end = ends.see(operation)
     if (end !== undefined) return { operation, end }
     if (clock.now() >= deadline) {
       throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {

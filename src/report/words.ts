@@ -1,22 +1,23 @@
 /** The words in which every renderer speaks of changes and steps. */
 import {
-  type Change,
   type ChangeKind,
+  computeTitle,
   formatWindow,
   IMPACT_WORDS,
   type Impact,
   leftOutIds,
   type Plan,
-  type PlannedCompute,
   type PlanSummary,
   type ReleasedCompute,
   type RestartWindow,
   type Source,
-  type Step,
+  stepTitle,
 } from '../model/index.ts'
 import { openingOf } from '../windows/index.ts'
 import { plainText } from './plain-text.ts'
 import { counted, group } from './style.ts'
+
+export { computeTitle, stepTitle }
 
 export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
   create: '+',
@@ -24,12 +25,6 @@ export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
   move: '→',
   replace: '-/+',
   delete: '-',
-}
-
-/** `primary`, or `replica "reporting"`. */
-export const computeTitle = ({ type, name }: PlannedCompute): string => {
-  const role = type === 'read_write' ? 'primary' : 'replica'
-  return name === undefined ? role : `${role} "${plainText(name)}"`
 }
 
 /** What it does to its users; on an idle compute also what it would do otherwise. */
@@ -72,17 +67,6 @@ export const windowWords = (
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
-
-/** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`; of several projects ` in PROJECT`. */
-export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>, isFleet = false): string => {
-  const from = step.kind === 'move' ? changes.get(step.change)?.from?.name : undefined
-  const way = step.kind === 'move' ? 'to' : 'on'
-  const id = step.compute.id === undefined ? '' : ` (${step.compute.id})`
-  const project = isFleet ? ` in ${step.project}` : ''
-  return plainText(
-    `${step.kind} ${computeTitle(step.compute)}${from === undefined ? '' : ` from ${from}`} ${way} ${step.branch.name}${project}${id}`,
-  )
-}
 
 /** Whether they are of several projects: branches of one name then need the project's beside it. */
 export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean => {

@@ -264,9 +264,12 @@ describe('waiting out', () => {
   test.each([
     ['runs now, not one that failed long ago', ['scheduling', 'running', 'failed'], 'op-1'],
     ['is to run next, where none runs', ['scheduling', 'failed'], 'op-0'],
-    ['failed and may be retried, where there is no other', ['finished', 'failed'], 'op-1'],
+    ['failed and is to be retried, where there is no other', ['finished', 'failed'], 'op-1'],
   ])('the operation that is named is the one that %s', async (_what, statuses, named) => {
-    const operations = statuses.map((status, index) => ({ ...operation, id: `op-${index}`, status }))
+    const operations = statuses.map((status, index) => ({
+      ...{ ...operation, id: `op-${index}`, status },
+      ...(status === 'failed' ? { retry_at: '2026-01-01T00:00:10Z' } : {}),
+    }))
     const answers = [{ status: 423, json: {} }, ok]
     const { api } = await setup(({ method }) =>
       method === 'GET' ? { status: 200, json: { operations } } : (answers.shift() ?? ok),
@@ -274,6 +277,29 @@ describe('waiting out', () => {
     const messages: string[] = []
     await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
     expect(messages).toEqual([expect.stringContaining(`locked by operation ${named} `)])
+  })
+
+  const FAILED = { ...operation, status: 'failed', failures_count: 3 }
+
+  test.each([
+    ['has failed for good', { status: 200, json: { operations: [FAILED] } }, ', and no running operation is shown'],
+    [
+      'was to be retried an hour ago',
+      {
+        status: 200,
+        json: {
+          operations: [{ ...FAILED, updated_at: '2025-12-31T23:00:00Z', retry_at: '2025-12-31T23:00:10Z' }],
+        },
+      },
+      ', and no running operation is shown',
+    ],
+    ['cannot be read', { status: 404, json: { message: 'no' } }, ''],
+  ])('an operation that %s is not blamed for a lock', async (_what, list, words) => {
+    const answers = [{ status: 423, json: { message: 'busy' } }, ok]
+    const { api } = await setup(({ method }) => (method === 'GET' ? list : (answers.shift() ?? ok)))
+    const messages: string[] = []
+    await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
+    expect(messages).toEqual([`the project is locked${words}: busy`])
   })
 
   test.each([

@@ -43,7 +43,7 @@ describe('waiting', () => {
     ['skipped', 'done', undefined],
     ['cancelled', 'failed', 'operation-failed'],
     ['error', 'failed', 'operation-failed'],
-    ['failed', 'failed', 'operation-timeout'],
+    ['failed', 'failed', 'operation-failed'],
     ['cancelling', 'failed', 'operation-timeout'],
     ['something-new', 'failed', 'operation-timeout'],
   ])('an operation that ends up as %s', async (last, status, reason) => {
@@ -295,6 +295,7 @@ describe('what does not run', () => {
       ['skipped', 'depends-on-failed'],
       ['done', undefined],
     ])
+    expect(outcome.steps[1]?.message).toBe('It needs a step that was not done: update primary on main (ep-1).')
   })
 
   test.each([

@@ -178,7 +178,7 @@ describe('an operation that ends badly', () => {
     ['ended as error', [{ ...config, status: 'error' }, suspend]],
   ])('the cause is told with its error, not what was cancelled after it: %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
-      /^Operation op-1 \(apply_config\) (failed|ended as error): no host had room\. With it ended suspend_compute op-2 \(cancelled\)\. Run /,
+      /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. With it ended suspend_compute op-2 \(cancelled\)\. Run /,
     )
   })
 
@@ -186,5 +186,45 @@ describe('an operation that ends badly', () => {
     expect(await ended(suspend)).toBe(
       'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see where the compute stands.',
     )
+  })
+})
+
+describe('an operation that failed', () => {
+  /** What each look shows, the last one again and again. */
+  const watch = async (...looks: readonly Partial<Operation>[]) => {
+    const clock = fakeClock()
+    const began = clock.now()
+    const left = [...looks]
+    const show = (): Operation => operation('op-1', left.length > 1 ? left.shift() : left[0])
+    const waited = await waitForOperations([operation('op-1')], {
+      api: { ...fakeApi(), listOperations: async () => ({ operations: [show()] }) },
+      ...{ clock, project: 'p', timeoutMs: 600_000, signal: undefined },
+      onProgress: async () => undefined,
+    })
+    return { ...waited, seconds: (clock.now() - began) / 1_000 }
+  }
+  const failed = { status: 'failed', failuresCount: 3, error: 'no host had room' }
+
+  test('for good fails the step with its cause, long before the time is over', async () => {
+    const waited = await watch(failed)
+    expect(waited).toMatchObject({
+      ok: false,
+      reason: 'operation-failed',
+      message: expect.stringContaining('Operation op-1 (apply_config) failed 3 times: no host had room. Run '),
+    })
+    expect(waited.seconds).toBeGreaterThanOrEqual(30)
+    expect(waited.seconds).toBeLessThan(40)
+  })
+
+  test('and is retried goes on', async () => {
+    const looks = [...new Array<typeof failed>(6).fill(failed), { status: 'running' }, { status: 'finished' }]
+    expect(await watch(...looks)).toMatchObject({ ok: true })
+  })
+
+  test('is given the time until the retry that is announced', async () => {
+    const waited = await watch({ ...failed, retryAt: '2026-01-01T00:02:00Z' })
+    expect(waited).toMatchObject({ ok: false, reason: 'operation-failed' })
+    expect(waited.seconds).toBeGreaterThanOrEqual(150)
+    expect(waited.seconds).toBeLessThan(160)
   })
 })

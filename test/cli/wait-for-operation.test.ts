@@ -59,6 +59,25 @@ test.each([
     'bad',
     90,
   ],
+  [
+    'failed a quarter of an hour ago',
+    [(now: number) => ({ status: 'failed', updatedAt: iso(now - 15 * MINUTE) })],
+    'bad',
+    0,
+  ],
+  ['failed 20 s ago', [(now: number) => ({ status: 'failed', updatedAt: iso(now - 20_000) })], 'bad', 10],
+  [
+    'failed, by a clock that is an hour ahead, with a retry announced',
+    [
+      (now: number) => ({
+        status: 'failed',
+        updatedAt: iso(now + 60 * MINUTE),
+        retryAt: iso(now + 61 * MINUTE),
+      }),
+    ],
+    'bad',
+    90,
+  ],
   ['failed, with a retry long ago', [(now: number) => ({ status: 'failed', retryAt: iso(now - MINUTE) })], 'bad', 30],
 ] as const)('%s', async (_what, looks, end, seconds) => {
   expect(await wait(looks)).toMatchObject({ end, seconds })

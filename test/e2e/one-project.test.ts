@@ -147,7 +147,7 @@ test('drift and status show the others, say why beta is not among them, and end 
   expect(status.code).toBe(1)
   expect(status.stdout).toMatch(/ep-alpha .* yes /)
   expect(status.stdout).toMatch(/ep-beta .* not known /)
-  expect(status.stderr).toContain('Which computes of beta are managed is not known:')
+  expect(status.stderr).toContain('It is not known which computes of beta are managed:')
   expect(status.stderr).toContain('E_BRANCH_UNKNOWN')
   const json = JSON.parse((await run('status', '.', '--format', 'json')).stdout)
   expect(json.computes.map(({ project, managed }: Record<string, unknown>) => [project, managed])).toEqual([

@@ -132,7 +132,11 @@ describe('what a retry gets over is told while it is waited for, and the plan is
       [request({ kind: 'status', status: 429 }, { times: 1 })],
       ['waiting 0.3 s: the rate limit of the control API is reached'],
     ],
-    ['lock', [request({ kind: 'lock' }, { times: 1 })], ['waiting 0.3 s: the project is locked: project already has']],
+    [
+      'lock',
+      [request({ kind: 'lock' }, { times: 1 })],
+      ['waiting 0.3 s: the project is locked, and no running operation is shown: project already has'],
+    ],
     [
       "rival-update: somebody else's operation is named",
       [
@@ -247,8 +251,8 @@ describe('what stays tells what happened, what was done, what was not, and what 
       'fail for good',
       [operation({ kind: 'fail' })],
       [
-        `${UPDATE} (operation-timeout): Still not done after 60 s: operation `,
-        '(apply_config, failed, 3 failures: injected fault). It may yet finish: run `espalier apply` again to wait on and go on, or raise --operation-timeout.',
+        `${UPDATE} (operation-failed): Operation `,
+        '(apply_config) failed 3 times: injected fault. Run `espalier plan` to see where the compute stands.',
       ],
     ],
     [

@@ -83,7 +83,7 @@ const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags, io: Io): Exi
   } else print(statusTable(observed.projects, context, styleOf(io.stdout, flags, io.env)), io.stdout)
   for (const { project, diagnostics } of leftOut) {
     if (observed.projects.some(({ id }) => id === project)) {
-      print(plainText(`Error  Which computes of ${project} are managed is not known:`), io.stderr)
+      print(plainText(`Error  It is not known which computes of ${project} are managed:`), io.stderr)
     }
     reportProblems(diagnostics, loaded ?? NO_FILES, { ...flags, format: 'terminal' }, io)
   }
