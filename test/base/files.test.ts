@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { openJournal } from '../../src/apply/index.ts'
 import { isInside, PRIVATE, readBoundedFile, replaceFile } from '../../src/base/index.ts'
 import { openPage } from '../../src/cli/page-file.ts'
+import { fakeIo } from '../in-process.ts'
 
 test.each([
   ['/a', '/a', true],
@@ -61,7 +62,7 @@ test.each([
   await symlink(target, link)
   await expect(replaceFile(link, 'x', 'The plan')).rejects.toThrow('it is a link')
   await expect(openJournal(link)).rejects.toThrow('it is a link')
-  await expect(openPage(link, 'report')).rejects.toThrow('it is a link')
+  await expect(openPage(link, 'report', fakeIo({ cwd }).io)).rejects.toThrow('it is a link')
   expect(await readdir(cwd)).toEqual(['plan.json', 'there'])
   expect(await readFile(join(cwd, 'there'), 'utf8')).toBe('mine')
 })
