@@ -1,4 +1,8 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { manualClock } from '../../src/sandbox/index.ts'
 import { GUARDED, MAIN, openSandbox, P, STAGING } from './open-sandbox.ts'
 
 const DAY = 86_400_000
@@ -45,6 +49,17 @@ test('an end can be moved and taken back', async () => {
   expect(back.body.branch).not.toHaveProperty('ttl_interval_seconds')
   await clock.advance(5 * DAY)
   expect((await call('GET', branch(STAGING))).status).toBe(200)
+})
+
+test('an end that passed while nothing ran comes at the next start', async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), 'espalier-expiry-'))
+  const first = await openSandbox({ stateDir })
+  await first.call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
+  await first.sandbox.close()
+  const clock = manualClock(Date.UTC(2026, 0, 5))
+  const later = await openSandbox({ stateDir, clock })
+  await clock.advance(1)
+  expect((await later.call('GET', branch(STAGING))).status).toBe(404)
 })
 
 test('a restore starts the time of a branch anew', async () => {

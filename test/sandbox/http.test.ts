@@ -70,6 +70,12 @@ test.each([
   ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { pooler_mode: 'session' } }, 'endpoint.pooler_mode'],
   ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { provisioner: 'vm' } }, 'endpoint.provisioner'],
   ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { settings: { pg_settings: { a: 1 } } } }, 'pg_settings.a'],
+  [
+    'PATCH',
+    `${P}/endpoints/${PRIMARY}`,
+    { endpoint: { settings: { pgbouncer_settings: {} } } },
+    'endpoint.settings.pgbouncer_settings: is not supported by the sandbox',
+  ],
   ['POST', `${P}/branches`, { branch: { name: '' } }, 'branch.name'],
   ['POST', `${P}/branches`, { endpoints: [{}] }, 'endpoints.0.type'],
   ['GET', `${P}/operations?limit=0`, undefined, 'limit'],

@@ -120,7 +120,7 @@ test('logical replication suspends what runs, and cannot be turned off again; no
 test.each([
   [{ pg_version: 13 }, 'project.pg_version: Postgres 13 is not available here; available: 14, 15, 16, 17, 18'],
   [{ store_passwords: false }, 'project.store_passwords: must be true: the sandbox always stores passwords'],
-  [{ branch: { annotations: {} } }, 'project.branch.annotations: is not supported by the sandbox'],
+  [{ branch: { annotations: { a: 1 } } }, 'project.branch.annotations.a'],
   [{ branch: { role_name: 'pg_monitor' } }, 'project.branch.role_name: is a reserved name'],
   [{ branch: { database_name: 'é'.repeat(32) } }, 'project.branch.database_name: must have at most 63 bytes'],
   [{ branch: { role_name: 'a\nb' } }, 'project.branch.role_name: must not contain control characters'],

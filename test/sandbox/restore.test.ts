@@ -183,6 +183,9 @@ test('what a client notes about a branch is shown with it and in the list', asyn
   }
   expect((await call('GET', branch(id))).body.annotation).toEqual(noted)
   expect((await call('GET', `${P}/branches`)).body.annotations).toEqual({ [id]: noted })
+  const project = await call('POST', '/projects', { project: { branch: { annotations: { team: 'books' } } } })
+  const first = `/projects/${project.body.project.id}/branches/${project.body.branch.id}`
+  expect((await call('GET', first)).body.annotation.value).toEqual({ team: 'books' })
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`key-${index}`, '']))
   expect(await call('POST', `${P}/branches`, { annotation_value: many })).toMatchObject({ status: 400 })
 })

@@ -1,10 +1,11 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
 import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
+import { restoreRequest } from '../world/branch-request.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { restoreBranch } from '../world/restore-branch.ts'
 import type { World } from '../world/world.ts'
-import { branchBody, branchUpdateBody, readBody, restoreBody } from './body.ts'
+import { branchBody, branchUpdateBody, readBody } from './body.ts'
 import { catalogAnswer } from './catalog-answer.ts'
 import { branchPage } from './paging.ts'
 import { presentAnnotation, presentBranch, presentCompute, presentOperation } from './present.ts'
@@ -56,7 +57,7 @@ export const branchRoutes = (api: Hono, world: World, computes: Computes): void 
     return context.json({ branch: present(setDefaultBranch(world, project, branch)), operations: [] })
   })
   api.post('/projects/:project/branches/:branch/restore', async (context) => {
-    const request = await readBody(context, restoreBody)
+    const request = await readBody(context, restoreRequest)
     const { project, branch } = context.req.param()
     const restored = restoreBranch(world, project, branch, request)
     return context.json({ branch: present(restored.branch), operations: restored.operations.map(presentOperation) })

@@ -2,7 +2,6 @@
 import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
 import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf } from '../world/moment.ts'
-import { retentionOf } from '../world/project-commands.ts'
 import { shownSettings } from '../world/project-settings.ts'
 import {
   type BranchRecord,
@@ -11,6 +10,7 @@ import {
   type OperationRecord,
   type ProjectRecord,
 } from '../world/records.ts'
+import { retentionOf } from '../world/retention.ts'
 
 /** Second precision (spec 2.1). */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`

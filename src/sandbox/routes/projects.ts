@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
+import { DEFAULT_LIBRARIES } from '../world/compute-spec.ts'
 import { createProject, updateProject } from '../world/project-commands.ts'
 import { deleteProject, isRecoverable, recoverProject } from '../world/project-deletion.ts'
 import type { World } from '../world/world.ts'
@@ -90,7 +91,7 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
       libraries: LIBRARIES.map(([library_name, description]) => ({
         library_name,
         description,
-        is_default: library_name === 'pg_stat_statements',
+        is_default: DEFAULT_LIBRARIES.includes(library_name),
         is_experimental: false,
         version: '1.0',
       })),

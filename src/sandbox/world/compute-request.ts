@@ -1,11 +1,13 @@
 /** What a request about a compute may name (public OpenAPI): the API's requests, and the faults that imitate them. */
 import { z } from 'zod'
+import { unsupported } from './unsupported.ts'
 
 const settings = z.object({
   pg_settings: z.record(z.string(), z.string()).optional(),
   preload_libraries: z
     .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() })
     .optional(),
+  pgbouncer_settings: unsupported('it is deprecated'),
 })
 
 /** What every request about a compute may name (public OpenAPI). */

@@ -2,7 +2,7 @@
 import { maxConnections } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
-import type { ComputeRecord } from './records.ts'
+import type { ComputeRecord, ProjectRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
 const GIB = 1024 ** 3
@@ -17,6 +17,14 @@ export interface SpecRules {
   readonly pgVersion: () => number
 }
 
+/** Those that the service loads unless a client says otherwise. */
+export const DEFAULT_LIBRARIES: readonly string[] = ['pg_stat_statements']
+
+const librariesOf = ({ settings }: ComputeRecord, project: ProjectRecord | undefined): readonly string[] => {
+  const asked = settings.preload_libraries ?? project?.settings?.preload_libraries
+  return [...new Set([...(asked?.use_defaults === true ? DEFAULT_LIBRARIES : []), ...(asked?.enabled_libraries ?? [])])]
+}
+
 export const specOf = (compute: ComputeRecord, tables: Tables, rules: SpecRules): ComputeSpec => {
   const { project, branches } = tables.projects.get(compute.projectId) ?? {}
   const branch = branches?.get(compute.branchId)
@@ -27,7 +35,7 @@ export const specOf = (compute: ComputeRecord, tables: Tables, rules: SpecRules)
     maxConnections: maxConnections(compute),
     tempDiskBytes: Math.max(TEMP_DISK_LEAST_GIB, TEMP_DISK_GIB_PER_CU * compute.max) * GIB * rules.tempDiskScale,
     settings: compute.settings.pg_settings ?? {},
-    libraries: (compute.settings.preload_libraries ?? project?.settings?.preload_libraries)?.enabled_libraries ?? [],
+    libraries: librariesOf(compute, project),
     pgVersion: project?.pgVersion ?? rules.pgVersion(),
     isLogical: project?.settings?.enable_logical_replication === true,
     catalog: catalogOf(branch ?? {}),

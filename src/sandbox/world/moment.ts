@@ -1,7 +1,8 @@
 /** A moment in a branch's past, by time or by position in its write-ahead log. */
-import { retentionOf } from './project-commands.ts'
+
 import type { BranchRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import { retentionOf } from './retention.ts'
 import type { World } from './world.ts'
 
 export interface MomentRequest {

@@ -1,5 +1,6 @@
 /** What a client can do to projects (facts of the public OpenAPI; the spec only names them). */
 import { usualVersion } from '../computes/computes.ts'
+import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
 import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
@@ -8,6 +9,7 @@ import type { NewProjectRequest, ProjectChange } from './project-request.ts'
 import { withSettings } from './project-settings.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import { retentionOf } from './retention.ts'
 import type { World } from './world.ts'
 
 export interface NewProject {
@@ -18,7 +20,6 @@ export interface NewProject {
 }
 
 const DEFAULT_REGION = 'aws-eu-central-1'
-const DEFAULT_RETENTION_SECONDS = 86_400
 
 /**
  * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (spec 2.1.1).
@@ -69,6 +70,7 @@ export const createProject = (
     state: 'init',
     createdAt: now,
     updatedAt: now,
+    ...annotationOf(asked?.annotations, now),
     ...newCatalog(now, asked?.database_name, asked?.role_name),
   }
   const compute = newCompute(world, project, branch.id, { type: 'read_write' })
@@ -118,9 +120,6 @@ export const updateProject = (
 
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
 const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
-
-export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number =>
-  historyRetentionSeconds ?? DEFAULT_RETENTION_SECONDS
 
 const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
   if (asked === undefined) return usualVersion(versions)

@@ -1,9 +1,9 @@
 /** What a request about a project may name (public OpenAPI), and of it what this sandbox does not do. */
 import { z } from 'zod'
+import { annotation } from './branch-request.ts'
 import { common } from './compute-request.ts'
 import { settingsRequest } from './project-settings.ts'
-
-const unsupported = (why: string) => z.undefined({ error: `is not supported by the sandbox${why}` }).optional()
+import { unsupported } from './unsupported.ts'
 
 /** Postgres keeps 63 bytes of a name. */
 const MAX_NAME_BYTES = 63
@@ -35,7 +35,7 @@ const attributes = {
       autoscaling_limit_max_cu: common.autoscaling_limit_max_cu,
       suspend_timeout_seconds: common.suspend_timeout_seconds,
       pg_settings: z.record(z.string(), z.string()).optional(),
-      pgbouncer_settings: unsupported(': it is deprecated'),
+      pgbouncer_settings: unsupported('it is deprecated'),
     })
     .optional(),
   settings: settingsRequest.optional(),
@@ -49,7 +49,7 @@ export const newProject = z.object({
       name: z.string().min(1).max(256).optional(),
       role_name: sqlName.optional(),
       database_name: sqlName.optional(),
-      annotations: unsupported(''),
+      annotations: annotation.optional(),
     })
     .optional(),
   pg_version: z.int().optional(),

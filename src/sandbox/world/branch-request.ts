@@ -1,0 +1,31 @@
+/** What a request about a branch may name (public OpenAPI). */
+import { z } from 'zod'
+
+const moment = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' })
+/** Of the write-ahead log, as Postgres writes them. */
+const lsn = z.string().regex(/^[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8}$/, 'must be a log sequence number such as 0/1DE2850')
+const branchId = z.string().regex(/^[a-z0-9-]{1,60}$/, 'must be an id: lower-case letters, digits and hyphens')
+const branchName = z.string().min(1).max(256)
+
+export const newBranch = z.object({
+  name: branchName.optional(),
+  parent_id: branchId.or(z.literal('')).optional(),
+  parent_timestamp: moment.optional(),
+  parent_lsn: lsn.optional(),
+  init_source: z.enum(['parent-data', 'schema-only']).optional(),
+  protected: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  expires_at: moment.nullable().optional(),
+})
+/** At most 50 properties (public OpenAPI). */
+export const annotation = z
+  .record(z.string(), z.string())
+  .refine((value) => Object.keys(value).length <= 50, 'must have 50 properties at most')
+
+export const changedBranch = newBranch.pick({ name: true, protected: true, expires_at: true })
+export const restoreRequest = z.object({
+  source_branch_id: branchId,
+  source_timestamp: moment.optional(),
+  source_lsn: lsn.optional(),
+  preserve_under_name: z.string().max(256).optional(),
+})

@@ -1,0 +1,7 @@
+/** How far back a project's history goes, in seconds (public OpenAPI). */
+import type { ProjectRecord } from './records.ts'
+
+const DEFAULT_SECONDS = 86_400
+
+export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number =>
+  historyRetentionSeconds ?? DEFAULT_SECONDS
