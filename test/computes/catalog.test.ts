@@ -1,6 +1,8 @@
 /** Roles and databases of the API are those of a real Postgres, however they were made. */
-import { dirname } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
@@ -137,6 +139,25 @@ test('a suspended compute: what SQL made is still listed, and what is asked for 
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   expect((await call('GET', `/endpoints/${compute}`)).endpoint.current_state).toBe('idle')
   expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+})
+
+test('an active compute that nobody reached since a restart carries it out too', async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
+  const first = await openReal({ stateDir })
+  const made = await make(first)
+  project = made.project.id
+  for (const { id } of made.operations) await finished(id, first)
+  await query(made.connection_uris[0].connection_uri, 'CREATE TABLE t (n int)')
+  await first.close()
+  const second = await openReal({ stateDir })
+  try {
+    await call('POST', `/branches/${made.branch.id}/roles`, { role: { name: 'sally' } }, second)
+    const path = `/connection_uri?branch_id=${made.branch.id}&role_name=sally&database_name=neondb`
+    expect(await query((await call('GET', path, undefined, second)).uri, 'TABLE t')).toEqual([])
+  } finally {
+    await second.close()
+  }
 })
 
 test('a branch has the roles, databases and passwords of its parent, and from then on its own', async () => {

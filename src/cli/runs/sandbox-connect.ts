@@ -19,13 +19,12 @@ export interface ConnectFlags {
 /** Prints a connection string to stdout, or becomes psql. */
 export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<ExitCode> => {
   const compute = choose(await computesOf(chooseSandbox(flags.port, io)), flags)
-  const { uri, pooledUri } = compute
-  if (uri === undefined || pooledUri === undefined) {
+  const target = flags.pooled === true ? compute.pooledUri : compute.uri
+  if (target === undefined) {
     throw new EspalierError('E_SIMULATED', `No Postgres is behind ${compute.id}: the sandbox simulates its computes.`, {
       hint: 'Serve it with real ones: espalier sandbox serve --computes postgres',
     })
   }
-  const target = flags.pooled === true ? pooledUri : uri
   if (flags.psql !== true) {
     print(target, io.stdout)
     return EXIT.ok

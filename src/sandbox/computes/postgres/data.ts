@@ -9,7 +9,7 @@ import type { Binaries } from './binaries.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
 import { withSession } from './session.ts'
-import { copyAtRest, Templates } from './templates.ts'
+import { copyAtRest, makingOf, removeUnfinished, Templates } from './templates.ts'
 
 /** What a branch's data needs to be made. */
 export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
@@ -48,6 +48,7 @@ export class DataFolders {
       mkdirSync(join(root, name), { recursive: true, mode: 0o755 })
       as.own(join(root, name))
     }
+    for (const folder of [root, join(root, 'branches'), join(root, 'replicas')]) removeUnfinished(folder)
   }
 
   branch(id: string): string {
@@ -85,7 +86,7 @@ export class DataFolders {
   async ensureBranch(spec: BranchSpec): Promise<string> {
     const folder = this.branch(spec.branchId)
     if (existsSync(folder)) return folder
-    const making = `${folder}.new`
+    const making = makingOf(folder)
     await this.#templates.provision(this.binariesOf(spec), spec, making)
     renameSync(making, folder)
     return folder
@@ -94,7 +95,7 @@ export class DataFolders {
   /** A copy of a branch as it is now; of a running one by an online backup. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
     if (server !== undefined) return this.#backUp(this.branch(from), server, to)
-    const making = `${to}.new`
+    const making = makingOf(to)
     await copyAtRest(this.branch(from), making)
     this.remove(to)
     renameSync(making, to)
@@ -146,7 +147,7 @@ export class DataFolders {
 
   /** An online backup: the log comes last, since it must hold the backup's end (PostgreSQL documentation, 25.3.4). */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
-    const making = `${to}.new`
+    const making = makingOf(to)
     this.remove(making)
     mkdirSync(making, { mode: 0o700 })
     this.#runAs.own(making)

@@ -110,6 +110,7 @@ class PostgresComputes implements Computes {
         isDiskFull: (pid) => this.#disks.isFull(pid),
         log: this.#log,
         refusedRole: SUPERVISOR,
+        onBug: (error) => this.#options.log(`proxy  ${error instanceof Error ? error.message : String(error)}`),
         secretOf: ({ computeId }, role) => this.#secretOf(computeId, role),
       },
       this.#options,
@@ -183,7 +184,11 @@ class PostgresComputes implements Computes {
   configure(spec: ComputeSpec): Promise<void> {
     return this.#work.run(spec.id, async () => {
       const running = this.#running.get(spec.id)
-      if (running === undefined) return
+      if (running === undefined) {
+        // One that was active before the sandbox began would start with its first connection; this cannot wait for it.
+        if (spec.changes.length > 0) await this.#launch(spec)
+        return
+      }
       writeConfiguration(spec, { ...this.#options, home: this.#home, binaries: this.#data.binariesOf(spec) })
       running.server.reload()
       this.#running.set(spec.id, { ...running, spec })
@@ -288,7 +293,7 @@ class PostgresComputes implements Computes {
     const spec = await this.#options.gate.reach(computeId)
     await this.#work.idle(computeId)
     // One that was active before the sandbox began runs from its first connection on.
-    if (!this.#running.has(computeId)) await this.start(spec)
+    if (!this.#running.has(computeId)) await this.start(spec).catch(asRefusal)
     const running = this.#running.get(computeId)
     if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
     if (pgBouncer === undefined) return running.server.socketPath
@@ -408,4 +413,9 @@ class PostgresComputes implements Computes {
       this.#options.log(`postgres  ${id}  ${error instanceof Error ? error.message : String(error)}`)
     })
   }
+}
+
+/** A client is told why it cannot connect, in Postgres' words. */
+const asRefusal = (error: unknown): never => {
+  throw new ConnectionRefusal(NOT_RUNNING, error instanceof Error ? error.message : String(error))
 }

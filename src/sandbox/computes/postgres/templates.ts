@@ -69,8 +69,8 @@ export class Templates {
       for (const name of readdirSync(this.#root)) {
         if (name.startsWith(stem)) rmSync(join(this.#root, name), { recursive: true, force: true })
       }
-      await this.#make(binaries, statements, `${folder}.new`)
-      renameSync(`${folder}.new`, folder)
+      await this.#make(binaries, statements, makingOf(folder))
+      renameSync(makingOf(folder), folder)
       return folder
     }
     const first = { key, folder: make() }
@@ -88,7 +88,7 @@ export class Templates {
   async #makeEmpty(binaries: Binaries): Promise<string> {
     const folder = join(this.#root, `template-${binaries.major}`)
     if (existsSync(folder)) return folder
-    const making = `${folder}.new`
+    const making = makingOf(folder)
     const secret = join(this.#root, `supervisor-${binaries.major}`)
     rmSync(making, { recursive: true, force: true })
     writeFileSync(secret, this.#password, { mode: 0o600 })
@@ -135,6 +135,27 @@ export class Templates {
     child.stdin.end(input)
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
     if (code !== 0) throw new Error(said)
+  }
+}
+
+/**
+ * Where something is made before it gets its name. Of this process alone: programs that a killed sandbox started may
+ * still be writing to theirs.
+ */
+export const makingOf = (folder: string): string => `${folder}.${process.pid}.new`
+
+const MAKING = /\.(\d+)\.new$/
+
+/** What killed sandboxes were making. */
+export const removeUnfinished = (parent: string): void => {
+  for (const name of readdirSync(parent)) {
+    const pid = MAKING.exec(name)?.[1]
+    if (pid === undefined || pid === String(process.pid)) continue
+    try {
+      rmSync(join(parent, name), { recursive: true, force: true })
+    } catch {
+      // Something is still being written there; the next start removes it.
+    }
   }
 }
 

@@ -28,6 +28,8 @@ export interface ProxyOptions {
   readonly log: ConnectionLog
   /** Which is the sandbox's own. */
   readonly refusedRole: string
+  /** Told of what no client should cause. */
+  readonly onBug: (error: unknown) => void
   /** How a role proves itself, as `pg_authid` of a compute's server has it. */
   readonly secretOf: (wanted: Wanted, role: string) => Promise<string | undefined>
 }
@@ -49,6 +51,7 @@ const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
 const INVALID_AUTHORIZATION = '28000'
+const INTERNAL_ERROR = 'XX000'
 
 /** The port that all computes share; 0 is a free one. */
 interface SharedPort {
@@ -73,12 +76,21 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     return new TLSSocket(socket, { isServer: true, secureContext: tls.context })
   }
 
+  const fail = (socket: Socket, error: unknown): void => {
+    if (socket.destroyed) return
+    if (error instanceof ConnectionRefusal) refuse(socket, error)
+    else {
+      options.onBug(error)
+      refuse(socket, { sqlState: INTERNAL_ERROR, message: 'internal error of the sandbox; its log has the cause' })
+    }
+  }
+
   const serve = (socket: Socket, own: string | undefined): void => {
     clients.add(socket)
     socket.setNoDelay(true)
     socket.on('error', () => socket.destroy())
     socket.once('close', () => clients.delete(socket))
-    void admit(socket, own).catch((error: unknown) => refuse(socket, error))
+    void admit(socket, own).catch((error: unknown) => fail(socket, error))
   }
 
   /** The socket as it is after TLS, with the message that asks for a session. */
@@ -109,7 +121,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
       const wanted = own === undefined ? wantedOf(endpoint ?? serverName(socket)) : wantedOf(own)
       await pass(socket, wanted, startup, rest)
     } catch (error) {
-      refuse(socket, error)
+      fail(socket, error)
     }
   }
 
@@ -269,9 +281,6 @@ const firstMessage = (socket: Socket): Promise<{ readonly message: FirstMessage;
     socket.resume()
   })
 
-const refuse = (socket: Socket, error: unknown): void => {
-  if (socket.destroyed) return
-  const { sqlState, message } =
-    error instanceof ConnectionRefusal ? error : { sqlState: 'XX000', message: 'internal error of the sandbox' }
-  socket.end(errorResponse({ code: sqlState, message }))
+const refuse = (socket: Socket, { sqlState, message }: Pick<ConnectionRefusal, 'sqlState' | 'message'>): void => {
+  if (!socket.destroyed) socket.end(errorResponse({ code: sqlState, message }))
 }
