@@ -50,6 +50,22 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
     name === undefined || names.has(name) ? [] : [`\`${name}\``],
   )
 
+  // Ids that stand for nothing else, so that what belongs together still does.
+  const aliases = new Map<string, string>(branches.map(({ id }, index) => [id, `hidden-branch-${index + 1}`]))
+  const undeclared = computes.filter(
+    ({ id, branchId, attributes: { name } }) =>
+      !pinned.has(id) && (hiddenIds.has(branchId) || (name !== undefined && !names.has(name))),
+  )
+  for (const [index, { id, host }] of undeclared.entries()) {
+    for (const word of [id, host]) if (word !== undefined) aliases.set(word, `hidden-compute-${index + 1}`)
+  }
+  const withAliases = <T>(value: T): T => {
+    if (typeof value === 'string') return value.replace(WORD, (word) => aliases.get(word) ?? word) as T
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(withAliases) as T
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withAliases(one)])) as T
+  }
+
   const branchOf = (branch: BranchName): BranchName =>
     hiddenIds.has(branch.id) ? { id: branch.id, name: branch.id } : branch
   /** @param claimed ids of computes that a declaration stands for. */
@@ -64,8 +80,12 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   }
 
   const computeOf = (compute: PlannedCompute): PlannedCompute => {
-    const { name, ...rest } = compute
-    return name === undefined || names.has(name) ? compute : rest
+    const { name, state, ...rest } = compute
+    return {
+      ...rest,
+      ...(name === undefined || !names.has(name) ? {} : { name }),
+      ...(state === undefined || aliases.has(compute.id ?? '') ? {} : { state }),
+    }
   }
   const attributeOf = (attribute: AttributeChange): AttributeChange => {
     const { path, before } = attribute
@@ -99,7 +119,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
         ...(change.from === undefined ? {} : { from: branchOf(change.from) }),
         attributes: change.attributes.map(attributeOf),
       })
-      return {
+      return withAliases({
         plan: {
           ...plan,
           changes: plan.changes.map(changeOf),
@@ -127,7 +147,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
           })),
           ...(origin.gaps === undefined ? {} : { gaps: origin.gaps }),
         },
-      }
+      })
     },
   }
 }

@@ -79,6 +79,16 @@ test.each([
   expect(everything).not.toContain('S3CRET')
 })
 
+test.each([
+  ['a rule', `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`],
+  ['pruning', `${BASE}prune: true\n`],
+])('ids of what only the live project has are not shown for %s', async (_what, head) => {
+  const { everything, code, log } = await planOf(head)
+  expect(code, log).toBe(0)
+  expect(everything).toMatch(/hidden-compute-\d/)
+  expect(everything).not.toMatch(/ep-hidden|ep-by-hand|br-secret/i)
+})
+
 test('a branch that the base manages, by name or by rule, keeps its name', async () => {
   const base = `${BASE}rules: [{ match: "SECRET-*", primary: { size: 1 } }]\n`
   const { body } = await planOf(base.replaceAll('size: 1', 'size: 2'), base)
