@@ -1,7 +1,8 @@
 /** Looking again and again, until Ctrl-C. */
 import type { Io } from './io.ts'
 
-const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
+/** Home, and clear from there: what scrolled away stays. */
+const CLEAR = '\u001b[H\u001b[J'
 
 /** @param look what is done each time; it is seen through when an interrupt comes. */
 export const untilInterrupted = async (

@@ -202,7 +202,6 @@ const carryOut = async (work: Work, refresh: () => Promise<Planned | undefined>,
   // A compute that woke up is restarted now.
   keepToBudgets(fresh.plan, budgetsOf(flags))
   const outcome = await perform({ ...work, ...fresh }, policy, clock)
-  if (!isJson) print(terminalOutcome(fresh.plan, outcome, styleOf(io.stdout, flags, io.env), true), io.stdout)
   return exitCodeOf(outcome, plan)
 }
 
@@ -260,11 +259,18 @@ const perform = async (work: Work, policy: ConsentPolicy, clock: Clock): Promise
     })
     return outcome
   } finally {
-    await progress?.end()
-    interruption.release()
-    await journal?.close()
-    // However it ended.
-    await writeReport(work, events, outcome)
+    try {
+      await progress?.end()
+      await journal?.close()
+      // However it ended.
+      await writeReport(work, events, outcome)
+      if (outcome !== undefined && progress !== undefined) {
+        print(terminalOutcome(plan, outcome, styleOf(io.stdout, flags, io.env), true), io.stdout)
+      }
+    } finally {
+      // Not before all is written: one more Ctrl-C must not hide what became of the run.
+      interruption.release()
+    }
   }
 }
 
