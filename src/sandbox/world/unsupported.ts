@@ -2,4 +2,4 @@
 import { z } from 'zod'
 
 export const unsupported = (why = '') =>
-  z.undefined({ error: `is not supported by the sandbox${why === '' ? '' : `: ${why}`}` }).optional()
+  z.never({ error: `is not supported by the sandbox${why === '' ? '' : `: ${why}`}` }).optional()
