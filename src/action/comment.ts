@@ -8,12 +8,12 @@ export type CommentKind = 'plan' | 'outcome'
 
 /**
  * Which of several plans it is: by its label, or where it has none by what it is made of. Two steps of one workflow then
- * have a comment each, unless they differ in nothing but the key or the address.
+ * have a comment each, unless they differ in nothing but the key.
  */
-export const identityOf = ({ label, paths, command, planFile, shard }: Inputs, prefix: string): string =>
+export const identityOf = ({ label, paths, baseUrl, command, planFile, shard }: Inputs, prefix: string): string =>
   JSON.stringify([
     prefix,
-    label !== '' ? { label } : command === 'merge' ? { merge: planFile } : { paths },
+    label !== '' ? { label } : command === 'merge' ? { merge: planFile } : { paths, baseUrl },
     shard === undefined ? null : shardText(shard),
   ])
 
@@ -31,8 +31,6 @@ export interface UpsertOptions {
   readonly onlyUpdate?: boolean
   /** Which run of the workflow this is; empty where that is not known. */
   readonly run?: string
-  /** What was looked at. Own plans of other commits are marked as out of date; empty where it is not known. */
-  readonly commit?: string
 }
 
 export interface Upserted {
@@ -42,7 +40,7 @@ export interface Upserted {
 }
 
 /** What {@link upsertComment} adds to a body at most. */
-export const COMMENT_OVERHEAD = 320
+export const COMMENT_OVERHEAD = 128
 
 /**
  * Edits the newest comment that begins with this marker and is the token's own, or makes one. Older ones with this marker
@@ -56,20 +54,14 @@ export const upsertComment = async (
   issue: number,
   marker: string,
   body: string,
-  { onlyUpdate = false, run = '', commit = '' }: UpsertOptions = {},
+  { onlyUpdate = false, run = '' }: UpsertOptions = {},
 ): Promise<Upserted | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
-  const mine = (await github.comments(issue)).filter((comment) => isSame(comment.login, login))
-  const made = commit === '' ? '' : `<!-- espalier commit ${commit} -->`
-  for (const { id, body: before } of made === '' ? [] : mine) {
-    const [first = ''] = before.split('\n', 1)
-    const isOfOther = PLAN_MARKER.test(first) && !before.startsWith(marker) && !before.includes(made)
-    if (!isOfOther || before.includes(OUT_OF_DATE)) continue
-    await github.updateComment(id, `${first}\n${OUT_OF_DATE}\n${before.slice(first.length)}`)
-  }
-  const own = mine.filter((comment) => comment.body.startsWith(marker)).sort((a, b) => b.id - a.id)
+  const own = (await github.comments(issue))
+    .filter((comment) => comment.body.startsWith(marker) && isSame(comment.login, login))
+    .sort((a, b) => b.id - a.id)
   const signature = run === '' ? '' : `<!-- espalier run ${run} -->`
-  const signed = `${body}${made}${signature}`
+  const signed = `${body}${signature}`
   for (const [index, { id, body: before, url }] of own.entries()) {
     const isTakenOver = run !== '' && before.trimEnd().endsWith(signature)
     const isSaid = before.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
@@ -83,12 +75,8 @@ export const upsertComment = async (
   return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
 }
 
-/** The comment's last line: of which commit it is, and which run wrote it. */
-const SIGNATURE = /(<!-- espalier commit [^>]* -->)?(<!-- espalier run [^>]* -->)?\s*$/
-
-const PLAN_MARKER = /^<!-- espalier plan [0-9a-f]+ -->$/
-/** A step whose label or paths have changed leaves such a comment behind. */
-const OUT_OF_DATE = '> Out of date: made for an earlier commit.'
+/** The comment's last line: which run wrote it. */
+const SIGNATURE = /<!-- espalier run [^>]* -->\s*$/
 
 /** An app is called `name` in one API and `name[bot]` in the other. */
 const isSame = (a: string, b: string): boolean => a.replace(/\[bot\]$/, '') === b.replace(/\[bot\]$/, '')

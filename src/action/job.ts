@@ -110,9 +110,7 @@ export const comment = async (
     const marker = markerOf(kind, identityOf(inputs, prefix))
     const text = body({ ...COMMENT_LIMIT, most: COMMENT_LIMIT.most - COMMENT_OVERHEAD })
     const mayLeaveOut = onlyUpdate && inputs.comment === 'auto'
-    const commit = kind === 'plan' && /^[0-9a-f]+$/.test(event.sha) ? event.sha : ''
-    const options = { onlyUpdate: mayLeaveOut, run: runOf(job), commit }
-    const done = await upsertComment(github, issue, marker, text, options)
+    const done = await upsertComment(github, issue, marker, text, { onlyUpdate: mayLeaveOut, run: runOf(job) })
     if (done !== undefined) runner.output('comment-url', done.url)
     if (done?.isTakenOver === true) runner.warning(TAKEN_OVER)
   } catch (error) {

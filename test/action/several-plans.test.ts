@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMENT_LIMIT } from '../../src/report/index.ts'
-import { manifest, pullRequest, withHead } from './action-world.ts'
+import { manifest, withHead } from './action-world.ts'
 
 /** One job: what a runner keeps between its steps. */
 const job = () => ({
@@ -105,22 +105,6 @@ test('steps of one run that would write one comment are told to have labels', as
   expect(later.log).not.toContain('Another step of this run')
   expect(github.comments).toHaveLength(1)
   expect((github.comments[0]?.body ?? '').length).toBeLessThan(COMMENT_LIMIT.most)
-})
-
-test('a comment whose step has another label now is marked as out of date by a plan of the next commit', async () => {
-  const world = await withHead()
-  const { run, event, github, repository } = world
-  await run({ command: 'plan', label: 'old' }, { event })
-  await run({ command: 'plan', label: 'new' }, { event })
-  expect(github.comments.map(({ body }) => body.includes('Out of date'))).toEqual([false, false])
-  repository.commit('next')
-  const next = pullRequest(world)
-  for (const _again of [1, 2]) await run({ command: 'plan', label: 'new' }, { event: next })
-  expect(github.comments.map(({ body }) => body.split('Out of date: made for an earlier commit').length)).toEqual([
-    2, 1,
-  ])
-  await run({ command: 'plan', label: 'old' }, { event: next })
-  expect(github.comments.map(({ body }) => body.includes('Out of date'))).toEqual([false, false])
 })
 
 test('of several own comments with one marker the newest is edited, and the others go', async () => {
