@@ -118,7 +118,7 @@ test('pruning that the head brought in deletes nothing', async () => {
   expect(code, log).toBe(0)
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
   expect(plan.steps).toMatchObject([
-    { kind: 'delete', compute: { id: 'ep-own' }, refused: expect.stringContaining('does not prune') },
+    { kind: 'delete', compute: { id: 'hidden-compute-1' }, refused: expect.stringContaining('does not prune') },
   ])
   expect(github.comments[0]?.body).toContain('is now pruned')
 })
