@@ -5,7 +5,8 @@ import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/in
 /** Every word there is, and what it means. A failure without one of them would pass for a success. */
 export const FAILURE_REASONS = {
   input: 'an input of the step, or a file that it names, cannot be used',
-  'validation-failed': 'the manifests, or what they ask of the live project, are wrong',
+  'validation-failed':
+    'the manifests, or what they ask of the live project, are wrong; the other projects are planned all the same',
   auth: 'there is no key, or the service does not accept it',
   network: 'the service could not be reached',
   service: 'the service has a problem of its own, or its answer makes no sense',
@@ -15,10 +16,11 @@ export const FAILURE_REASONS = {
   git: 'git could not read what is needed',
   'fail-on': 'the plan has what the input `fail-on` names; it was made and commented',
   incomplete: 'the plans of some shards are missing or are not of one fleet',
-  'plan-stale': 'the project or the manifests have moved since the plan was saved; nothing was changed',
+  'plan-stale':
+    'the project or the manifests have moved since the plan was saved, and nothing was changed; or a step was `stale` when its turn came',
   'over-budget': 'more than a `max-…` input allows; nothing was changed',
   'apply-failed': 'no step was done',
-  'partially-applied': 'only some steps were done',
+  'partially-applied': 'only some steps were done, or a project was left out',
   'operation-timeout': 'an operation took too long',
   'not-converged': 'every step was done, and a plan made afterwards is not empty',
   comment: 'no comment could be made, and `comment: always` asks for one',

@@ -86,7 +86,9 @@ test.each(FILES)('%s pins actions to commits, has least rights, an end and a con
     jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
   }
   // Nothing is fetched from a package registry in a job that may have the key.
-  expect(readFileSync(file, 'utf8')).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
+  // Nothing that was just downloaded runs beside a key of the service.
+  const text = readFileSync(file, 'utf8')
+  if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
   expect(workflow.permissions).toMatchObject({ contents: 'read' })
   expect(workflow.concurrency.group).toMatch(/^espalier-/)
   for (const job of Object.values(workflow.jobs)) {
