@@ -34,7 +34,11 @@ test('a project that is not there or cannot be read is left out with its own wor
   const documents = [fine('alpha'), fine('beta'), fine('gamma')]
   const { leftOut } = plan(desired(...documents), live(['gamma'], { missing: ['alpha'], unreadable })).plan
   expect(leftOut?.map(({ diagnostics: [first] }) => [first?.code, first?.message, first?.hint])).toEqual([
-    ['E_PROJECT_UNKNOWN', 'There is no project `alpha`, or the key cannot see it.', 'Check the project id and the key.'],
+    [
+      'E_PROJECT_UNKNOWN',
+      'There is no project `alpha`, or the key cannot see it.',
+      'Check the project id and the key.',
+    ],
     [
       'E_PROJECT_UNREADABLE',
       'Project `beta` could not be read. The control API refused: no (GET /x, status 403).',
