@@ -1,11 +1,18 @@
-/** One look at the live projects: what a plan is made against. */
+/** A snapshot of the live projects: what a plan is made against. */
 import { mapConcurrently, systemClock } from '../base/index.ts'
-import type { Clock, Observed, ObservedProject, PastOperation, UnreadableProject } from '../model/index.ts'
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  type Observed,
+  type ObservedProject,
+  type PastOperation,
+  type UnreadableProject,
+} from '../model/index.ts'
 import type { ReadApi } from './client.ts'
 import { ApiError, isNotFound } from './errors.ts'
 
 /**
- * Branches and computes of each project: two requests a project plus paging, several projects at once (default 8). A
+ * Branches and computes of each project: two requests a project plus paging, several projects at once (default 16). A
  * project that does not exist, or that the key cannot see, is in `missing`; one that cannot be read for another reason is
  * in `unreadable`.
  *
@@ -17,13 +24,13 @@ export const snapshot = async (
   projectIds: readonly string[],
   options: { concurrency?: number; clock?: Clock } = {},
 ): Promise<Observed> => {
-  const { concurrency = 8, clock = systemClock } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock } = options
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
   const found = await mapConcurrently(projectIds, concurrency, async (id) => {
     try {
-      const project = await look(api, id)
+      const project = await readProject(api, id)
       isAnyRead = true
       return project
     } catch (error) {
@@ -56,7 +63,7 @@ const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableP
   ...(hint === undefined ? {} : { hint }),
 })
 
-const look = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
+const readProject = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
   try {
     const [branches, computes] = await Promise.all([api.listBranches(id), api.listComputes(id)])
     return { id, branches, computes }

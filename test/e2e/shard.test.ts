@@ -118,7 +118,7 @@ test('a saved plan is applied to its own shard, with or without the others', asy
   const shard = SHARDS[1]
   const mine = new Set<string>((await planned('--shard', shard)).plan.projects)
   expect((await run('apply', 'saved-2.json', '--shard', shard, '--auto-approve')).stderr).toContain(
-    'which knows its own',
+    'which has its own',
   )
   const { code, stdout, stderr } = await run('apply', 'saved-2.json', '--auto-approve')
   expect(code, stdout + stderr).toBe(0)
