@@ -161,3 +161,11 @@ test('an id that YAML would read as a number is quoted', async () => {
   await espalier(['init', '--project', '12345678', '--no-editor', '--no-workflows'], {}, folder)
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
 })
+
+test('init takes a project by its name', async () => {
+  const folder = await emptyFolder()
+  const flags = ['--project', 'billing', '--no-editor', '--no-workflows']
+  const { code, stderr } = await espalier(['init', ...flags], environmentOf(two), folder)
+  expect(code, stderr).toBe(0)
+  expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
+})
