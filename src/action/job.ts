@@ -1,6 +1,7 @@
 /** Everything that the commands of the Action share. */
-import { relative, sep } from 'node:path'
-import { EspalierError, shardText } from '../model/index.ts'
+import { relative, resolve, sep } from 'node:path'
+import type { OnSignal } from '../base/index.ts'
+import { type Clock, EspalierError, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { type Connection, connect as connectTo } from '../workflow/index.ts'
@@ -14,10 +15,12 @@ import type { Runner } from './runner.ts'
 
 export interface Job {
   readonly env: Environment
+  readonly clock: Required<Clock>
+  readonly onSignal: OnSignal
   readonly inputs: Inputs
   readonly event: WorkflowEvent
   readonly runner: Runner
-  /** The working directory. */
+  /** The working directory, absolute: what inputs name is relative to it. */
   readonly cwd: string
   /** The same from the repository's root on, with `/` at its end; empty for the root. */
   readonly prefix: string
@@ -57,13 +60,13 @@ const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
 /** @throws {EspalierError} `E_KEY` without a key and a sandbox; what a sandbox throws. */
-export const connect = async ({ inputs }: Job): Promise<Connection> => {
+export const connect = async ({ inputs, cwd }: Job): Promise<Connection> => {
   const { sandbox, apiKey, baseUrl, shard } = inputs
   const options = {
     userAgent: `espalier-action/${VERSION}`,
     ...(shard === undefined ? {} : { clients: shard.count }),
   }
-  if (sandbox !== '') return connectTo({ sandbox: { seed: sandbox, background: false } }, options)
+  if (sandbox !== '') return connectTo({ sandbox: { seed: resolve(cwd, sandbox), background: false } }, options)
   if (apiKey !== '') return connectTo({ apiKey, baseUrl }, options)
   throw new EspalierError('E_KEY', 'There is no API key.', {
     hint: 'Set the input api-key from a secret of the repository; to try it without an account, set the input sandbox.',

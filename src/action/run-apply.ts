@@ -1,5 +1,5 @@
 /** Applies what was merged: the saved plan where one is given, else the plan as of now. */
-import { onProcessSignal, systemClock } from '../base/index.ts'
+import { resolve } from 'node:path'
 import {
   EspalierError,
   isEmptyPlan,
@@ -35,7 +35,7 @@ const STYLE = { color: false, width: 100 }
 export const runApply = async (job: Job): Promise<Ending> => {
   refuseUnmerged(job)
   const { inputs, runner, cwd } = job
-  const saved = inputs.planFile === '' ? undefined : await readSavedPlan(inputs.planFile)
+  const saved = inputs.planFile === '' ? undefined : await readSavedPlan(inputs.planFile, resolve(cwd, inputs.planFile))
   if (saved !== undefined) await refuseOtherPlan(job, saved)
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
@@ -46,13 +46,13 @@ export const runApply = async (job: Job): Promise<Ending> => {
     manifests,
     saved,
     open: async () => openWriteClient(await connect(job)),
-    clock: systemClock,
+    clock: job.clock,
     consent: { allow: inputs.allow },
     budgets: inputs,
     keepGoing: inputs.keepGoing,
     ignoreWindows: inputs.now,
     // A cancelled workflow sends SIGINT, and SIGTERM some seconds later.
-    onSignal: onProcessSignal,
+    onSignal: job.onSignal,
     notify: runner.print,
     onPlan: (planned) => showPlan(job, planned),
     watch: ({ plan }) => watch(plan, runner),
@@ -77,7 +77,7 @@ const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void =>
   const { runner } = job
   runner.annotate(diagnosticAnnotations(problems))
   setOutputs(job, plan, plan.changes.length)
-  const shown = { takenAt: observed.takenAt, now: new Date(systemClock.now()).toISOString() }
+  const shown = { takenAt: observed.takenAt, now: new Date(job.clock.date()).toISOString() }
   runner.group('Plan', terminalPlan(plan, STYLE, shown))
 }
 

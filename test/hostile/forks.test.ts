@@ -1,4 +1,4 @@
-/** A pull request of a stranger, planned by a job that has the key: the committed bundle as a process. */
+/** An untrusted pull request, planned by a job that has the key. */
 import { existsSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
