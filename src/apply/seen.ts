@@ -46,7 +46,7 @@ export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
 
 const seenCompute = (compute: ObservedCompute): SeenCompute => {
-  const { id: _id, host: _host, createdAt: _created, lastActive: _last, ...lasting } = compute
+  const { id: _id, host: _host, lastActive: _last, ...lasting } = compute
   const { branchId, type, state, pendingState, attributes, ...others } = lasting
   return {
     branch: branchId,
@@ -59,8 +59,9 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
         if (value === undefined) return []
         // Settings may hold secrets, and the file may be read by others than the project's owners. With them goes what is
         // sent along with a change of settings.
-        const text = key === 'postgresSettings' ? fingerprint([value, others]) : rowOf(key).format(value)
-        return [[rowOf(key).path, text] as const]
+        const row = rowOf(key)
+        const text = row.isSecret === true ? fingerprint([value, others]) : row.format(value)
+        return [[row.path, text] as const]
       }),
     ),
   }
