@@ -50,6 +50,7 @@ const endpoint = object({
     cu: size,
     settings: settings.nullish(),
   }),
+  created_at: text.nullish(),
   last_active: text.nullish(),
 }).refine((wire) => wire.autoscaling_limit_min_cu <= wire.autoscaling_limit_max_cu, {
   path: ['autoscaling_limit_min_cu'],
@@ -99,7 +100,7 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
       : {}),
   } as WireAttributes),
   ...settingsOf(wire),
-  ...present({ pendingState: wire.pending_state, lastActive: wire.last_active }),
+  ...present({ pendingState: wire.pending_state, createdAt: wire.created_at, lastActive: wire.last_active }),
 })
 
 export const computeAnswer = object({ endpoint }).transform(({ endpoint: one }) => toCompute(one))

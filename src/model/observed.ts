@@ -16,6 +16,7 @@ export interface ObservedCompute {
   /** `settings` as the API showed it: a request must carry along what no manifest declares. Absent where it is empty. */
   readonly settings?: WireSettings
   /** ISO 8601. */
+  readonly createdAt?: string
   readonly lastActive?: string
   /** When it last started; kept while it is idle. */
   readonly startedAt?: string

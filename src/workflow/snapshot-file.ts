@@ -37,6 +37,7 @@ const compute = z.object({
   pendingState: z.string().exactOptional(),
   attributes,
   settings: settingsShape.exactOptional(),
+  createdAt: z.string().exactOptional(),
   lastActive: z.string().exactOptional(),
 })
 const branch = z.object({
