@@ -1,6 +1,6 @@
 /** The GitHub Action: inputs and event in; comment, annotations, summary and outputs out. */
 import { resolve } from 'node:path'
-import { EspalierError } from '../model/index.ts'
+import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
@@ -66,7 +66,7 @@ const describedJob = (): Job | undefined => {
   }
 }
 
-const COUNTS = ['to-add', 'to-change', 'to-destroy', 'restarts', 'moves', 'drifted', 'scheduled'] as const
+const COUNTS = [...CHANGE_KINDS.map((kind) => `to-${kind}`), 'restarts', 'drifted', 'scheduled']
 
 /** Until something is known, and if the process is killed before: an empty output would read as 0 in an expression. */
 const presetOutputs = (runner: Runner): void => {

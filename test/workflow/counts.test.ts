@@ -90,16 +90,16 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 118671,
-      "markdown": 10066,
-      "terminal": 13302,
+      "json": 126821,
+      "markdown": 10068,
+      "terminal": 13304,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1179098,
-      "markdown": 102210,
-      "terminal": 132294,
+      "json": 1260598,
+      "markdown": 102212,
+      "terminal": 132296,
     }
   `)
   const whole = await plan(20)
