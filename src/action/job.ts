@@ -1,7 +1,8 @@
 /** Everything that the commands of the Action share. */
-import { relative, sep } from 'node:path'
+import { relative, resolve, sep } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
-import { EspalierError, shardText } from '../model/index.ts'
+import type { OnSignal } from '../base/index.ts'
+import { type Clock, EspalierError, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment } from './comment.ts'
@@ -14,10 +15,12 @@ import type { Runner } from './runner.ts'
 
 export interface Job {
   readonly env: Environment
+  readonly clock: Required<Clock>
+  readonly onSignal: OnSignal
   readonly inputs: Inputs
   readonly event: WorkflowEvent
   readonly runner: Runner
-  /** The working directory. */
+  /** The working directory, absolute: what inputs name is relative to it. */
   readonly cwd: string
   /** The same from the repository's root on, with `/` at its end; empty for the root. */
   readonly prefix: string
@@ -62,14 +65,14 @@ export interface Connection {
 }
 
 /** @throws {EspalierError} `E_KEY` where there is no key and no sandbox; what a sandbox throws. */
-export const connect = async ({ inputs }: Job): Promise<Connection> => {
+export const connect = async ({ inputs, cwd }: Job): Promise<Connection> => {
   const common = {
     userAgent: `espalier-action/${VERSION}`,
     ...(inputs.shard === undefined ? {} : { clients: inputs.shard.count }),
   }
   if (inputs.sandbox !== '') {
     const { readSeed, startSandbox } = await import('../sandbox/index.ts')
-    const sandbox = await startSandbox({ seed: await readSeed(inputs.sandbox), background: false })
+    const sandbox = await startSandbox({ seed: await readSeed(resolve(cwd, inputs.sandbox)), background: false })
     return {
       options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
       close: () => sandbox.close(),

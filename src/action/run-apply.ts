@@ -1,5 +1,6 @@
 /** Applies what was merged: the saved plan where one is given, else the plan as of now. */
-import { createWriteApi, systemClock } from '../api/index.ts'
+import { resolve } from 'node:path'
+import { createWriteApi } from '../api/index.ts'
 import { applyPlan, type PlanFile } from '../apply/index.ts'
 import {
   type ApplyEvent,
@@ -42,7 +43,7 @@ const STYLE = { color: false, width: 100 }
 export const runApply = async (job: Job): Promise<Ending> => {
   refuseUnmerged(job)
   const { inputs, runner, cwd } = job
-  const file = inputs.planFile === '' ? undefined : await readPlanFile(inputs.planFile)
+  const file = inputs.planFile === '' ? undefined : await readPlanFile(resolve(cwd, inputs.planFile))
   if (file !== undefined) await refuseOtherPlan(job, file)
   const given = file === undefined ? inputs.paths : manifestsOf(file, inputs.planFile, inputs.paths, cwd)
   const shard = file?.shard === undefined ? inputs.shard : parseShard(file.shard)
@@ -68,7 +69,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
       'Plan',
       terminalPlan(plan, STYLE, {
         takenAt: observed.takenAt,
-        now: new Date(systemClock.now()).toISOString(),
+        now: new Date(job.clock.date()).toISOString(),
       }),
     )
     keepToBudgets(plan, budgetsOf(job))
@@ -79,7 +80,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
       return { isFailed: false }
     }
     // A cancelled workflow sends SIGINT, and SIGTERM some seconds later.
-    const { stop, abort, release } = onInterrupt(runner.print)
+    const { stop, abort, release } = onInterrupt(runner.print, job.onSignal)
     try {
       const outcome = await runner.withoutCommands(() =>
         applyPlan({
@@ -88,7 +89,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
           api,
           consent: { allow: inputs.allow },
           ignoreWindows: inputs.now,
-          clock: systemClock,
+          clock: job.clock,
           concurrency: CONCURRENCY,
           operationTimeoutMs: OPERATION_TIMEOUT_MS,
           stop,

@@ -28,7 +28,7 @@ import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
 import { stepFiles, writeFile } from './step-files.ts'
-import { isStrangers, readStrangers, type StrangersManifests } from './stranger.ts'
+import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
 
 const OFFLINE =
   'This pull request comes from a fork, where no secret is: its manifests were validated, and not planned against the live project.'
@@ -38,19 +38,19 @@ const CONCURRENCY = 16
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
-  const strangers = isStrangers(job) ? await readStrangers(job) : undefined
-  const manifests = keepShard(strangers?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
+  const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
+  const manifests = keepShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
   for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
-  const diagnostics = [...manifests.loaded.diagnostics, ...(strangers?.refused ?? [])]
+  const diagnostics = [...manifests.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  const base = await findBase(job, manifests, strangers)
-  const seen = await observe(job, manifests, base?.manifests, strangers !== undefined)
+  const base = await findBase(job, manifests, untrusted)
+  const seen = await observe(job, manifests, base?.manifests, untrusted !== undefined)
   const { observed, result } = seen
-  const hiding = strangers && hidingFor(strangers.base.loaded.desired, manifests.loaded.desired, observed)
+  const hiding = untrusted && hidingFor(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
@@ -59,7 +59,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     // Where the base's policies hold in the plan itself, it already says so.
     plan: {
       ...result.plan,
-      warnings: [...result.plan.warnings, ...(strangers === undefined ? split.policyRemovals : [])],
+      warnings: [...result.plan.warnings, ...(untrusted === undefined ? split.policyRemovals : [])],
     },
     origin: split.origin,
   }
@@ -77,12 +77,12 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   await writeFile(files.view, view)
   runner.output('json-plan-path', files.view)
   // Nothing of an untrusted pull request is applied before it is merged, so there is nothing to save for that.
-  if (strangers === undefined) {
+  if (untrusted === undefined) {
     const path = inputs.planFile === '' ? files.plan : resolve(cwd, inputs.planFile)
     await writeFile(path, encodeSavedPlan(result.plan, observed, manifests, inputs.label))
     runner.output('plan-path', path)
   }
-  const notes = [...(strangers?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
+  const notes = [...(untrusted?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
   return showPlan(job, { plan, origin, notes, takenAt: observed.takenAt, ...(introducedBy && { introducedBy }) })
 }
 
@@ -123,9 +123,9 @@ interface Base {
 const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,
-  strangers: StrangersManifests | undefined,
+  untrusted: UntrustedManifests | undefined,
 ): Promise<Base | undefined> => {
-  if (strangers !== undefined) return { commit: strangers.baseSha, manifests: strangers.base }
+  if (untrusted !== undefined) return { commit: untrusted.baseSha, manifests: untrusted.base }
   const { pullRequest: pull, mergeGroupBase: group } = event
   if (pull !== undefined) return readBase(() => baseOf(cwd, pull), manifests, cwd)
   if (group !== undefined) return readBase(() => present(cwd, group), manifests, cwd)

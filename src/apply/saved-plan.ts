@@ -168,8 +168,8 @@ const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string =>
 }
 
 /** Attributes by their path, as people read them. */
-const readable = (change: Change): unknown => ({
-  ...withoutSource(change),
+const readable = ({ source: _source, ...change }: Change): unknown => ({
+  ...change,
   attributes: Object.fromEntries(
     change.attributes.map(({ path, beforeText, afterText }) => [
       path,

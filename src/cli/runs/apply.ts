@@ -48,10 +48,10 @@ import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
+import { printShard } from '../print-shard.ts'
 import { progressOf } from '../progress.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
-import { tellShard } from '../tell-shard.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
 export interface ApplyFlags extends ApiFlags {
@@ -85,7 +85,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
-  tellShard(manifests, io)
+  printShard(manifests, io)
   const connection = await connect({ ...flags, runs: shard?.count }, io)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs: settings.lockTimeoutMs })
   try {

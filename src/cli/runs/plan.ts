@@ -31,9 +31,9 @@ import { shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
+import { printShard } from '../print-shard.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
-import { tellShard } from '../tell-shard.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface PlanFlags extends ApiFlags {
@@ -60,7 +60,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
-  tellShard(manifests, io)
+  printShard(manifests, io)
   const seen = await observe(manifests, flags, base?.manifests, io)
   if (!seen.result.ok && seen.result.plan.projects.length === 0) {
     reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags, io)

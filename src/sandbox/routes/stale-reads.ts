@@ -1,4 +1,4 @@
-/** Answers that are not true: lists that lag behind, and changes that are accepted and not carried out. */
+/** Lists that lag behind, and updates that are accepted but not carried out. */
 import type { Context } from 'hono'
 import type { ProjectTables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
@@ -16,8 +16,8 @@ export const listed = (context: Context, world: World, projectId: string): Proje
 export const ignoreAttributes = (context: Context, names: readonly string[] | undefined): void =>
   context.set('isIgnored', (name: string) => names === undefined || names.includes(name))
 
-/** What of an update this request carries out. */
-export const heeded = <T extends object>(context: Context, endpoint: T): Partial<T> => {
+/** The attributes of an update that this request carries out. */
+export const withoutIgnored = <T extends object>(context: Context, endpoint: T): Partial<T> => {
   const isIgnored: ((name: string) => boolean) | undefined = context.get('isIgnored')
   if (isIgnored === undefined) return endpoint
   return Object.fromEntries(Object.entries(endpoint).filter(([name]) => !isIgnored(name))) as Partial<T>

@@ -1,5 +1,5 @@
 /**
- * A pull request of somebody who is not trusted with what this job holds. Its manifests are data: read as git blobs,
+ * A pull request whose author is not trusted with this job's secrets. Its manifests are data: read as git blobs, and
  * planned within what the base's manifests allow. Nothing of it is checked out or run.
  */
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
@@ -8,27 +8,27 @@ import { baseOf, present } from './base.ts'
 import type { PullRequest } from './event.ts'
 import type { Job } from './job.ts'
 
-export interface StrangersManifests {
+export interface UntrustedManifests {
   readonly head: Manifests
   readonly base: Manifests
   readonly baseSha: string
-  /** Of what the head must not ask for. */
+  /** Errors for what the head must not ask for. */
   readonly refused: readonly Diagnostic[]
   /** Markdown of our own, a sentence each. */
   readonly notes: readonly string[]
 }
 
-/** The event whose jobs have secrets, whoever opened the pull request. */
+/** The event whose jobs have secrets whoever opened the pull request. */
 const HAS_SECRETS = 'pull_request_target'
 
-export const isStrangers = ({ event, inputs }: Job): boolean =>
+export const isUntrusted = ({ event, inputs }: Job): boolean =>
   event.name === HAS_SECRETS || (event.pullRequest?.isFork === true && inputs.apiKey !== '')
 
 /** @throws {EspalierError} `E_GIT`, `E_FORK_CHECKOUT`, `E_FORK_BASE` */
-export const readStrangers = async ({ event, inputs, cwd }: Job): Promise<StrangersManifests> => {
+export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<UntrustedManifests> => {
   const pull = event.pullRequest
   if (pull === undefined) {
-    throw new EspalierError('E_FORK_BASE', `An event ${event.name} without a pull request is not known.`)
+    throw new EspalierError('E_FORK_BASE', `An event ${event.name} without a pull request is not supported.`)
   }
   const { baseSha, headSha, notes } =
     event.name === HAS_SECRETS ? await outsideOf(cwd, pull) : await withinMerge(cwd, pull)
@@ -36,8 +36,8 @@ export const readStrangers = async ({ event, inputs, cwd }: Job): Promise<Strang
   if (hasErrors(base.loaded.diagnostics)) {
     throw new EspalierError(
       'E_FORK_BASE',
-      `The base's manifests (${baseSha.slice(0, 12)}) do not tell what may be looked at: ${firstError(base)}`,
-      { hint: 'Bring the manifests of the base into order first.' },
+      `The base's manifests (${baseSha.slice(0, 12)}) have errors, so it is unknown which projects may be read: ${firstError(base)}`,
+      { hint: 'Fix the manifests of the base first.' },
     )
   }
   const head = await manifestsAt(headSha, { paths: inputs.paths }, { cwd, missing: 'told' })
@@ -53,7 +53,7 @@ interface Sides {
   readonly notes: readonly string[]
 }
 
-/** The base is checked out. What the merge would bring is asked of the base's own repository. */
+/** The base is checked out. The merge commit is fetched from the base's own repository. */
 const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   const checkedOut = await commitOf(cwd, 'HEAD')
   if (checkedOut === pull.headSha || (await parentsOf(cwd, 'HEAD')).includes(pull.headSha)) {
@@ -68,7 +68,7 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   return {
     baseSha: await present(cwd, pull.baseSha),
     headSha: await present(cwd, pull.headSha),
-    notes: ['The merge could not be had, so the head is planned as it stands: what the base has since got is missing.'],
+    notes: ['The merge commit could not be fetched, so the head is planned alone, without newer commits of the base.'],
   }
 }
 
@@ -86,14 +86,14 @@ const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<S
   }
 }
 
-/** The merge, or the head, is checked out; the job was handed a key all the same. */
+/** The merge, or the head, is checked out, and the job has a key although the pull request comes from a fork. */
 const withinMerge = async (cwd: string, pull: PullRequest): Promise<Sides> => ({
   baseSha: await baseOf(cwd, pull),
   headSha: await commitOf(cwd, 'HEAD'),
   notes: [],
 })
 
-/** The key may see more projects than a stranger should. */
+/** The key may see more projects than the author of the pull request should. */
 const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
   const known = new Set(base.loaded.desired.documents.map(({ project }) => project))
   return head.loaded.desired.documents
@@ -101,7 +101,7 @@ const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
     .map(({ project, source }) => ({
       severity: 'error',
       code: 'E_FORK_PROJECT',
-      message: `No manifest of the base names the project \`${project}\`, so this pull request may not have it looked at.`,
+      message: `No manifest of the base names the project \`${project}\`, so this pull request may not read it.`,
       hint: `The base names ${known.size === 0 ? 'none' : [...known].sort().join(', ')}. A maintainer adds a project from a branch of this repository.`,
       source,
     }))

@@ -3,8 +3,8 @@ import type { Manifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
-/** On stderr: a part of a fleet must not pass for all of it. */
-export const tellShard = ({ loaded, shard }: Manifests, io: Io): void => {
+/** Says on stderr that this run covers only part of the fleet. */
+export const printShard = ({ loaded, shard }: Manifests, io: Io): void => {
   if (shard === undefined) return
   const projects = new Set(loaded.desired.documents.map(({ project }) => project)).size
   print(

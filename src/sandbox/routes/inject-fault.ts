@@ -1,27 +1,27 @@
-/** Carries out the faults of requests: what a client sees when a network, or what stands in it, does not behave. */
+/** Carries out the faults of requests: what a client sees when a network, or what is on its way, fails. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestEffect } from '../faults/fault.ts'
 import type { Faults } from '../faults/faults.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
-import { beQuicker } from './rival.ts'
-import { ignoreAttributes, lagBehind } from './untrue.ts'
+import { writeConcurrently } from './concurrent-writer.ts'
+import { ignoreAttributes, lagBehind } from './stale-reads.ts'
 
 const HTML =
   '<!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>A timeout occurred</body></html>'
 
 /** @param root the API's root, which the faults' paths begin below. */
-export const misbehave =
+export const injectFaults =
   (faults: Faults, world: World, root: string): MiddlewareHandler =>
   async (context, next) => {
     const path = context.req.path.startsWith(root) ? context.req.path.slice(root.length) : context.req.path
     const effect = faults.ofRequest(context.req.method, path)
     if (effect === undefined) return next()
-    return strike(effect, context, next, { world, path, random: faults.random })
+    return inject(effect, context, next, { world, path, random: faults.random })
   }
 
-const strike = async (
+const inject = async (
   effect: RequestEffect,
   context: Context,
   next: () => Promise<void>,
@@ -71,7 +71,7 @@ const strike = async (
     case 'rival-create':
     case 'rival-update':
     case 'rival-delete':
-      beQuicker(effect, world, path)
+      writeConcurrently(effect, world, path)
       await next()
       return undefined
   }

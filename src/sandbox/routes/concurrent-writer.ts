@@ -1,13 +1,13 @@
-/** Somebody else who changes the project at the worst moment, by the same rules as any client. */
+/** Another client that changes the project at the worst moment, by the same rules as any client. */
 import type { RequestEffect } from '../faults/fault.ts'
 import { createCompute, deleteCompute, updateCompute } from '../world/compute-commands.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 
-type Rivalry = Extract<RequestEffect, { readonly kind: `rival-${string}` }>
+type ConcurrentWrite = Extract<RequestEffect, { readonly kind: `rival-${string}` }>
 
 /** @param path of the request that comes too late, below the API's root. */
-export const beQuicker = (effect: Rivalry, world: World, path: string): void => {
+export const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string): void => {
   const [, project = '', computeOfPath = ''] = /^\/projects\/([^/]+)(?:\/endpoints\/([^/]+))?/.exec(path) ?? []
   try {
     switch (effect.kind) {
@@ -21,7 +21,7 @@ export const beQuicker = (effect: Rivalry, world: World, path: string): void => 
         deleteCompute(world, project, effect.endpoint_id ?? computeOfPath)
     }
   } catch (error) {
-    // The rival is refused as anybody would be, and that is nobody else's business.
+    // The other client may be refused like any other, and this request does not learn of it.
     if (!(error instanceof Refusal)) throw error
   }
 }
