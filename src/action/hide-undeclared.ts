@@ -103,7 +103,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
 
   return {
     diagnostics: (all) => all.map(diagnosticOf(textWithout(new Set()))),
-    shown: ({ plan, origin }) => {
+    shown: ({ plan: { projectNames: _names, ...plan }, origin }) => {
       const claimed = new Set(
         plan.changes.filter(({ source }) => source !== undefined).flatMap(({ compute: { id } }) => id ?? []),
       )

@@ -149,6 +149,7 @@ const unmanaged = z.strictObject({ project: z.string(), branch, compute, size: s
 export const planShape = z.strictObject({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   projects: z.array(z.string()),
+  projectNames: z.record(z.string(), z.string()).exactOptional(),
   leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
   changes: z.array(change),
   steps: z.array(step),

@@ -179,6 +179,8 @@ export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
   /** Ids of the planned projects, sorted. */
   readonly projects: readonly string[]
+  /** Names by id, of those that are known. For people only: no comparison of plans counts them. */
+  readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent where every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
   /** Sorted by project, then branch name, then primary before replicas. */
