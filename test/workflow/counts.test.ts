@@ -91,16 +91,16 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 119035,
-      "markdown": 10066,
-      "terminal": 13302,
+      "json": 127185,
+      "markdown": 10068,
+      "terminal": 13304,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1179462,
-      "markdown": 102210,
-      "terminal": 132294,
+      "json": 1260962,
+      "markdown": 102212,
+      "terminal": 132296,
     }
   `)
   const whole = await plan(20)
