@@ -12,7 +12,7 @@ export const SCALE_TO_ZERO_MIN_SECONDS = 60
 export const SCALE_TO_ZERO_MAX_SECONDS = 604_800
 
 /** 0 and 300 mean the same to the service, which may answer either. */
-export const sameScaleToZero = (a: number, b: number): boolean => effective(a) === effective(b)
+export const sameScaleToZero = (a: number, b: number): boolean => scaleToZeroSeconds(a) === scaleToZeroSeconds(b)
 
 /** `never`, `default (5m)` or a duration. */
 export const formatScaleToZero = (seconds: number): string => {
@@ -21,5 +21,6 @@ export const formatScaleToZero = (seconds: number): string => {
   return formatDuration(seconds)
 }
 
-const effective = (seconds: number): number =>
+/** The seconds that a value stands for; not for `never`. */
+export const scaleToZeroSeconds = (seconds: number): number =>
   seconds === SCALE_TO_ZERO_DEFAULT ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds
