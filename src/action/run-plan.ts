@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createReadApi } from '../api/index.ts'
 import { jsonPlan } from '../apply/index.ts'
-import { hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
+import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
@@ -171,11 +171,8 @@ const observe = async (job: Job, manifests: Manifests, base: Manifests | undefin
 export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefined): void => {
   const { summary } = plan
   runner.output('has-changes', !isEmptyPlan(plan))
-  runner.output('to-add', summary.add)
-  runner.output('to-change', summary.change)
-  runner.output('to-destroy', summary.destroy)
+  for (const kind of CHANGE_KINDS) runner.output(`to-${kind}`, summary[kind])
   runner.output('restarts', summary.restarts)
-  runner.output('moves', summary.moves)
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
@@ -186,7 +183,7 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     error: 0,
     changes: plan.changes.length,
     restarts: summary.restarts + summary.mayRestart,
-    deletes: summary.destroy,
+    deletes: summary.delete + summary.replace,
   }
   const hit = inputs.failOn.filter((what) => counts[what] > 0)
   if (hit.length === 0) return false

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import {
   type ApplyEvent,
+  CHANGE_KINDS,
   CONSENTS,
   FAILURE_REASONS,
   IMPACTS,
@@ -52,10 +53,14 @@ const compute = z.strictObject({
   state: z.string().exactOptional(),
 })
 
+const attributeValue = z.union([z.string(), z.number(), z.boolean(), size, z.array(z.string())])
+
 const attribute = z.strictObject({
   path: z.string(),
-  before: z.string().exactOptional(),
-  after: z.string(),
+  before: attributeValue.exactOptional(),
+  after: attributeValue,
+  beforeText: z.string().exactOptional(),
+  afterText: z.string(),
   impact,
   reason,
   rule: z.string(),
@@ -64,7 +69,7 @@ const attribute = z.strictObject({
 
 const change = z.strictObject({
   id: z.string(),
-  kind: z.enum(['create', 'update', 'move', 'replace', 'delete']),
+  kind: z.enum(CHANGE_KINDS),
   project: z.string(),
   branch,
   from: branch.exactOptional(),
@@ -144,20 +149,21 @@ const unmanaged = z.strictObject({ project: z.string(), branch, compute, size: s
 export const planShape = z.strictObject({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   projects: z.array(z.string()),
+  projectNames: z.record(z.string(), z.string()).exactOptional(),
   leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
   changes: z.array(change),
   steps: z.array(step),
   unmanaged: z.array(unmanaged),
   estimates: z.array(z.strictObject({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
   summary: z.strictObject({
-    add: count,
-    change: count,
-    destroy: count,
+    create: count,
+    update: count,
+    move: count,
+    replace: count,
+    delete: count,
     restarts: count,
     mayRestart: count,
     disconnects: count,
-    moves: count,
-    replaces: count,
     refused: count,
     unmanaged: count,
     managed: count,

@@ -82,6 +82,7 @@ export interface MaintenanceWindow {
 
 export interface ObservedProject {
   readonly id: string
+  /** For people only; absent where the key may not read it. */
   readonly name?: string
   readonly branches: readonly ObservedBranch[]
   readonly computes: readonly ObservedCompute[]
@@ -106,6 +107,8 @@ export interface Observed {
   readonly takenAt: string
   readonly projects: readonly ObservedProject[]
   readonly missing: readonly string[]
+  /** Those of `missing` that are names, with the ids of the projects that have them. */
+  readonly namesakes?: readonly { readonly name: string; readonly ids: readonly string[] }[]
   /** Absent where every project could be read. */
   readonly unreadable?: readonly UnreadableProject[]
 }

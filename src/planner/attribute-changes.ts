@@ -3,6 +3,7 @@ import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
   type AttributeKey,
+  type AttributeValue,
   type ComputeAttributes,
   type DesiredCompute,
   rowOf,
@@ -26,12 +27,19 @@ export const attributeChanges = (
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
     const row = rowOf(key)
-    const entry = (path: string, before: string | undefined, after: string): AttributeChange => {
+    const entry = (
+      path: string,
+      before: AttributeValue | undefined,
+      after: AttributeValue,
+      textOf: (value: AttributeValue) => string,
+    ): AttributeChange => {
       const source = desired.sources[path] ?? desired.sources[row.path]
       return {
         path,
         ...(before === undefined ? {} : { before }),
         after,
+        ...(before === undefined ? {} : { beforeText: textOf(before) }),
+        afterText: textOf(after),
         impact: interrupts ? row.impact(observed[key], desired.attributes[key]) : 'none',
         reason: row.reason,
         rule: row.rule,
@@ -43,8 +51,9 @@ export const attributeChanges = (
       return Object.entries(desired.attributes.postgresSettings ?? {})
         .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value))
+        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
     }
     const before = observed[key]
-    return [entry(row.path, before === undefined ? undefined : row.format(before), row.format(desired.attributes[key]))]
+    const after = desired.attributes[key]
+    return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })

@@ -7,6 +7,7 @@ import { compare } from './sort.ts'
 export const mergePlans = (plans: readonly Plan[]): Plan => ({
   formatVersion: PLAN_FORMAT_VERSION,
   projects: plans.flatMap(({ projects }) => projects).sort(compare),
+  ...mergeNames(plans),
   ...mergeLeftOut(plans),
   changes: byProject(plans.flatMap(({ changes }) => changes)),
   steps: byProject(plans.flatMap(({ steps }) => steps)),
@@ -15,6 +16,11 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   summary: plans.map(({ summary }) => summary).reduce(addSummary, NO_SUMMARY),
   warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
 })
+
+const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
+  const names = Object.assign({}, ...plans.map(({ projectNames }) => projectNames ?? {})) as Record<string, string>
+  return Object.keys(names).length === 0 ? {} : { projectNames: names }
+}
 
 const mergeLeftOut = (plans: readonly Plan[]): Pick<Plan, 'leftOut'> => {
   const leftOut = byProject(plans.flatMap((plan) => plan.leftOut ?? []))
@@ -39,14 +45,14 @@ const byProject = <T extends { readonly project: string }>(items: readonly T[]):
 const NO_TOTAL: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
 
 const NO_SUMMARY: PlanSummary = {
-  add: 0,
-  change: 0,
-  destroy: 0,
+  create: 0,
+  update: 0,
+  move: 0,
+  replace: 0,
+  delete: 0,
   restarts: 0,
   mayRestart: 0,
   disconnects: 0,
-  moves: 0,
-  replaces: 0,
   refused: 0,
   unmanaged: 0,
   managed: 0,

@@ -58,6 +58,7 @@ const observed = z.strictObject({
     }),
   ),
   missing: z.array(z.string()),
+  namesakes: z.array(z.strictObject({ name: z.string(), ids: z.array(z.string()) })).exactOptional(),
   unreadable: z
     .array(z.strictObject({ id: z.string(), message: z.string(), hint: z.string().exactOptional() }))
     .exactOptional(),

@@ -70,7 +70,7 @@ test('the shards are all of the fleet, each project once, and merged they are it
     expect(JSON.parse(stdout)).toEqual(whole)
   }
   expect((await merge('saved-1.json', 'saved-2.json', 'saved-3.json')).stdout).toContain(
-    'Plan: 0 to add, 8 to change, 0 to destroy.',
+    'Plan: 0 to create, 8 to update, 0 to delete.',
   )
 })
 
