@@ -1,4 +1,4 @@
-/** Writes what is generated from the source: JSON Schemas and the precompiled validator. `--check` fails where a file is stale. */
+/** Writes what is generated from the source: JSON Schemas, pages, tables of pages, the precompiled validator. `--check` fails where a file is stale. */
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,6 +9,7 @@ import { DIAGNOSTIC_CODES, manifestSchema, POLICY_SCHEMA } from '../src/manifest
 import { SIZE_TABLE } from '../src/model/index.ts'
 import { EXPLANATIONS, type Explanation } from '../src/report/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
+import { withTables } from './manifest-tables.ts'
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
@@ -34,6 +35,7 @@ const codesPage = (): string => {
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/codes.md': codesPage,
+  'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
   'schemas/policy.schema.json': () => json(POLICY_SCHEMA),
   'schemas/plan.schema.json': () => json(planSchema()),

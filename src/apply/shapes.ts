@@ -12,6 +12,7 @@ import {
   REASONS,
   type Reason,
   STEP_STATUSES,
+  shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
 import { FINGERPRINT, seenShape } from './seen.ts'
@@ -85,28 +86,24 @@ const change = z.strictObject({
   source: source.exactOptional(),
 })
 
+/** The API's `settings`, unknown parts included. */
+export const settingsShape = z.looseObject({
+  pg_settings: z.record(z.string(), z.string()).exactOptional(),
+  preload_libraries: z
+    .looseObject({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+    .exactOptional(),
+})
+
 const endpoint = z.strictObject({
   branch_id: z.string().exactOptional(),
   type: type.exactOptional(),
-  name: z.string().exactOptional(),
-  autoscaling_limit_min_cu: z.number().exactOptional(),
-  autoscaling_limit_max_cu: z.number().exactOptional(),
-  suspend_timeout_seconds: z.int().exactOptional(),
-  disabled: z.boolean().exactOptional(),
-  pooler_enabled: z.boolean().exactOptional(),
-  pooler_mode: z.string().exactOptional(),
-  passwordless_access: z.boolean().exactOptional(),
-  settings: z
-    .looseObject({
-      pg_settings: z.record(z.string(), z.string()).exactOptional(),
-      preload_libraries: z
-        .looseObject({
-          use_defaults: z.boolean().exactOptional(),
-          enabled_libraries: z.array(z.string()).exactOptional(),
-        })
-        .exactOptional(),
-    })
-    .exactOptional(),
+  ...shapesByField({
+    text: z.string().exactOptional(),
+    flag: z.boolean().exactOptional(),
+    seconds: z.int().exactOptional(),
+    cu: z.number().exactOptional(),
+    settings: settingsShape.exactOptional(),
+  }),
 })
 
 const step = z.strictObject({

@@ -1,5 +1,5 @@
 /** The plan: what differs, and the ordered calls that make it equal. A plain value, the same bytes for the same input. */
-import type { WireAttributes } from './attributes.ts'
+import type { WireAttributes } from './attributes/index.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'

@@ -41,14 +41,14 @@ export const attributeChanges = (
         ...(before === undefined ? {} : { beforeText: textOf(before) }),
         afterText: textOf(after),
         impact: interrupts ? row.impact(observed[key], desired.attributes[key]) : 'none',
-        reason: row.reason,
+        reason: row.reason.code,
         rule: row.rule,
         ...(source === undefined ? {} : { source }),
       }
     }
-    if (key === 'postgresSettings') {
-      const before = new Map(Object.entries(observed.postgresSettings ?? {}))
-      return Object.entries(desired.attributes.postgresSettings ?? {})
+    if (row.type === 'map') {
+      const before = new Map(Object.entries((observed[key] ?? {}) as Readonly<Record<string, string>>))
+      return Object.entries((desired.attributes[key] ?? {}) as Readonly<Record<string, string>>)
         .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
         .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))

@@ -117,9 +117,9 @@ test('what no manifest can hold is listed, in the manifest too', () => {
   }
   const { text, leftOut } = exported(withSettings)
   expect(leftOut).toEqual([
-    'primary ep-1 on main: its size of 17 CU, its suspend timeout of -5 s, its name bi, which a replica there has as well',
-    'replica ep-2 on main: its size of 1–12 CU, its suspend timeout of 700000 s',
-    'replica ep-4 on main: its suspend timeout of 30 s, the default libraries that it preloads, its settings.pgbouncer_settings',
+    'primary ep-1 on main: its `size` of 17 CU, its `scaleToZero` of -5s, its name bi, which a replica there has as well',
+    'replica ep-2 on main: its `size` of 1–12 CU, its `scaleToZero` of 8d2h26m40s',
+    'replica ep-4 on main: its `scaleToZero` of 30s, the default libraries that it preloads, its settings.pgbouncer_settings',
   ])
   for (const line of leftOut) expect(text).toContain(`#   ${line}`)
   expect(planOf(text, observed)).toEqual([])
