@@ -1,5 +1,5 @@
 /** What a compute is set to once a plan's requests are sent: what cost, limits and policies are about. */
-import type { ComputeAttributes, WireAttributes } from './attributes.ts'
+import type { ComputeAttributes, WireAttributes } from './attributes/index.ts'
 import type { ObservedCompute } from './observed.ts'
 import type { Change, Step } from './plan.ts'
 import type { Size } from './size.ts'
