@@ -2,10 +2,10 @@ import type { Plan } from '../model/index.ts'
 
 /** Absolute limits on what one run may do. */
 export interface Budgets {
-  readonly maxRestarts?: number
-  readonly maxDeletes?: number
+  readonly maxRestarts?: number | undefined
+  readonly maxDeletes?: number | undefined
   /** Growth of the sum of upper limits, in CU. */
-  readonly maxCuIncrease?: number
+  readonly maxCuIncrease?: number | undefined
 }
 
 /** A sentence for each budget that the plan exceeds; none means that it is within all of them. */

@@ -1,7 +1,7 @@
 export { type ApplyOptions, applyPlan } from './apply-plan.ts'
 export { type Budgets, checkBudgets } from './budgets.ts'
 export { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
-export type { ReadCompute } from './converge.ts'
+export type { ReadCompute, Replan } from './converge.ts'
 export { exitCodeOf } from './exit-code.ts'
 export { type Journal, openJournal } from './journal.ts'
 export { type Waited, waitForOperations } from './operations.ts'

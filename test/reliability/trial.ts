@@ -13,7 +13,7 @@ import {
   type StepRequest,
 } from '../../src/model/index.ts'
 import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { type Declared, type DeclaredDocument, type DeclaredShape, desired } from '../planner/world.ts'
 import type { Stage } from './stage.ts'
 
@@ -89,7 +89,7 @@ export class Trial {
     const api = connect({ lockTimeoutMs: TIMEOUT_MS })
     const manifests = manifestsOf(this.#manifest)
     const replan = (pinAliases: Readonly<Record<string, string>> = {}, read: readonly ReadCompute[] = []) =>
-      look(api, manifests, { concurrency: 8, estimate: false, pinAliases, read })
+      planLive(api, manifests, { concurrency: 8, estimate: false, pinAliases, read })
     const [stop, abort] = [new AbortController(), new AbortController()]
     let events = 0
     try {

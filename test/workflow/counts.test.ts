@@ -9,7 +9,7 @@ import { parseManifests } from '../../src/manifest/index.ts'
 import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
 import { markdownPlan, planComment, terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 
 const OPERATION_MS = 10_000
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
@@ -56,7 +56,7 @@ const sized = (branches: number, size: number): readonly string[] =>
   range(branches, (at) => `b${at}: { primary: { size: ${size} } }`)
 
 const planFor = async (api: WriteApi, manifests: Manifests, estimate = true) => {
-  const { observed, result } = await look(api, manifests, { concurrency: 16, estimate })
+  const { observed, result } = await planLive(api, manifests, { concurrency: 16, estimate })
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return { observed, plan: result.plan }
 }
