@@ -53,7 +53,8 @@ export const attributeChanges = (
         .sort(([a], [b]) => compare(a, b))
         .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
     }
-    const before = observed[key]
-    const after = desired.attributes[key]
+    // Maps are the only values that do not stand whole in a plan.
+    const before = observed[key] as AttributeValue | undefined
+    const after = desired.attributes[key] as AttributeValue | undefined
     return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })

@@ -109,7 +109,7 @@ test('it is read from the API, planned, saved in a plan, and sent', async () => 
     {
       impact: 'restart',
       reasons: ['WARM_UP_DIFFERS'],
-      attributes: [{ path: 'start.warmUp', before: '30s', after: '1m30s' }],
+      attributes: [{ path: 'start.warmUp', before: 30, after: 90, beforeText: '30s', afterText: '1m30s' }],
     },
   ])
   expect(REASONS).toHaveProperty('WARM_UP_DIFFERS', 'the warm-up differs')
