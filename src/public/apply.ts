@@ -2,8 +2,9 @@
 import { systemClock } from '../base/index.ts'
 import type { ApplyEvent, Consent, Diagnostic, Outcome, Plan } from '../model/index.ts'
 import { apply as applyPlanned, savedPlanOf } from '../workflow/index.ts'
-import { type WriteClient, writeApiOf } from './clients.ts'
-import { type Planned, plannedOf } from './plan.ts'
+import type { WriteClient } from './clients.ts'
+import { clients, plans } from './internals.ts'
+import type { Planned } from './plan.ts'
 
 export interface ApplyOptions {
   /** What may happen to connections and computes. Default: `['restart']`. */
@@ -46,8 +47,9 @@ export const apply = async (
   { allow = ['restart'], keepGoing = false, now, onEvent, ...options }: ApplyOptions = {},
 ): Promise<Applied> => {
   const { plan, diagnostics } = planned
-  const api = writeApiOf(client)
-  const inside = plannedOf(planned)
+  const api = clients.of(client)
+  if (!('send' in api)) throw new TypeError('To apply, a client of createWriteClient is needed.')
+  const inside = plans.of(planned)
   if (diagnostics.length > 0 && !keepGoing) return { kind: 'unplannable', diagnostics, plan }
   const applied = await applyPlanned({
     ...options,

@@ -1,5 +1,6 @@
 /** Connections to the control API, as the package hands them out. */
-import { createReadApi, createWriteApi, type ReadApi, type WriteApi } from '../api/index.ts'
+import { createReadApi, createWriteApi } from '../api/index.ts'
+import { clients } from './internals.ts'
 
 export interface ClientOptions {
   readonly apiKey: string
@@ -23,7 +24,7 @@ export interface WriteClient extends ReadClient {
 /** @throws {EspalierError} `E_KEY`, `E_BASE_URL`, `E_TLS`, `E_PROXY` */
 export const createReadClient = (options: ClientOptions): ReadClient => {
   const api = createReadApi(optionsOf(options))
-  return known({ listProjects: () => api.listProjects(), close: () => api.close() }, api)
+  return clients.publish({ listProjects: () => api.listProjects(), close: () => api.close() }, api)
 }
 
 /**
@@ -33,7 +34,7 @@ export const createReadClient = (options: ClientOptions): ReadClient => {
 export const createWriteClient = (options: ClientOptions & { readonly lockTimeoutMs?: number }): WriteClient => {
   const { lockTimeoutMs } = options
   const api = createWriteApi({ ...optionsOf(options), ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }) })
-  return known({ listProjects: () => api.listProjects(), close: () => api.close(), canWrite: true as const }, api)
+  return clients.publish({ listProjects: () => api.listProjects(), close: () => api.close(), canWrite: true }, api)
 }
 
 const optionsOf = ({ apiKey, baseUrl, sharedBy }: ClientOptions) => ({
@@ -41,23 +42,3 @@ const optionsOf = ({ apiKey, baseUrl, sharedBy }: ClientOptions) => ({
   ...(baseUrl === undefined ? {} : { baseUrl }),
   ...(sharedBy === undefined ? {} : { clients: sharedBy }),
 })
-
-/** The API behind each client: its calls are ours to change. */
-const apis = new WeakMap<ReadClient, ReadApi>()
-
-const known = <Client extends ReadClient>(client: Client, api: ReadApi): Client => {
-  apis.set(client, api)
-  return client
-}
-
-export const readApiOf = (client: ReadClient): ReadApi => {
-  const api = apis.get(client)
-  if (api === undefined) throw new TypeError('The client must come from createReadClient or createWriteClient.')
-  return api
-}
-
-export const writeApiOf = (client: WriteClient): WriteApi => {
-  const api = readApiOf(client)
-  if (!('send' in api)) throw new TypeError('apply needs a client from createWriteClient.')
-  return api as WriteApi
-}

@@ -3,14 +3,14 @@ import { snapshot } from '../api/index.ts'
 import { type Diagnostic, EspalierError, type Observed, type Origin, type Plan } from '../model/index.ts'
 import {
   encodeSavedPlan,
-  type Manifests as InternalManifests,
   type Planned as InternalPlanned,
   manifestsAt,
   planLive,
   planSnapshot,
   readManifests,
 } from '../workflow/index.ts'
-import { type ReadClient, readApiOf } from './clients.ts'
+import type { ReadClient } from './clients.ts'
+import { clients, manifests as internals, plans } from './internals.ts'
 
 export interface LoadOptions {
   /** What paths are relative to. Default: the process's folder. */
@@ -41,8 +41,7 @@ export const loadManifests = async (
   const read = ref === undefined ? await readManifests(paths, { cwd }) : await manifestsAt(ref, { paths }, { cwd })
   const { desired, diagnostics, files } = read.loaded
   const manifests = { projects: [...new Set(desired.documents.map(({ project }) => project))], diagnostics, files }
-  internals.set(manifests, read)
-  return manifests
+  return internals.publish(manifests, read)
 }
 
 export interface PlanOptions {
@@ -73,25 +72,22 @@ export const observe = async (
   client: ReadClient,
   projects: readonly string[],
   options: { readonly concurrency?: number } = {},
-): Promise<Observed> => snapshot(readApiOf(client), projects, options)
+): Promise<Observed> => snapshot(clients.of(client), projects, options)
 
 /** Reads the projects of the manifests and plans what would make them as declared. Changes nothing. */
 export const plan = async (client: ReadClient, manifests: Manifests, options: PlanOptions = {}): Promise<Planned> =>
-  published(await planLive(readApiOf(client), usable(manifests), inside(options)))
+  published(await planLive(clients.of(client), usable(manifests), inside(options)))
 
 /** The same against a snapshot that was taken before: no network. */
 export const planFrom = (observed: Observed, manifests: Manifests, options: Pick<PlanOptions, 'base'> = {}): Planned =>
   published(planSnapshot(observed, usable(manifests), inside(options)))
 
 /** The text of a plan file, for `espalier apply FILE`. */
-export const savePlan = (planned: Planned): string => encodeSavedPlan(plannedOf(planned))
-
-const internals = new WeakMap<Manifests, InternalManifests>()
-const plans = new WeakMap<Planned, InternalPlanned>()
+export const savePlan = (planned: Planned): string => encodeSavedPlan(plans.of(planned))
 
 const inside = ({ base, ...options }: PlanOptions) => ({
   ...options,
-  ...(base === undefined ? {} : { base: manifestsOf(base) }),
+  ...(base === undefined ? {} : { base: internals.of(base) }),
 })
 
 const published = (planned: InternalPlanned): Planned => {
@@ -102,25 +98,12 @@ const published = (planned: InternalPlanned): Planned => {
     observed,
     ...(comparison === undefined ? {} : comparison),
   }
-  plans.set(made, planned)
-  return made
-}
-
-const manifestsOf = (manifests: Manifests): InternalManifests => {
-  const found = internals.get(manifests)
-  if (found === undefined) throw new TypeError('The manifests must come from loadManifests.')
-  return found
+  return plans.publish(made, planned)
 }
 
 /** A plan of manifests with errors would lack what could not be read. */
-const usable = (manifests: Manifests): InternalManifests => {
+const usable = (manifests: Manifests) => {
   const wrong = manifests.diagnostics.find(({ severity }) => severity === 'error')
-  if (wrong === undefined) return manifestsOf(manifests)
+  if (wrong === undefined) return internals.of(manifests)
   throw new EspalierError(wrong.code, wrong.message, wrong.hint === undefined ? {} : { hint: wrong.hint })
-}
-
-export const plannedOf = (planned: Planned): InternalPlanned => {
-  const found = plans.get(planned)
-  if (found === undefined) throw new TypeError('The plan must come from plan or planFrom.')
-  return found
 }
