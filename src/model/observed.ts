@@ -1,5 +1,5 @@
 /** What the API showed, at one moment: a snapshot. */
-import type { ComputeAttributes, WireSettings } from './attributes.ts'
+import type { ComputeAttributes, WireSettings } from './attributes/index.ts'
 
 export type ComputeType = 'read_write' | 'read_only'
 
@@ -28,8 +28,6 @@ export interface ObservedBranch {
   readonly isDefault: boolean
   /** The API refuses to delete this branch's computes. */
   readonly isProtected: boolean
-  /** `init`, `ready`, `archived`…; the API may grow others. */
-  readonly state?: string
   readonly parentId?: string
   /** ISO 8601. */
   readonly createdAt?: string

@@ -3,6 +3,7 @@ import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
   type AttributeKey,
+  type AttributeValue,
   type ComputeAttributes,
   type DesiredCompute,
   rowOf,
@@ -26,25 +27,34 @@ export const attributeChanges = (
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
     const row = rowOf(key)
-    const entry = (path: string, before: string | undefined, after: string): AttributeChange => {
+    const entry = (
+      path: string,
+      before: AttributeValue | undefined,
+      after: AttributeValue,
+      textOf: (value: AttributeValue) => string,
+    ): AttributeChange => {
       const source = desired.sources[path] ?? desired.sources[row.path]
       return {
         path,
         ...(before === undefined ? {} : { before }),
         after,
+        ...(before === undefined ? {} : { beforeText: textOf(before) }),
+        afterText: textOf(after),
         impact: interrupts ? row.impact(observed[key], desired.attributes[key]) : 'none',
-        reason: row.reason,
+        reason: row.reason.code,
         rule: row.rule,
         ...(source === undefined ? {} : { source }),
       }
     }
-    if (key === 'postgresSettings') {
-      const before = new Map(Object.entries(observed.postgresSettings ?? {}))
-      return Object.entries(desired.attributes.postgresSettings ?? {})
+    if (row.type === 'map') {
+      const before = new Map(Object.entries((observed[key] ?? {}) as Readonly<Record<string, string>>))
+      return Object.entries((desired.attributes[key] ?? {}) as Readonly<Record<string, string>>)
         .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value))
+        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
     }
-    const before = observed[key]
-    return [entry(row.path, before === undefined ? undefined : row.format(before), row.format(desired.attributes[key]))]
+    // Maps are the only values that do not stand whole in a plan.
+    const before = observed[key] as AttributeValue | undefined
+    const after = desired.attributes[key] as AttributeValue | undefined
+    return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })

@@ -65,7 +65,7 @@ const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext
   const change: Change = {
     ...base(claim, 'replace', id, plannedCompute(claim, live), context),
     attributes: attributeChanges(claim.desired, managedKeys(claim.desired), live.attributes, false),
-    impact: 'new-host',
+    impact: 'replace',
     reasons: ['TYPE_DIFFERS'],
     ...capacity('before', live.attributes.size, context.sizeTable),
     ...capacity('after', claim.desired.attributes.size, context.sizeTable),
@@ -75,7 +75,7 @@ const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext
   return {
     change,
     steps: [
-      { ...remove, step: { ...remove.step, impact: 'new-host', consents: ['replace'] } },
+      { ...remove, step: { ...remove.step, impact: 'replace', consents: ['replace'] } },
       { ...create, follows: remove.step.id },
     ],
   }
@@ -91,7 +91,7 @@ const draftUpdate = (
   const id = changeId(claim, context)
   const attributes = attributeChanges(claim.desired, keys, live.attributes, !isIdle(live))
   // The move first: it is the main reason, and the first consent to be asked for.
-  const impacts = [...(moved ? (['reconnect'] as const) : []), ...attributes.map((one) => one.impact)]
+  const impacts = [...(moved ? (['move'] as const) : []), ...attributes.map((one) => one.impact)]
   const impact = worstImpact(impacts)
   const impactIfAwake = (key: AttributeKey): Impact =>
     rowOf(key).impact(live.attributes[key], claim.desired.attributes[key])
@@ -132,7 +132,7 @@ export const draftDelete = (
     branch: { id: branch.id, name: branch.name },
     compute: livePlanned(live),
     attributes: [],
-    impact: 'gone',
+    impact: 'delete',
     reasons: [reason],
     ...capacity('before', live.attributes.size, context.sizeTable),
     ...(source === undefined ? {} : { source }),

@@ -230,9 +230,9 @@ const COST: Readonly<Record<Impact, number>> = {
   'may-restart': 1e4,
   restart: 1e9,
   disconnect: 1e9,
-  reconnect: 1e9,
-  'new-host': 1e9,
-  gone: 1e9,
+  move: 1e9,
+  replace: 1e9,
+  delete: 1e9,
 }
 
 /** Beyond all restarts of a branch; so many of them as are assigned exactly still add up without loss. */

@@ -45,14 +45,14 @@ const byProject = <T extends { readonly project: string }>(items: readonly T[]):
 const NO_TOTAL: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
 
 const NO_SUMMARY: PlanSummary = {
-  add: 0,
-  change: 0,
-  destroy: 0,
+  create: 0,
+  update: 0,
+  move: 0,
+  replace: 0,
+  delete: 0,
   restarts: 0,
   mayRestart: 0,
   disconnects: 0,
-  moves: 0,
-  replaces: 0,
   refused: 0,
   unmanaged: 0,
   managed: 0,

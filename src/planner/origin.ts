@@ -50,7 +50,7 @@ const isSameDeed = (a: Change, b: Change): boolean =>
   a.kind === b.kind && a.branch.id === b.branch.id && a.from?.id === b.from?.id
 
 const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): boolean =>
-  others.some(({ path, after }) => path === attribute.path && after === attribute.after)
+  others.some(({ path, afterText }) => path === attribute.path && afterText === attribute.afterText)
 
 const withOnly = (change: Change, attributes: readonly AttributeChange[]): Change => ({
   ...change,

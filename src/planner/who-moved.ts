@@ -16,7 +16,7 @@ export const whoMoved = (base: Plan | undefined, head: Plan): readonly Differenc
     if (change.kind !== 'update') return [{ change, mover: ofDeed(known, change) }]
     return change.attributes.map((attribute) => {
       const other = known?.attributes.find(({ path }) => path === attribute.path)
-      const mover: Mover = other === undefined ? 'manifest' : other.after === attribute.after ? 'live' : 'both'
+      const mover: Mover = other === undefined ? 'manifest' : other.afterText === attribute.afterText ? 'live' : 'both'
       return { change, attribute, mover }
     })
   })

@@ -44,7 +44,7 @@ const lineOf = ({ change, attribute, mover }: Difference): string => {
   const what =
     attribute === undefined
       ? deedWords(change, mover)
-      : `${attribute.path}: live ${attribute.before ?? 'nothing'}, declared ${attribute.after}`
+      : `${attribute.path}: live ${attribute.beforeText ?? 'nothing'}, declared ${attribute.afterText}`
   return `${where}: ${what}${source === undefined ? '' : `  ${place(source)}`}`
 }
 
@@ -65,8 +65,8 @@ export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, pl
     compute: change.compute,
     kind: change.kind,
     path: attribute?.path ?? null,
-    live: attribute?.before ?? null,
-    declared: attribute?.after ?? null,
+    live: attribute?.beforeText ?? null,
+    declared: attribute?.afterText ?? null,
     mover,
     source: change.source ?? null,
   }))

@@ -353,15 +353,15 @@ const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
     wayOut: 'Applications must reconnect; covered by a plain yes.',
   },
   disconnect: { example: 'disabled: true', wayOut: 'Needs --allow disconnect.' },
-  reconnect: {
+  move: {
     example: 'a pin that moves a compute to another branch: same host, other data',
     wayOut: 'Needs --allow move.',
   },
-  'new-host': {
+  replace: {
     example: 'a pin in the place of the other type',
     wayOut: 'Needs --allow replace; applications need the new host.',
   },
-  gone: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
+  delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
 }
 
 /** Of a step that was not done. */

@@ -115,7 +115,7 @@ const table = (changes: readonly Change[], isFleet: boolean): string =>
 
 const whatChanges = (change: Change): string => {
   const attributes = change.attributes.map(
-    ({ path, before, after }) =>
+    ({ path, beforeText: before, afterText: after }) =>
       `${literal(path)} ${before === undefined ? '' : `${literal(before)} → `}${literal(after)}`,
   )
   const moved = change.from === undefined ? [] : [`from ${literal(change.from.name)}`]

@@ -152,8 +152,13 @@ const changeLines = (change: Change, style: Style, paint: Paint, frame: Frame): 
   ]
 }
 
-const attributeLine = ({ path, before, after }: AttributeChange, width: number, style: Style, paint: Paint): string => {
-  const shown = before === undefined ? after : `${before} → ${after}`
+const attributeLine = (
+  { path, beforeText, afterText }: AttributeChange,
+  width: number,
+  style: Style,
+  paint: Paint,
+): string => {
+  const shown = beforeText === undefined ? afterText : `${beforeText} → ${afterText}`
   return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, '      ', ' '.repeat(8 + width))
 }
 

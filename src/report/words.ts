@@ -1,5 +1,6 @@
 /** The words in which every renderer speaks of changes and steps. */
 import {
+  CHANGE_KINDS,
   type ChangeKind,
   computeTitle,
   formatWindow,
@@ -99,21 +100,23 @@ export const emptyVerdict = (plan: Plan): string => {
 export const RELEASED_HINT =
   'They keep running, and nothing deletes them. To delete one instead, keep its branch in the manifest and declare `primary: absent`, or set `prune: true`, which deletes whatever the branch does not declare.'
 
-/** What the counts of `Plan: …` do not say: interruptions, deletions, and what is refused. */
+/** What the counts of `Plan: …` do not say: interruptions, and what is refused. */
 export const interruptions = (summary: PlanSummary): string =>
   [
     summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
     ...(summary.mayRestart > 0 ? [`${summary.mayRestart} that may restart`] : []),
     ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
-    ...(summary.moves > 0 ? [counted(summary.moves, 'move')] : []),
-    ...(summary.replaces > 0 ? [`${summary.replaces} replaced (new host)`] : []),
-    ...(summary.destroy > summary.replaces ? [counted(summary.destroy - summary.replaces, 'deletion')] : []),
     ...(summary.refused > 0 ? [`${summary.refused} refused by protection`] : []),
   ].join(', ')
 
 /** The line that everyone greps for. */
-export const planLine = ({ add, change, destroy }: PlanSummary): string =>
-  `Plan: ${add} to add, ${change} to change, ${destroy} to destroy.`
+export const planLine = (summary: PlanSummary): string =>
+  `Plan: ${CHANGE_KINDS.filter((kind) => COUNTED_ALWAYS.has(kind) || summary[kind] > 0)
+    .map((kind) => `${group(summary[kind])} to ${kind}`)
+    .join(', ')}.`
+
+/** Moves and replacements are rare: they are named where there are any. */
+const COUNTED_ALWAYS: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
 
 export const NO_CHANGES = 'No changes. The live project is as the manifests say.'
 

@@ -1,10 +1,10 @@
-import { createReadApi, type ReadApi, snapshot } from '../../api/index.ts'
+import { type ReadApi, snapshot } from '../../api/index.ts'
 import type { LoadedManifests } from '../../manifest/index.ts'
 import { EXIT, type ExitCode, hasErrors, type Observed, type Plan, plainJson } from '../../model/index.ts'
 import { unreadProjects } from '../../planner/index.ts'
 import { statusesOf, statusTable, terminalDiagnostics } from '../../report/index.ts'
-import { look } from '../../workflow/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { planLive } from '../../workflow/index.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
 import { durationMs, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
@@ -36,25 +36,20 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
   }
   const see = flags.project === undefined ? await byManifests(flags, io) : byProjects(flags.project, flags)
   if (see === undefined) return EXIT.error
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  let code: ExitCode = EXIT.ok
-  const read = async (): Promise<Seen> => {
-    const seen = await see(api)
-    code = leftOutOf(seen).length > 0 ? EXIT.error : EXIT.ok
-    return seen
-  }
-  try {
+  return withReadApi(flags, io, async (api) => {
+    let code: ExitCode = EXIT.ok
+    const read = async (): Promise<Seen> => {
+      const seen = await see(api)
+      code = leftOutOf(seen).length > 0 ? EXIT.error : EXIT.ok
+      return seen
+    }
     if (flags.watch !== true) show(await read(), flags, io)
     else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, flags, io)}\n${problemsOf(seen, flags, io)}`
       await watchScreen({ title: `espalier status, every ${flags.interval}.`, everyMs, read, draw }, io)
     } else await untilInterrupted(everyMs, async () => show(await read(), flags, io), io)
     return code
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  })
 }
 
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
@@ -71,7 +66,7 @@ const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) 
     return undefined
   }
   return async (api) => {
-    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
     return { observed, plan: result.plan, loaded: manifests.loaded }
   }
 }

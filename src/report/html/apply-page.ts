@@ -73,14 +73,11 @@ ${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).ma
   })
 }
 
-const happenedChips = (plan: Plan, { counts, done, uncertain }: Effects): readonly Markup[] => {
+const happenedChips = (plan: Plan, { counts, uncertain }: Effects): readonly Markup[] => {
   const refused = plan.summary.refused
   const loud = uncertain.filter(({ impact }) => isDisruptive(impact)).length
   const none = loud > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
-  return [
-    ...chips({ ...counts, refused }, done, none),
-    ...(loud > 0 ? [chip(STATUS_LOOKS.failed, `${loud} not known`)] : []),
-  ]
+  return [...chips({ ...counts, refused }, none), ...(loud > 0 ? [chip(STATUS_LOOKS.failed, `${loud} not known`)] : [])]
 }
 
 const interruptedSections = (plan: Plan, { done, uncertain }: Effects): Markup => {

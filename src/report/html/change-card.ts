@@ -83,12 +83,16 @@ const WORD_BREAK = trusted('<wbr>')
 const none = (): Markup => markup`<span aria-hidden="true">–</span><span class="vh">none</span>`
 
 const ownRows = (change: Change): readonly ValueRow[] => [
-  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'is there', after: 'gone' }] : []),
+  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'is there', after: 'deleted' }] : []),
   ...(change.kind === 'replace'
     ? [{ name: 'compute', before: change.compute.id ?? 'is there', after: 'another one, with a new host' }]
     : []),
   ...(change.from === undefined ? [] : [{ name: 'branch', before: change.from.name, after: change.branch.name }]),
-  ...change.attributes.map(({ path, before, after }) => ({ name: path, before, after })),
+  ...change.attributes.map(({ path, beforeText, afterText }) => ({
+    name: path,
+    before: beforeText,
+    after: afterText,
+  })),
 ]
 
 const capacityRows = (before: Capacity | undefined, after: Capacity | undefined): readonly ValueRow[] => {

@@ -44,7 +44,7 @@ export const planPage = (plan: Plan, options: PlanPageOptions): string => {
     seen: seenAt(options),
     head: markup`<h1>${verdict}</h1>
 <p class="facts">${facts(plan)}</p><p class="projects">${projectWords(names)}</p>
-${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary, plan.changes).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
+${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
     body: [
       leftOutSection(plan),
       warningsSection(plan),

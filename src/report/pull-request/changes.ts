@@ -26,7 +26,7 @@ export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'link
 
 const whatChanges = (change: Change): string => {
   const moved = change.from === undefined ? [] : [`from ${literal(change.from.name)}`]
-  const attributes = change.attributes.map(({ path, before, after }) =>
+  const attributes = change.attributes.map(({ path, beforeText: before, afterText: after }) =>
     before === undefined
       ? `${literal(path)} ${literal(after)}`
       : `${literal(path)} ${literal(before)} → ${literal(after)}`,
@@ -100,7 +100,7 @@ const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): Reado
     // A replacement is another compute: nothing of the one before is certain to come back.
     put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
     for (const attribute of change.attributes) {
-      const value = attribute[side]
+      const value = side === 'before' ? attribute.beforeText : attribute.afterText
       if (value !== undefined) put(tree, [...slot, ...keysOf(attribute.path)], value)
     }
   }

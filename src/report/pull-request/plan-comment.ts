@@ -158,7 +158,7 @@ const quietPart = (quiet: readonly Change[], view: PlanView, detail: Detail): re
 
 /** The worst few by name, where the eye falls first. */
 const alarm = (loud: readonly Change[], isFleet: boolean): string => {
-  const deletes = loud.some(({ kind, impact }) => kind === 'delete' || impact === 'gone' || impact === 'new-host')
+  const deletes = loud.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
   const named = loud
     .slice(0, 5)
     .map(

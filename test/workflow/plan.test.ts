@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
-import { compareWithBase, look, type Manifests, removedProjects } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { fakeProjects, refused } from '../api/fake-projects.ts'
 import { world } from '../planner/world.ts'
 
@@ -35,40 +35,41 @@ test('past operations are read by as many projects at once as was asked for, and
       return { operations: [] }
     },
   }
-  const { result } = await look(api, manifests(Object.fromEntries(ids.map((id) => [id, SIZE_2]))), OPTIONS)
+  const { result } = await planLive(api, manifests(Object.fromEntries(ids.map((id) => [id, SIZE_2]))), OPTIONS)
   expect(result.plan.steps).toHaveLength(20)
   expect(most).toBe(3)
 })
 
 test('operations that cannot be read cost the estimate, not the plan', async () => {
   const api = { ...fakeProjects(projectsOf('shop')), listOperations: () => Promise.reject(refused(500)) }
-  const { result } = await look(api, manifests({ shop: SIZE_2 }), OPTIONS)
+  const { result } = await planLive(api, manifests({ shop: SIZE_2 }), OPTIONS)
   expect(result).toMatchObject({ ok: true, plan: { steps: [{ kind: 'update' }], estimates: [] } })
 })
 
 const compare = async (base: Manifests, head: Manifests, failures = {}) => {
   const api = fakeProjects(projectsOf('shop', 'old'), failures)
-  const seen = await look(api, head, { ...OPTIONS, alsoRead: removedProjects(base, head) })
-  return { ...compareWithBase(base, head, seen.result.plan, seen.observed), seen }
+  const { comparison, result } = await planLive(api, head, { ...OPTIONS, base })
+  if (comparison === undefined) throw new Error('nothing was compared')
+  return { ...comparison, result }
 }
 
 test('a project that only the base declares is read, and its computes are released', async () => {
   const base = manifests({ shop: SIZE_2, old: '{ main: { protect: true, primary: { size: 2 } } }' })
-  const { origin, policyRemovals, seen } = await compare(base, manifests({ shop: SIZE_2 }))
+  const { origin, policyRemovals, result } = await compare(base, manifests({ shop: SIZE_2 }))
   expect(origin.released).toMatchObject([{ project: 'old', source: { file: 'old.yaml' } }])
   expect(policyRemovals.map(({ message }) => message)).toEqual([
     'Branch `main` of project `old` is no longer protected.',
   ])
   expect(origin.drift.map(({ project }) => project)).toEqual(['shop'])
   expect(origin.settled).toEqual([])
-  expect(seen.result.plan.projects).toEqual(['shop'])
+  expect(result.plan.projects).toEqual(['shop'])
 })
 
 test('where it cannot be read any more, that is said, and nothing fails', async () => {
-  const { origin, seen } = await compare(manifests({ shop: SIZE_2, old: SIZE_2 }), manifests({ shop: SIZE_2 }), {
+  const { origin, result } = await compare(manifests({ shop: SIZE_2, old: SIZE_2 }), manifests({ shop: SIZE_2 }), {
     old: refused(403),
   })
-  expect(seen.result.ok).toBe(true)
+  expect(result.ok).toBe(true)
   expect(origin).toMatchObject({
     released: [],
     gaps: ['Project old is no longer declared, and what still runs in it could not be read.'],

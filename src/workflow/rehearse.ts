@@ -1,16 +1,15 @@
-/** The plan carried out by the real engine, on a sandbox that shows what the live project showed, and misbehaves. */
+/** The plan, applied by the real engine to a sandbox copy of the projects, with injected faults. Nothing live is touched. */
 import { createWriteApi } from '../api/index.ts'
 import { applyPlan } from '../apply/index.ts'
-import { type Clock, CONSENTS, isAllDone, type Observed, type Outcome, type Plan } from '../model/index.ts'
+import { type Clock, CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
 import { startSandbox, worldOf } from '../sandbox/index.ts'
-import { look, type Manifests } from '../workflow/index.ts'
-import type { Io } from './io.ts'
+import { replanner } from './apply.ts'
+import { withoutProjects } from './manifests.ts'
+import type { Planned } from './plan.ts'
 
-/** How many times faster than on the live project. */
+/** How many times as fast as on the live project. */
 const SPEED = 50
 const SLOW_MS = 20_000
-const OPERATION_TIMEOUT_MS = 600_000
-const CONCURRENCY = 8
 
 export interface Rehearsal {
   readonly outcome: Outcome
@@ -18,13 +17,9 @@ export interface Rehearsal {
   readonly isGood: boolean
 }
 
-/** A lock, a slow operation and one that fails once are thrown in. Nothing live is touched. */
-export const rehearse = async (
-  plan: Plan,
-  observed: Observed,
-  manifests: Manifests,
-  { clock: real }: Io,
-): Promise<Rehearsal> => {
+/** The faults: a lock, a slow operation, and one that fails once. */
+export const rehearse = async ({ result, observed, manifests }: Planned, real: Clock): Promise<Rehearsal> => {
+  const { plan } = result
   const sandbox = await startSandbox({ timeScale: SPEED, background: false })
   const clock = fastClock(real)
   const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
@@ -40,14 +35,11 @@ export const rehearse = async (
       plan,
       observed,
       api,
+      // Consents, budgets and windows are for what is live.
       consent: { allow: new Set(CONSENTS) },
       ignoreWindows: true,
       clock,
-      concurrency: CONCURRENCY,
-      operationTimeoutMs: OPERATION_TIMEOUT_MS,
-      onEvent: async () => undefined,
-      replan: async (pinAliases, read) =>
-        (await look(api, manifests, { concurrency: CONCURRENCY, estimate: false, pinAliases, read })).result,
+      replan: replanner(api, withoutProjects(manifests, leftOutIds(plan))),
     })
     return { outcome, isGood: isAllDone(outcome) && outcome.converged === true }
   } finally {
