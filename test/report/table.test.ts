@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Column, tableOf } from '../../src/report/table.ts'
+import { type Column, tableOf } from '../../src/report/terminal/table.ts'
 
 interface Row {
   readonly name: string
