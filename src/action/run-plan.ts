@@ -101,7 +101,7 @@ export const showPlan = async (
   const isQuiet =
     isEmptyPlan(plan) &&
     missing.length + origin.released.length + problems.length === 0 &&
-    !plan.warnings.some(({ code }) => code === 'W_GUARD_WEAKENED' || code === 'W_WINDOW_CHANGED')
+    !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
   await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), isQuiet)
   if (missing.length > 0) {
     runner.error(
@@ -159,7 +159,7 @@ const observe = async (job: Job, manifests: Manifests, base: Manifests | undefin
       concurrency: CONCURRENCY,
       estimate: true,
       ...(base === undefined ? {} : { alsoRead: removedProjects(base, manifests) }),
-      ...(holds && base !== undefined ? { guard: base.loaded.desired } : {}),
+      ...(holds && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
     })
   } finally {
     await api.close()

@@ -1,4 +1,5 @@
 /** What differs between a declared compute and a live one, in the words of the manifest. */
+import { compare } from '../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
@@ -7,44 +8,44 @@ import {
   type DesiredCompute,
   rowOf,
 } from '../model/index.ts'
-import { compare } from './sort.ts'
 
 /** What the manifest asks for, whether or not a live compute has it already. */
 export const managedKeys = ({ attributes }: DesiredCompute): readonly AttributeKey[] =>
   ATTRIBUTE_KEYS.filter((key) => attributes[key] !== undefined)
 
-/**
- * One entry an attribute, and one a setting: a map is compared entry by entry.
- *
- * @param interrupts whether anyone can be connected to the compute that changes.
- */
+export interface AttributeChangeOptions {
+  readonly keys: readonly AttributeKey[]
+  readonly before: ComputeAttributes
+  /** Whether anyone can be connected to the compute that changes. */
+  readonly inUse: boolean
+}
+
+/** One entry for each attribute; a map is compared entry by entry. */
 export const attributeChanges = (
   desired: DesiredCompute,
-  keys: readonly AttributeKey[],
-  observed: ComputeAttributes,
-  interrupts: boolean,
+  { keys, before: live, inUse }: AttributeChangeOptions,
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
-    const row = rowOf(key)
-    const entry = (path: string, before: string | undefined, after: string): AttributeChange => {
-      const source = desired.sources[path] ?? desired.sources[row.path]
+    const { path, format, impact, reason, rule } = rowOf(key)
+    const entry = (at: string, before: string | undefined, after: string): AttributeChange => {
+      const source = desired.sources[at] ?? desired.sources[path]
       return {
-        path,
+        path: at,
         ...(before === undefined ? {} : { before }),
         after,
-        impact: interrupts ? row.impact(observed[key], desired.attributes[key]) : 'none',
-        reason: row.reason,
-        rule: row.rule,
+        impact: inUse ? impact(live[key], desired.attributes[key]) : 'none',
+        reason,
+        rule,
         ...(source === undefined ? {} : { source }),
       }
     }
     if (key === 'postgresSettings') {
-      const before = new Map(Object.entries(observed.postgresSettings ?? {}))
+      const before = new Map(Object.entries(live.postgresSettings ?? {}))
       return Object.entries(desired.attributes.postgresSettings ?? {})
         .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value))
+        .map(([name, value]) => entry(`${path}.${name}`, before.get(name), value))
     }
-    const before = observed[key]
-    return [entry(row.path, before === undefined ? undefined : row.format(before), row.format(desired.attributes[key]))]
+    const before = live[key]
+    return [entry(path, before === undefined ? undefined : format(before), format(desired.attributes[key]))]
   })

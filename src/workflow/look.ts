@@ -19,8 +19,8 @@ export interface LookOptions {
   readonly pinAliases?: Readonly<Record<string, string>>
   /** Computes that were read by their ids, which a list may not show yet as they are. */
   readonly read?: readonly ReadCompute[]
-  /** Another version of the manifests, whose protection counts as well. */
-  readonly guard?: Desired
+  /** Another version of the manifests, whose policy counts as well. */
+  readonly basePolicy?: Desired
   /** Projects to read besides those of the manifests; one that cannot be read is no problem. */
   readonly alsoRead?: readonly string[]
 }
@@ -33,11 +33,11 @@ export const lookAt = (observed: Observed, { loaded, sizeTable }: Manifests): Lo
 
 /** Reads the projects that the manifests name and plans against what they show. */
 export const look = async (api: ReadApi, { loaded, sizeTable }: Manifests, options: LookOptions): Promise<Look> => {
-  const { concurrency, pinAliases, guard, alsoRead = [] } = options
+  const { concurrency, pinAliases, basePolicy, alsoRead = [] } = options
   const planOptions = {
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
-    ...(guard === undefined ? {} : { guard }),
+    ...(basePolicy === undefined ? {} : { basePolicy }),
   }
   const observed = withRead(
     await snapshot(api, [...projectIds(loaded.desired), ...alsoRead], { concurrency }),

@@ -133,7 +133,7 @@ test('what the base guarded and the manifests do not any more is told, and plann
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_GUARD_WEAKENED', 'That is so as soon as it is merged: check that it is meant.'],
+    ['W_POLICY_REMOVED', 'That is so as soon as it is merged: check that it is meant.'],
     ['W_WINDOW_CHANGED', 'That is so as soon as it is merged: check that it is meant.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)

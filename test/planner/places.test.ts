@@ -98,7 +98,7 @@ const runAllowed = (observed: Observed, steps: readonly Step[], allow: ReadonlyS
   return state
 }
 
-const RUNS = { numRuns: 3_000 }
+const RUNS = { numRuns: 600 }
 
 test('a circle without a place to park on is the one thing that has no plan', () => {
   let rings = 0
@@ -112,7 +112,7 @@ test('a circle without a place to park on is the one thing that has no plan', ()
     }),
     RUNS,
   )
-  expect(rings).toBeGreaterThan(100)
+  expect(rings).toBeGreaterThan(30)
 })
 
 test('in every order that the graph allows, each primary ends where it is pinned', () => {
@@ -169,7 +169,7 @@ test('cut short anywhere, and planned again: it goes on from there', () => {
     }),
     RUNS,
   )
-  expect(parked).toBeGreaterThan(20)
+  expect(parked).toBeGreaterThan(5)
 })
 
 test('nothing on a protected branch is deleted or moved, from it or to it', () => {
