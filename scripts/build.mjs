@@ -11,7 +11,7 @@ await rm('dist', { recursive: true, force: true })
 const modules = await bundle({ main: 'src/cli/main.ts', sandbox: 'src/sandbox/public.ts' }, 'dist')
 await writeFile('dist/sandbox.d.ts', await typesOf('src/sandbox/public.ts'))
 await writeFile('dist/LICENSES.txt', await licences(modules))
-await keepHelp()
+await cacheHelp()
 
 /** The types of one module, which may need no other's: an application has none of our sources. */
 async function typesOf(file) {
@@ -42,8 +42,8 @@ async function typesOf(file) {
   }
 }
 
-/** Laid out once, here: what it takes to do so is most of what `--help` would take (src/cli/kept-help.ts). */
-async function keepHelp() {
+/** Laid out once, here: what it takes to do so is most of what `--help` would take (src/cli/cached-help.ts). */
+async function cacheHelp() {
   const widths = { piped: 100, wide: 110 }
   const texts = {}
   for (const [name, columns] of Object.entries(widths)) {

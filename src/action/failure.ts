@@ -4,28 +4,28 @@ import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/in
 
 /** Every word there is, and what it means. A failure without one of them would pass for a success. */
 export const FAILURE_REASONS = {
-  input: 'an input of the step, or a file that it names, cannot be used',
+  input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'the manifests, or what they ask of the live project, are wrong; the other projects are planned all the same',
-  auth: 'there is no key, or the service does not accept it',
+    'the manifests are invalid, or ask for something that the live project does not allow; the other projects are still planned',
+  auth: 'the key is missing or not accepted',
   network: 'the service could not be reached',
-  service: 'the service has a problem of its own, or its answer makes no sense',
-  'rate-limited': 'the rate limit was not lifted in time',
-  'project-busy': 'another operation held the project all the time',
-  refused: 'the service, or the Action itself, refuses what was asked, such as to apply before the merge',
-  git: 'git could not read what is needed',
-  'fail-on': 'the plan has what the input `fail-on` names; it was made and commented',
-  incomplete: 'the plans of some shards are missing or are not of one fleet',
+  service: 'the service failed, or its answer could not be understood',
+  'rate-limited': 'still rate limited after all retries',
+  'project-busy': 'another operation locked the project for too long',
+  refused: 'the service or the Action refused the request, for example an apply before the merge',
+  git: 'git could not read the commit',
+  'fail-on': 'the plan contains what `fail-on` names; it was made and commented',
+  incomplete: 'the plans of some shards are missing, or belong to different fleets',
   'plan-stale':
-    'the project or the manifests have moved since the plan was saved, and nothing was changed; or a step was `stale` when its turn came',
-  'over-budget': 'more than a `max-…` input allows; nothing was changed',
-  'apply-failed': 'no step was done',
-  'partially-applied': 'only some steps were done, or a project was left out',
+    'the project or the manifests changed after the plan was saved, and nothing was applied; or a step was `stale` when its turn came',
+  'over-budget': 'the plan exceeds a `max-…` input; nothing was changed',
+  'apply-failed': 'no step succeeded',
+  'partially-applied': 'only some steps succeeded, or a project was left out',
   'operation-timeout': 'an operation took too long',
-  'not-converged': 'every step was done, and a plan made afterwards is not empty',
-  comment: 'no comment could be made, and `comment: always` asks for one',
-  interrupted: 'the job was cancelled, or the process was killed',
-  bug: 'a defect of Espalier',
+  'not-converged': 'every step succeeded, and the next plan is still not empty',
+  comment: '`comment: always` is set, and no comment could be made',
+  interrupted: 'the job was cancelled or the process was killed',
+  bug: 'a defect in Espalier',
 } as const
 
 export type FailureReason = keyof typeof FAILURE_REASONS

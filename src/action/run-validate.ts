@@ -2,13 +2,13 @@
 import { type Manifests, readManifests, seedNote } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
 import { reportProblems } from './problems.ts'
-import { isStrangers, readStrangers } from './stranger.ts'
+import { isUntrusted, readUntrusted } from './untrusted-pull-request.ts'
 
 export const runValidate = async (job: Job): Promise<Ending> => {
-  const strangers = isStrangers(job) ? await readStrangers(job) : undefined
-  const { loaded }: Manifests = strangers?.head ?? (await readManifests(job.inputs.paths, { cwd: job.cwd }))
+  const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
+  const { loaded }: Manifests = untrusted?.head ?? (await readManifests(job.inputs.paths, { cwd: job.cwd }))
   for (const path of loaded.seeds) job.runner.print(seedNote(path))
-  const ending = await reportProblems(job, [...loaded.diagnostics, ...(strangers?.refused ?? [])])
+  const ending = await reportProblems(job, [...loaded.diagnostics, ...(untrusted?.refused ?? [])])
   if (!ending.isFailed) job.runner.print(`Valid: ${loaded.files.length} files.`)
   return ending
 }

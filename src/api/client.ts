@@ -4,6 +4,8 @@ import { systemClock } from '../base/index.ts'
 import {
   apiPath,
   type Clock,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_TIMEOUT_MS,
   EspalierError,
   type ObservedBranch,
   type ObservedCompute,
@@ -14,6 +16,7 @@ import {
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { ApiError, isNotFound } from './errors.ts'
 import { hasEnded } from './operation-ends.ts'
+import { projectNamesFrom } from './project-names.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { type RequestWatch, Transport } from './transport.ts'
@@ -49,7 +52,10 @@ export interface OperationsPage {
 
 export interface ReadApi {
   listProjects(): Promise<readonly wire.Project[]>
-  getProject(projectId: string): Promise<wire.Project>
+  /** At most 400 projects whose id or name contains `text`. */
+  searchProjects(text: string): Promise<readonly wire.Project[]>
+  /** Those names that the key can read, by id. Each is read once in the client's life. */
+  projectNames(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` where it is gone. */
@@ -118,7 +124,7 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    connections: options.connections ?? 16,
+    connections: options.connections ?? DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
   })
@@ -127,7 +133,7 @@ const connect = (options: ApiOptions): Connection => {
     clock,
     random: options.random ?? Math.random,
     budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
-    lockTimeoutMs: options.lockTimeoutMs ?? 600_000,
+    lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_TIMEOUT_MS,
   })
   return { requester, transport, clock }
 }
@@ -157,33 +163,58 @@ const everyPage = async <T extends { readonly id: string }>(
   path: string,
   limit: number,
   read: (path: string) => Promise<Page<T>>,
+  isEnough: (found: ReadonlyMap<string, T>, pages: number) => boolean = () => false,
 ): Promise<readonly T[]> => {
   const found = new Map<string, T>()
   const cursors = new Set<string>()
   const started = clock.now()
   let cursor: string | undefined
-  for (;;) {
+  for (let pages = 1; ; pages += 1) {
     const before = found.size
     const { items, next } = await read(`${path}${query({ limit, cursor })}`)
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
     if (found.size > MAX_LISTED) throw endless(path, 'has more than 200,000 items, and no end')
     if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
     if (found.size === before || typeof next !== 'string' || cursors.has(next)) return [...found.values()]
+    if (isEnough(found, pages)) return [...found.values()]
     cursors.add(next)
     cursor = next
   }
 }
 
-const reading = ({ requester, transport, clock }: Connection): ReadApi => ({
-  listProjects: () =>
-    everyPage(clock, '/projects', PROJECT_PAGE, async (path) => {
-      const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
-      return { items: projects, next: pagination?.cursor }
-    }),
-  getProject: async (projectId) => {
-    const path = apiPath(projectId)
-    return theOneAskedFor(projectId, path, await requester.call('GET', path, wire.projectAnswer))
-  },
+const readProjects =
+  ({ requester }: Connection, options?: CallOptions) =>
+  async (path: string): Promise<Page<wire.Project>> => {
+    const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer, undefined, options)
+    return { items: projects, next: pagination?.cursor }
+  }
+
+const namesReader = (connection: Connection): ReadApi['projectNames'] => {
+  const options: CallOptions = { once: true }
+  return projectNamesFrom({
+    list: (isEnough) =>
+      everyPage(connection.clock, '/projects', PROJECT_PAGE, readProjects(connection, options), isEnough),
+    get: async (id) => {
+      const path = apiPath(id)
+      const project = await connection.requester.call('GET', path, wire.projectAnswer, undefined, options)
+      return theOneAskedFor(id, path, project)
+    },
+  })
+}
+
+const reading = (connection: Connection): ReadApi => ({
+  ...connectionReads(connection),
+  listProjects: () => everyPage(connection.clock, '/projects', PROJECT_PAGE, readProjects(connection)),
+  searchProjects: async (search) =>
+    (await readProjects(connection)(`/projects${query({ limit: PROJECT_PAGE, search })}`)).items,
+  projectNames: namesReader(connection),
+})
+
+const connectionReads = ({
+  requester,
+  transport,
+  clock,
+}: Connection): Omit<ReadApi, 'listProjects' | 'searchProjects' | 'projectNames'> => ({
   listBranches: (projectId) =>
     everyPage(clock, apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
       const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)

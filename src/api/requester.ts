@@ -15,7 +15,9 @@ export interface Wait {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told before each wait. */
+  /** Sent a single time: what nobody depends on is worth no wait. */
+  readonly once?: boolean
+  /** Called before each wait. */
   readonly onWait?: ((wait: Wait) => void | Promise<void>) | undefined
   /** Names the operation that holds the lock, for the message of a 423. */
   readonly lockHolder?: (() => Promise<string | undefined>) | undefined
@@ -117,13 +119,14 @@ export class Requester {
       }
       const why = BUSY[answer.status]
       if (why === undefined) {
-        if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS) {
+        if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS && options.once !== true) {
           repeats += 1
           await clock.sleep(this.#backoff(attempt), options.signal)
           continue
         }
         throw refusal(method, path, answer)
       }
+      if (options.once === true) throw refusal(method, path, answer)
       const asked = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
       const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
@@ -166,7 +169,7 @@ export class Requester {
     try {
       return await this.#transport.send(method, path, body, options.signal, leftMs)
     } catch (error) {
-      const isWorthIt = method === 'GET' && error instanceof ApiError && !FINAL.has(error.code)
+      const isWorthIt = method === 'GET' && options.once !== true && error instanceof ApiError && !FINAL.has(error.code)
       if (isWorthIt && repeats < GET_REPEATS && clock.now() - sentAt < leftMs) return undefined
       throw error
     }

@@ -1,11 +1,20 @@
-/** One look at the live projects: what a plan is made against. */
+/** The live projects at one moment: what a plan is made against. */
 import { mapConcurrently, systemClock } from '../base/index.ts'
-import type { Clock, Observed, ObservedProject, PastOperation, UnreadableProject } from '../model/index.ts'
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  type Observed,
+  type ObservedProject,
+  type PastOperation,
+  type UnreadableProject,
+} from '../model/index.ts'
 import type { ReadApi } from './client.ts'
 import { ApiError, isNotFound } from './errors.ts'
+import type { Project } from './wire.ts'
 
 /**
- * Branches and computes of each project: two requests a project plus paging, several projects at once (default 8). A
+ * Branches, computes and name of each project: three requests a project plus paging, less where the list of projects has
+ * the names; several projects at once (default 16). A
  * project that does not exist, or that the key cannot see, is in `missing`; one that cannot be read for another reason is
  * in `unreadable`.
  *
@@ -17,13 +26,14 @@ export const snapshot = async (
   projectIds: readonly string[],
   options: { concurrency?: number; clock?: Clock } = {},
 ): Promise<Observed> => {
-  const { concurrency = 8, clock = systemClock } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock } = options
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
-  const found = await mapConcurrently(projectIds, concurrency, async (id) => {
+  const naming = api.projectNames(projectIds)
+  const reading = mapConcurrently(projectIds, concurrency, async (id) => {
     try {
-      const project = await look(api, id)
+      const project = await readProject(api, id)
       isAnyRead = true
       return project
     } catch (error) {
@@ -34,11 +44,43 @@ export const snapshot = async (
       return undefined
     }
   })
+  const [found, names] = await Promise.all([reading, naming])
+  const missing = projectIds.filter((id, index) => found[index] === undefined && !unreadable.has(id))
   return {
     takenAt,
-    projects: found.filter((project) => project !== undefined),
-    missing: projectIds.filter((id, index) => found[index] === undefined && !unreadable.has(id)),
+    projects: found.filter((project) => project !== undefined).map((project) => withName(project, names)),
+    missing,
+    ...(await namesakesOf(api, missing)),
     ...(unreadable.size === 0 ? {} : { unreadable: projectIds.flatMap((id) => unreadable.get(id) ?? []) }),
+  }
+}
+
+const withName = (project: ObservedProject, names: ReadonlyMap<string, string>): ObservedProject => {
+  const name = names.get(project.id)
+  return name === undefined ? project : { ...project, name }
+}
+
+/** More that are missing than this are not all mistaken names. */
+const MOST_SEARCHED = 8
+
+/** People know projects by name, and write the name where the id belongs. */
+const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pick<Observed, 'namesakes'>> => {
+  const found = await mapConcurrently(missing.slice(0, MOST_SEARCHED), MOST_SEARCHED, async (name) => {
+    const ids = (await projectsNamed(api, name)).map(({ id }) => id)
+    return ids.length === 0 ? [] : [{ name, ids }]
+  })
+  const namesakes = found.flat()
+  return namesakes.length === 0 ? {} : { namesakes }
+}
+
+/** None where the key may not search. */
+export const projectsNamed = async (api: ReadApi, name: string): Promise<readonly Project[]> => {
+  try {
+    const wanted = name.toLowerCase()
+    return (await api.searchProjects(name)).filter((project) => project.name.toLowerCase() === wanted)
+  } catch (error) {
+    if (error instanceof ApiError) return []
+    throw error
   }
 }
 
@@ -56,7 +98,7 @@ const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableP
   ...(hint === undefined ? {} : { hint }),
 })
 
-const look = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
+const readProject = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
   try {
     const [branches, computes] = await Promise.all([api.listBranches(id), api.listComputes(id)])
     return { id, branches, computes }

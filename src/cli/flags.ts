@@ -1,5 +1,12 @@
 /** Flags that several commands share. */
-import { EspalierError, MAX_SHARDS, parseDuration, parseShard, type Shard } from '../model/index.ts'
+import {
+  DEFAULT_CONCURRENCY,
+  EspalierError,
+  MAX_SHARDS,
+  parseDuration,
+  parseShard,
+  type Shard,
+} from '../model/index.ts'
 
 export const COMMON_FLAGS = {
   'no-color': { type: 'boolean', group: 'Output:', describe: 'No colour, whatever the terminal' },
@@ -44,7 +51,7 @@ export const API_FLAGS = {
   concurrency: {
     type: 'number',
     requiresArg: true,
-    default: 16,
+    default: DEFAULT_CONCURRENCY,
     group: 'Control API:',
     describe: 'Projects worked on at once',
   },

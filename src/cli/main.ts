@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import module from 'node:module'
 import { VERSION } from '../model/version.ts'
+import { cachedHelp } from './cached-help.ts'
 import type { Io } from './io.ts'
-import { keptHelp } from './kept-help.ts'
 
 // A reader that went away (`| head`) is no reason for noise, nor for an apply to stop half way.
 for (const stream of [process.stdout, process.stderr]) {
@@ -13,7 +13,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const args = process.argv.slice(2)
 const isHelp = args.length === 0 || (args.length === 1 && (args[0] === '--help' || args[0] === '-h'))
-const help = isHelp ? keptHelp(process.stdout) : undefined
+const help = isHelp ? cachedHelp(process.stdout) : undefined
 if (help !== undefined) {
   process.stdout.write(help)
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {

@@ -12,14 +12,16 @@ export const SCALE_TO_ZERO_MIN_SECONDS = 60
 export const SCALE_TO_ZERO_MAX_SECONDS = 604_800
 
 /** 0 and 300 mean the same to the service, which may answer either. */
-export const sameScaleToZero = (a: number, b: number): boolean => effective(a) === effective(b)
+export const sameScaleToZero = (a: number, b: number): boolean => scaleToZeroSeconds(a) === scaleToZeroSeconds(b)
 
 /** `never`, `default (5m)` or a duration. */
 export const formatScaleToZero = (seconds: number): string => {
   if (seconds === SCALE_TO_ZERO_NEVER) return 'never'
   if (seconds === SCALE_TO_ZERO_DEFAULT) return `default (${formatDuration(SCALE_TO_ZERO_DEFAULT_SECONDS)})`
-  return formatDuration(seconds)
+  // The API never sends other negative numbers, but nothing rules them out.
+  return seconds < 0 ? `${seconds}s` : formatDuration(seconds)
 }
 
-const effective = (seconds: number): number =>
+/** The seconds that a value stands for; not for `never`. */
+export const scaleToZeroSeconds = (seconds: number): number =>
   seconds === SCALE_TO_ZERO_DEFAULT ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds

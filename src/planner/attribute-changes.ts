@@ -4,6 +4,7 @@ import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
   type AttributeKey,
+  type AttributeValue,
   type ComputeAttributes,
   type DesiredCompute,
   rowOf,
@@ -26,26 +27,35 @@ export const attributeChanges = (
   { keys, before: live, inUse }: AttributeChangeOptions,
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
-    const { path, format, impact, reason, rule } = rowOf(key)
-    const entry = (at: string, before: string | undefined, after: string): AttributeChange => {
-      const source = desired.sources[at] ?? desired.sources[path]
+    const row = rowOf(key)
+    const entry = (
+      path: string,
+      before: AttributeValue | undefined,
+      after: AttributeValue,
+      textOf: (value: AttributeValue) => string,
+    ): AttributeChange => {
+      const source = desired.sources[path] ?? desired.sources[row.path]
       return {
-        path: at,
+        path,
         ...(before === undefined ? {} : { before }),
         after,
-        impact: inUse ? impact(live[key], desired.attributes[key]) : 'none',
-        reason,
-        rule,
+        ...(before === undefined ? {} : { beforeText: textOf(before) }),
+        afterText: textOf(after),
+        impact: inUse ? row.impact(live[key], desired.attributes[key]) : 'none',
+        reason: row.reason.code,
+        rule: row.rule,
         ...(source === undefined ? {} : { source }),
       }
     }
-    if (key === 'postgresSettings') {
-      const before = new Map(Object.entries(live.postgresSettings ?? {}))
-      return Object.entries(desired.attributes.postgresSettings ?? {})
+    if (row.type === 'map') {
+      const before = new Map(Object.entries((live[key] ?? {}) as Readonly<Record<string, string>>))
+      return Object.entries((desired.attributes[key] ?? {}) as Readonly<Record<string, string>>)
         .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${path}.${name}`, before.get(name), value))
+        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
     }
-    const before = live[key]
-    return [entry(path, before === undefined ? undefined : format(before), format(desired.attributes[key]))]
+    // Every value but a map is shown as a whole.
+    const before = live[key] as AttributeValue | undefined
+    const after = desired.attributes[key] as AttributeValue | undefined
+    return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })

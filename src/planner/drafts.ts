@@ -65,11 +65,11 @@ const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext
   const change: Change = {
     ...changeOf(claim, 'replace', context),
     attributes: attributeChanges(desired, { keys: managedKeys(desired), before: live.attributes, inUse: false }),
-    impact: 'new-host',
+    impact: 'replace',
     reasons: ['TYPE_DIFFERS'],
     ...capacities({ before: live.attributes.size, after: desired.attributes.size }, context.sizeTable),
   }
-  const deletion = deleteStep(live, change, context.branchName(live.branchId), 'new-host')
+  const deletion = deleteStep(live, change, context.branchName(live.branchId), 'replace')
   const { settings } = live
   return { change, steps: [deletion, createStep(claim, change, { deletion, ...(settings && { settings }) })] }
 }
@@ -84,7 +84,7 @@ const draftPatch = (
   const moved = live.branchId !== branch.id
   const attributes = attributeChanges(desired, { keys, before: live.attributes, inUse: !isIdle(live) })
   // The move first: it is the main reason, and the first consent to be asked for.
-  const impacts: readonly Impact[] = [...(moved ? ['reconnect' as const] : []), ...attributes.map((one) => one.impact)]
+  const impacts: readonly Impact[] = [...(moved ? ['move' as const] : []), ...attributes.map((one) => one.impact)]
   const reasons: readonly Reason[] = [
     ...(moved ? ['PIN_ELSEWHERE' as const] : []),
     ...attributes.map((one) => one.reason),
@@ -122,12 +122,12 @@ export const draftDelete = (
     branch: { id: branch.id, name: branch.name },
     compute: livePlanned(live),
     attributes: [],
-    impact: 'gone',
+    impact: 'delete',
     reasons: [reason],
     ...capacities({ before: live.attributes.size }, sizeTable),
     ...(absence && { source: absence.source }),
   }
-  return { change, steps: [deleteStep(live, change, change.branch, 'gone')] }
+  return { change, steps: [deleteStep(live, change, change.branch, 'delete')] }
 }
 
 const changeOf = (claim: Claim, kind: ChangeKind, { project }: DraftContext) => ({

@@ -7,6 +7,7 @@ import { NO_CAPACITY } from './summary.ts'
 export const mergePlans = (plans: readonly Plan[]): Plan => ({
   formatVersion: PLAN_FORMAT_VERSION,
   projects: plans.flatMap(({ projects }) => projects).sort(compare),
+  ...mergeNames(plans),
   ...mergeLeftOut(plans),
   changes: byProject(plans.flatMap(({ changes }) => changes)),
   steps: byProject(plans.flatMap(({ steps }) => steps)),
@@ -15,6 +16,11 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
   warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
 })
+
+const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
+  const names = Object.assign({}, ...plans.map(({ projectNames }) => projectNames ?? {})) as Record<string, string>
+  return Object.keys(names).length === 0 ? {} : { projectNames: names }
+}
 
 const mergeLeftOut = (plans: readonly Plan[]): Pick<Plan, 'leftOut'> => {
   const leftOut = byProject(plans.flatMap((plan) => plan.leftOut ?? []))

@@ -65,7 +65,7 @@ export const whoMoved = (base: Plan | undefined, head: Plan): readonly Differenc
       return {
         change,
         attribute,
-        mover: other === undefined ? 'manifest' : other.after === attribute.after ? 'live' : 'both',
+        mover: other === undefined ? 'manifest' : other.afterText === attribute.afterText ? 'live' : 'both',
       }
     })
   })
@@ -82,7 +82,7 @@ const changesByCompute = (plan: Plan | undefined): ReadonlyMap<string, Change> =
 const isSameAction = (a: Change, b: Change): boolean => a.kind === b.kind && a.branch.id === b.branch.id
 
 const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): boolean =>
-  others.some(({ path, after }) => path === attribute.path && after === attribute.after)
+  others.some(({ path, afterText }) => path === attribute.path && afterText === attribute.afterText)
 
 const withOnly = (change: Change, attributes: readonly AttributeChange[]): Change => ({
   ...change,

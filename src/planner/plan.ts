@@ -49,6 +49,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   const made: Plan = {
     formatVersion: PLAN_FORMAT_VERSION,
     projects: projects.map(({ id }) => id),
+    ...namesOf(projects),
     ...(leftOut.length === 0 ? {} : { leftOut }),
     changes,
     steps,
@@ -68,12 +69,23 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   return { ok: false, plan: whole, diagnostics: leftOut.flatMap(({ diagnostics }) => diagnostics).sort(bySource) }
 }
 
+const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
+  const named = projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))
+  return named.length === 0 ? {} : { projectNames: Object.fromEntries(named) }
+}
+
 /** Why there is nothing to plan against: `id` is not among the observed projects. */
-const readingProblem = (id: string, { projects, unreadable = [] }: Observed, source?: Source): Diagnostic => {
+const readingProblem = (id: string, observed: Observed, source?: Source): Diagnostic => {
+  const { projects, namesakes = [], unreadable = [] } = observed
   const failed = unreadable.find((project) => project.id === id)
   if (failed !== undefined) {
     const message = `Project \`${id}\` could not be read. ${failed.message}.`
     return problem('E_PROJECT_UNREADABLE', message, failed.hint, source)
+  }
+  const ids = namesakes.find(({ name }) => name === id)?.ids
+  if (ids !== undefined) {
+    const hint = `\`${id}\` is the name of ${ids.map((one) => `\`${one}\``).join(' and of ')}. Write the id.`
+    return problem('E_PROJECT_UNKNOWN', `No project has the id \`${id}\`.`, hint, source)
   }
   const known = projects.map((project) => project.id)
   return problem(

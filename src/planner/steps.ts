@@ -96,7 +96,7 @@ export const deleteStep = (
   live: ObservedCompute,
   change: Change,
   branch: BranchName,
-  impact: 'gone' | 'new-host',
+  impact: 'delete' | 'replace',
 ): StepDraft => ({
   step: stepOf({ ...change, branch, compute: livePlanned(live) }, 1, {
     kind: 'delete',
@@ -148,7 +148,7 @@ export const parkingSteps = (
     branch,
     kind: 'move',
     request: { ...step.request, body: { endpoint: { branch_id: branch.id } } },
-    impact: 'reconnect',
+    impact: 'move',
     consents,
     reason: 'PARKED',
     rule: MOVE_RULE,

@@ -4,13 +4,12 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import type { Hono } from 'hono'
 import { EspalierError, plainText } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
 import { usualVersion } from './computes/computes.ts'
 import type { SandboxControl } from './control/control.ts'
 import { openControl } from './control/open-control.ts'
-import { Recorder, type Send } from './control/recorder.ts'
+import { Recorder } from './control/recorder.ts'
 import { Faults } from './faults/faults.ts'
 import { type ComputesChoice, openWorld } from './open-world.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
@@ -132,7 +131,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
       for (const line of stack.split('\n')) log(`bug  ${line}`)
     },
   })
-  const control = openControl({ world, computes, faults, recorder, send: sender(app, apiKey) })
+  const control = openControl({ world, computes, faults, recorder })
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
@@ -179,18 +178,6 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     },
   }
 }
-
-const sender =
-  (app: Hono, apiKey: string): Send =>
-  async (method, path, body) => {
-    const response = await app.request(`${API_ROOT}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body }),
-    })
-    const text = await response.text()
-    return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) }
-  }
 
 const listen = async (server: Server, port: number, anyPort: boolean): Promise<void> => {
   server.listen(port, '127.0.0.1')

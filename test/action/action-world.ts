@@ -1,4 +1,4 @@
-/** A repository with a pull request, the service and GitHub on loopback, and the bundle to run against them. */
+/** A repository with a pull request, the service and GitHub on loopback, and the Action to run against them. */
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { type GitHubServer, openGitHubServer } from './github-server.ts'

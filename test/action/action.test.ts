@@ -1,4 +1,4 @@
-/** The bundle, run as the runner runs it, against the sandbox and a GitHub on loopback. */
+/** The Action against the sandbox and a GitHub on loopback. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
@@ -22,11 +22,12 @@ test('a pull request that changes one line over three drifted computes: one intr
   expect(summary).toContain('### Espalier: 4 computes restart')
   expect(outputs).toMatchObject({
     'has-changes': 'true',
-    'to-add': '0',
-    'to-change': '4',
-    'to-destroy': '0',
+    'to-create': '0',
+    'to-update': '4',
+    'to-move': '0',
+    'to-replace': '0',
+    'to-delete': '0',
     restarts: '4',
-    moves: '0',
     drifted: '3',
     'plan-hash': expect.stringMatching(/^[0-9a-f]{64}$/),
     'comment-url': 'https://github.com/acme/shop/pull/7#issuecomment-1',
@@ -299,6 +300,14 @@ test('a step that fails half way: partially applied, each step told', async () =
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: applied in part, 3 of 4 steps done')
   expect(body).toContain('❌ failed')
+})
+
+test('a cancelled job starts no new step, completes those that run, and says how far it got', async () => {
+  const { run, event, github } = await withHead()
+  const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
+  expect(log).toContain('Stopping: no new step starts')
+  expect(github.comments[0]?.body).toContain('1 of 4 steps done')
 })
 
 test('steps wait for their restart window: the job succeeds and says so; with now they do not', async () => {

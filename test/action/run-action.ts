@@ -1,10 +1,14 @@
-/** Runs the committed bundle as a process, as the runner does. */
+/** Runs the Action as the runner does: inside of the test, or where that is the point the committed bundle as a process. */
 import { execFileSync, spawn } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import type { Environment } from '../../src/action/inputs.ts'
+import { runAction as runInProcess } from '../../src/action/run-action.ts'
+import { systemClock } from '../../src/base/index.ts'
 import type { GitHubServer } from './github-server.ts'
 
 const BUNDLE = fileURLToPath(new URL('../../action/index.cjs', import.meta.url))
@@ -56,25 +60,23 @@ export interface ActionRun {
   readonly github?: GitHubServer
   readonly sha?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Sends SIGINT once the log has this. */
+  readonly interruptAt?: string
 }
 
-export const runAction = async ({
-  repository,
-  inputs,
-  event,
-  github,
-  sha = '',
-  env = {},
-}: ActionRun): Promise<ActionEnded> => {
+/** Runs the step in an environment like the runner's, and reads what it leaves behind. */
+const runStep = async (
+  { repository, inputs, event, github, sha = '', env = {} }: ActionRun,
+  start: (env: Environment, cwd: string) => Promise<Pick<ActionEnded, 'code' | 'log'>>,
+): Promise<ActionEnded> => {
   const scratch = mkdtempSync(join(tmpdir(), 'espalier-runner-'))
   const file = (name: string, content = ''): string => {
     writeFileSync(join(scratch, name), content)
     return join(scratch, name)
   }
   const [output, summary] = [file('output'), file('summary')]
-  const child = spawn(process.execPath, [BUNDLE], {
-    cwd: repository.folder,
-    env: {
+  const ended = await start(
+    {
       PATH: process.env.PATH,
       HOME: scratch,
       GITHUB_ACTIONS: 'true',
@@ -92,20 +94,50 @@ export const runAction = async ({
       ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [log, errors, code] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    new Promise<number | null>((resolve) => child.once('close', resolve)),
-  ])
+    repository.folder,
+  )
   return {
-    code,
-    log: log + errors,
+    ...ended,
     outputs: parseOutputs(readFileSync(output, 'utf8')),
     summary: readFileSync(summary, 'utf8'),
   }
 }
+
+/** Inside of the test. */
+export const runAction = (run: ActionRun): Promise<ActionEnded> =>
+  runStep(run, async (env, cwd) => {
+    let log = ''
+    const signals = new EventEmitter()
+    const { interruptAt } = run
+    const code = await runInProcess({
+      env,
+      cwd,
+      write: (text) => {
+        const before = log
+        log += text
+        if (interruptAt !== undefined && !before.includes(interruptAt) && log.includes(interruptAt))
+          signals.emit('SIGINT')
+      },
+      clock: systemClock,
+      onSignal: (signal, handle) => {
+        signals.on(signal, handle)
+        return () => void signals.off(signal, handle)
+      },
+    })
+    return { code, log }
+  })
+
+/** The committed bundle as a process. */
+export const runBundle = (run: ActionRun): Promise<ActionEnded> =>
+  runStep(run, async (env, cwd) => {
+    const child = spawn(process.execPath, [BUNDLE], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [log, errors, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number | null>((resolve) => child.once('close', resolve)),
+    ])
+    return { code, log: log + errors }
+  })
 
 /** As the runner reads them: `name<<delimiter`, lines, `delimiter`. The last one of a name counts. */
 const parseOutputs = (content: string): Readonly<Record<string, string>> => {

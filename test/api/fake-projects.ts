@@ -18,7 +18,8 @@ export const fakeProjects = (
   }
   return {
     listProjects: nothing,
-    getProject: nothing,
+    searchProjects: async (text) => projects.flatMap(({ id, name = id }) => (name.includes(text) ? { id, name } : [])),
+    projectNames: async () => new Map(projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name]]))),
     listBranches: async (id) => found(id).branches,
     listComputes: async (id) => found(id).computes,
     getCompute: nothing,

@@ -135,7 +135,6 @@ describe('an id that is none gets into no path', () => {
 test.each([
   ['an operation', (api: WriteApi) => api.getOperation('shop', 'op-1')],
   ['a compute', (api: WriteApi) => api.getCompute('shop', 'ep-9')],
-  ['a project', (api: WriteApi) => api.getProject('shop')],
 ])('%s that is another one than was asked for is not taken for it', async (_what, read) => {
   const times = { created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' }
   const api = await open(() =>

@@ -49,3 +49,14 @@ test('where the service fails for every project of the first round, the rest is 
   await expect(snapshot(failing, ids, { concurrency: 4 })).rejects.toThrow('The service says 503')
   expect(asked.length).toBeLessThan(10)
 })
+
+test('projects carry the names that the key can read, and a name in place of an id is answered with the ids', async () => {
+  const named: readonly ObservedProject[] = [
+    { id: 'amber-field-1', name: 'billing', branches: [], computes: [] },
+    { id: 'calm-sea-2', branches: [], computes: [] },
+  ]
+  const seen = await snapshot(fakeProjects(named), ['amber-field-1', 'calm-sea-2', 'billing', 'nobody'])
+  expect(seen.projects.map(({ name }) => name)).toEqual(['billing', undefined])
+  expect(seen.missing).toEqual(['billing', 'nobody'])
+  expect(seen.namesakes).toEqual([{ name: 'billing', ids: ['amber-field-1'] }])
+})

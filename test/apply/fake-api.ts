@@ -151,7 +151,8 @@ export const fakeApi = (script: Script = {}): FakeApi => {
       return look(id)
     },
     listProjects: async () => [],
-    getProject: async (id) => ({ id, name: id }),
+    searchProjects: async () => [],
+    projectNames: async () => new Map(),
     listBranches: async () => [],
     close: async () => undefined,
   }

@@ -104,7 +104,12 @@ test.each([
   ['several projects, and nobody to ask', [], () => environmentOf(two), 'Name one: `espalier init --project ID`'],
   ['neither a key nor a project', [], () => ({}), 'Set ESPALIER_API_KEY, or name the project'],
   ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is no project id'],
-  ['a project that is not there', ['--project', 'nowhere'], () => environmentOf(one), 'There is no project nowhere'],
+  [
+    'a project that is not there',
+    ['--project', 'nowhere'],
+    () => environmentOf(one),
+    'No project has the id or name nowhere',
+  ],
 ])('%s: told, and nothing is written', async (_what, args, env, message) => {
   const folder = await emptyFolder()
   const { code, stdout, stderr } = await espalier(['init', ...args], env(), folder)
@@ -160,4 +165,12 @@ test('an id that YAML would read as a number is quoted', async () => {
   const folder = await emptyFolder()
   await espalier(['init', '--project', '12345678', '--no-editor', '--no-workflows'], {}, folder)
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
+})
+
+test('init takes a project by its name', async () => {
+  const folder = await emptyFolder()
+  const flags = ['--project', 'billing', '--no-editor', '--no-workflows']
+  const { code, stderr } = await espalier(['init', ...flags], environmentOf(two), folder)
+  expect(code, stderr).toBe(0)
+  expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
 })

@@ -4,18 +4,21 @@ import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 
+const SEED: Seed = {
+  projects: [
+    {
+      id: 'shop',
+      branches: ['main', 'a', 'b', 'c'].map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1 }] })),
+    },
+  ],
+}
 let sandbox: Sandbox
 beforeAll(async () => {
-  const names = ['main', 'a', 'b', 'c']
-  sandbox = await startSandbox({
-    seed: {
-      projects: [{ id: 'shop', branches: names.map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1 }] })) }],
-    },
-  })
+  sandbox = await startSandbox({ seed: SEED })
 })
 afterAll(() => sandbox.close())
 
@@ -61,6 +64,27 @@ test('one line changed over three drifted computes, and the work tree is left al
   expect(origin.introduced.map(({ compute }: { compute: { id: string } }) => compute.id)).toEqual(['ep-main'])
   expect(origin.drift).toHaveLength(3)
   expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Drift that was already there: 3')
+})
+
+test('a plan that was saved with a base applies, also where the base had a policy that is given up', async () => {
+  await writeFile(
+    join(folder, 'espalier.yaml'),
+    manifest({ main: 4, a: 2, b: 2, c: 2 }).replace(
+      '{ primary: { size: 4 } }',
+      '{ protect: true, primary: { size: 4 } }',
+    ),
+  )
+  git('commit', '-qam', 'protect')
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 1, b: 1, c: 2 }))
+  const own = await startSandbox({ seed: SEED })
+  try {
+    const planned = await espalier(['plan', '--base', 'main', '--out', 'own.json'], environmentOf(own), folder)
+    expect(planned.stdout).toContain('W_POLICY_REMOVED')
+    const applied = await espalier(['apply', 'own.json', '--auto-approve'], environmentOf(own), folder)
+    expect(applied.code, applied.stderr).toBe(0)
+  } finally {
+    await own.close()
+  }
 })
 
 test('a file that is new is introduced whole; one that was renamed is not a change', async () => {

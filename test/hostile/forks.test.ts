@@ -1,4 +1,4 @@
-/** A pull request of a stranger, planned by a job that has the key: the committed bundle as a process. */
+/** An untrusted pull request, planned by a job that has the key. */
 import { existsSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -60,7 +60,7 @@ test('without a merge of GitHub the head is planned as it stands, and that is sa
   world.open({ merge: false })
   const { code, log } = await world.run()
   expect(code, log).toBe(0)
-  expect(world.github.comments[0]?.body).toContain('The merge could not be had')
+  expect(world.github.comments[0]?.body).toContain('The merge commit could not be fetched')
   expect(world.github.comments[0]?.body).toContain('1 compute restarts')
 })
 
@@ -71,7 +71,7 @@ test('a merge of an older head is not taken for this one', async () => {
   world.open({ merge: false })
   await world.run()
   expect(world.github.comments[0]?.body).toContain('8 CU')
-  expect(world.github.comments[0]?.body).toContain('The merge could not be had')
+  expect(world.github.comments[0]?.body).toContain('The merge commit could not be fetched')
 })
 
 test('a project that the base does not name is refused, and never asked for', async () => {

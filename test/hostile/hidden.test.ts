@@ -8,6 +8,7 @@ const seed: Seed = {
   projects: [
     {
       id: 'shop',
+      name: 'SECRET-shop',
       branches: [
         {
           name: 'main',

@@ -12,7 +12,7 @@ describe('what is sent', () => {
     expect(plan.steps).toMatchObject([
       {
         kind: 'move',
-        impact: 'reconnect',
+        impact: 'move',
         consents: ['move', 'restart'],
         actions: ['apply_config'],
         request: {
@@ -219,7 +219,7 @@ test('many nameless replicas are paired by what they are', () => {
     { branches: { main: { replicas: Object.fromEntries(sizes.map((size, index) => [`r${index}`, { size }])) } } },
     world({ main: { replicas: sizes.map((_, index) => ({ size: ((index + 1) % 3) + 1 })) } }),
   )
-  expect(plan.summary).toMatchObject({ restarts: 0, add: 0, change: 300 })
+  expect(plan.summary).toMatchObject({ restarts: 0, create: 0, update: 300 })
 })
 
 test('several projects: each planned by itself, sorted, and an unknown one is named with the nearest', () => {

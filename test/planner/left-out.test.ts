@@ -63,3 +63,15 @@ test('what is planned is what would be planned without the projects left out; sh
     }),
   )
 })
+
+test('a name in place of an id is answered with the id', () => {
+  const observed: Observed = {
+    ...world({ main: {} }),
+    missing: ['billing'],
+    namesakes: [{ name: 'billing', ids: ['amber-field-1'] }],
+  }
+  const result = plan(desired({ project: 'billing' }), observed)
+  expect(result.ok ? [] : result.diagnostics).toMatchObject([
+    { code: 'E_PROJECT_UNKNOWN', hint: '`billing` is the name of `amber-field-1`. Write the id.' },
+  ])
+})

@@ -154,6 +154,6 @@ test('the table of drift names the project though all drift is of one', () => {
   expect(EDGES.comment?.(plan, drifted)).toContain(`<br>\`${PROJECT}\` |`)
 })
 
-test('the second line of the summary mentions deletions', () => {
-  expect(EDGES.terminal?.(PLAN)).toContain('1 deletion')
+test('the summary counts deletions', () => {
+  expect(EDGES.terminal?.(PLAN)).toContain('1 to delete')
 })

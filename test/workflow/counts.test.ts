@@ -9,7 +9,7 @@ import { parseManifests } from '../../src/manifest/index.ts'
 import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
 import { markdownPlan, planComment, terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 
 const OPERATION_MS = 10_000
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
@@ -56,20 +56,21 @@ const sized = (branches: number, size: number): readonly string[] =>
   range(branches, (at) => `b${at}: { primary: { size: ${size} } }`)
 
 const planFor = async (api: WriteApi, manifests: Manifests, estimate = true) => {
-  const { observed, result } = await look(api, manifests, { concurrency: 16, estimate })
+  const { observed, result } = await planLive(api, manifests, { concurrency: 16, estimate })
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return { observed, plan: result.plan }
 }
 
-test('a plan costs two requests a project, however many computes, and one more where it has steps', async () => {
+test('a plan costs two requests a project, however many computes, one more where it has steps, and a list of names', async () => {
   const fleet = range(20, (at) => project(`p${at}`, 50))
   const { sandbox, api } = await open(fleet)
   const manifests = manifestsOf(range(20, (at) => document(`p${at}`, ...sized(50, at < 5 ? 2 : 1))))
   const { plan } = await planFor(api, manifests)
-  expect(sandbox.requests).toBe(2 * 20 + 5)
+  const list = 1
+  expect(sandbox.requests).toBe(list + 2 * 20 + 5)
   expect(plan.steps).toHaveLength(5 * 50)
   await planFor(api, manifests, false)
-  expect(sandbox.requests).toBe(2 * 20 + 5 + 2 * 20)
+  expect(sandbox.requests).toBe(list + 2 * 20 + 5 + 2 * 20)
 })
 
 test('what a plan prints grows with its changes, not with the fleet', async () => {
@@ -83,23 +84,23 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   })
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
-      "json": 1000,
+      "json": 1364,
       "markdown": 58,
       "terminal": 93,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 118671,
-      "markdown": 10066,
-      "terminal": 13302,
+      "json": 127185,
+      "markdown": 10068,
+      "terminal": 13304,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1179098,
-      "markdown": 102210,
-      "terminal": 132294,
+      "json": 1260962,
+      "markdown": 102212,
+      "terminal": 132296,
     }
   `)
   const whole = await plan(20)

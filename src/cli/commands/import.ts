@@ -5,7 +5,7 @@ export const importCommand = defineCommand({
   command: 'import',
   summary: 'Write a manifest of a live project, whose plan is empty',
   flags: {
-    project: { type: 'string', requiresArg: true, demandOption: true, describe: 'Project id' },
+    project: { type: 'string', requiresArg: true, demandOption: true, describe: 'Project id or name' },
     branch: { type: 'string', requiresArg: true, describe: 'Only branches that match this glob' },
     pin: { type: 'boolean', describe: 'Pin every compute by its id' },
     out: {

@@ -2,7 +2,7 @@ import { createReadApi } from '../../api/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { whoMoved } from '../../planner/index.ts'
 import { jsonDrift, terminalDrift } from '../../report/index.ts'
-import { look, manifestsAt, planOfBase } from '../../workflow/index.ts'
+import { manifestsAt, planLive, planOfBase } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
@@ -31,7 +31,7 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
   const connection = await connect(flags, io)
   const api = createReadApi(connection.options)
   try {
-    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)

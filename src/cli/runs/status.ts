@@ -3,7 +3,7 @@ import type { LoadedManifests } from '../../manifest/index.ts'
 import { EXIT, type ExitCode, hasErrors, type Observed, type Plan, plainJson, plainText } from '../../model/index.ts'
 import { unreadProjects } from '../../planner/index.ts'
 import { claimsOf, statusOf, statusTable } from '../../report/index.ts'
-import { look } from '../../workflow/index.ts'
+import { planLive } from '../../workflow/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { durationMs, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
@@ -66,7 +66,7 @@ const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) 
     return undefined
   }
   return async (api) => {
-    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
     return { observed, plan: result.plan, loaded: manifests.loaded }
   }
 }

@@ -4,7 +4,7 @@ import type { ComputeAddress, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder } from '../faults/fault.ts'
 import type { WaitingFault } from '../faults/faults.ts'
 import type { WorldChange } from '../world/records.ts'
-import type { RecordedRequest, Replayed } from './recorder.ts'
+import type { RecordedRequest } from './recorder.ts'
 
 /** A compute with the way to it. */
 export interface ReachableCompute {
@@ -52,5 +52,4 @@ export interface SandboxControl {
   load(dump: WorldDump): void
   requests(): readonly RecordedRequest[]
   clearRequests(): void
-  replay(requests: readonly RecordedRequest[]): Promise<readonly Replayed[]>
 }

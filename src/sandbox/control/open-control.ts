@@ -6,18 +6,16 @@ import type { ComputeRecord } from '../world/records.ts'
 import { Tables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import type { ReachableCompute, SandboxControl, WorldDump } from './control.ts'
-import { type Recorder, replay, type Send } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
 
 export interface ControlParts {
   readonly world: World
   readonly computes: Computes
   readonly faults: Faults
   readonly recorder: Recorder
-  /** Sends a request to the sandbox's own API, with its own key. */
-  readonly send: Send
 }
 
-export const openControl = ({ world, computes, faults, recorder, send }: ControlParts): SandboxControl => ({
+export const openControl = ({ world, computes, faults, recorder }: ControlParts): SandboxControl => ({
   clock: world.clock,
   computesKind: computes.kind,
   computesDescription: computes.description,
@@ -45,7 +43,6 @@ export const openControl = ({ world, computes, faults, recorder, send }: Control
   },
   requests: () => recorder.list(),
   clearRequests: () => recorder.clear(),
-  replay: (requests) => replay(requests, send),
 })
 
 const loginTo = (world: World, computeId: string): Login | undefined =>
@@ -58,9 +55,9 @@ const checkDump = (dump: WorldDump): void => {
     for (const change of dump.changes) tables.apply(change)
     if (dump.version === 1) return
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new EspalierError('E_SANDBOX_WORLD', 'This is no world that a sandbox dumped.', {
+  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a world that a sandbox dumped.', {
     hint: 'Load what GET /_sandbox/world gave.',
   })
 }

@@ -14,9 +14,9 @@ import { connectionUriRoute } from './connection-uri.ts'
 import { databaseRoutes } from './databases.ts'
 import { checkProject, identify, whoAsks } from './identity.ts'
 import { watchIgnored } from './ignored.ts'
+import { injectFaults } from './inject-fault.ts'
 import { KeyUse } from './key-use.ts'
 import { keyRoutes } from './keys.ts'
-import { misbehave } from './misbehave.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
 import { limitRates } from './rate-limit.ts'
@@ -92,7 +92,7 @@ export const createApp = ({
 
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
-  api.use('*', misbehave(faults, world, API_ROOT))
+  api.use('*', injectFaults(faults, world, API_ROOT))
   api.use('*', watchIgnored(log))
   api.use('*', identify(world, apiKey, keyUse))
   if (rateLimits) api.use('*', limitRates(world.clock))

@@ -12,7 +12,7 @@ import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 import { createBody, readBody, updateBody } from './body.ts'
 import { presentCompute, presentOperation } from './present.ts'
-import { heeded, listed } from './untrue.ts'
+import { listed, withoutIgnored } from './stale-reads.ts'
 
 const TRANSITIONS = { start: startCompute, suspend: suspendCompute, restart: restartCompute } as const
 
@@ -48,7 +48,7 @@ export const computeRoutes = (api: Hono, world: World): void => {
   api.patch('/projects/:project/endpoints/:compute', async (context) => {
     const { endpoint } = await readBody(context, updateBody)
     const { project, compute } = context.req.param()
-    return answer(context, updateCompute(world, project, compute, heeded(context, endpoint)))
+    return answer(context, updateCompute(world, project, compute, withoutIgnored(context, endpoint)))
   })
   api.delete('/projects/:project/endpoints/:compute', (context) => {
     const { project, compute } = context.req.param()

@@ -23,15 +23,6 @@ const duration = z.union([
 ])
 const clockBody = z.object({ advance: duration.optional(), scale: z.number().min(0).max(1_000_000).optional() })
 const connectionBody = z.object({ endpoint_id: z.string() })
-const recorded = z.object({
-  at: z.number().default(0),
-  method: z.string(),
-  path: z.string().startsWith('/'),
-  body: z.string().optional(),
-  status: z.number(),
-  answer: z.unknown().optional(),
-})
-const replayBody = z.object({ requests: z.array(recorded).optional() })
 /** A dump is larger than any request of the API. */
 const MAX_WORLD_BYTES = 512 * 1024 * 1024
 
@@ -85,11 +76,6 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
   app.delete('/requests', (context) => {
     control.clearRequests()
     return context.body(null, 204)
-  })
-  app.post('/requests/replay', async (context) => {
-    const { requests } = await readBody(context, replayBody, MAX_WORLD_BYTES)
-    const chosen = requests?.map(({ body, ...rest }) => ({ ...rest, ...(body === undefined ? {} : { body }) }))
-    return context.json({ replayed: await control.replay(chosen ?? control.requests()) })
   })
   return app
 }

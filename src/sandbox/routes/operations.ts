@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 import { operationPage } from './paging.ts'
 import { presentOperation } from './present.ts'
 import { operationsQuery, readQuery } from './query.ts'
-import { listed } from './untrue.ts'
+import { listed } from './stale-reads.ts'
 
 export const operationRoutes = (api: Hono, world: World): void => {
   api.get('/projects/:project/operations', (context) => {

@@ -1,0 +1,82 @@
+/** The GitHub Action: inputs and event in; comment, annotations, summary and outputs out. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
+import { readEvent } from './event.ts'
+import { type FailureReason, reasonOfError } from './failure.ts'
+import { type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
+import type { ActionIo } from './io.ts'
+import { type Ending, type Job, prefixOf } from './job.ts'
+import { annotateError, reportFailure } from './report-failure.ts'
+import { runApply } from './run-apply.ts'
+import { runMerge } from './run-merge.ts'
+import { runPlan } from './run-plan.ts'
+import { runValidate } from './run-validate.ts'
+import { openRunner, type Runner } from './runner.ts'
+
+const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge } as const
+
+/** Runs one step. Never throws, unless reporting a failure fails in an unforeseen way. @returns the exit code. */
+export const runAction = async (io: ActionIo): Promise<0 | 1> => {
+  const { env, write } = io
+  const runner = openRunner(env, write, '')
+  for (const secret of secretsOf(env)) runner.mask(secret)
+  presetOutputs(runner)
+  let job: Job | undefined
+  try {
+    job = jobOf(readInputs(env), io)
+    checkFolder(job)
+    return end(runner, await RUNS[job.inputs.command](job))
+  } catch (error) {
+    const code = end(runner, { isFailed: true, reason: reasonOfError(error) })
+    annotateError(runner, error)
+    if (env.RUNNER_DEBUG === '1' && error instanceof Error) write(`${error.stack}\n`)
+    const known = job ?? describedJob(io)
+    if (known !== undefined) await reportFailure(known, error)
+    return code
+  }
+}
+
+const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo): Job => {
+  const root = env.GITHUB_WORKSPACE || io.cwd
+  const cwd = resolve(root, inputs.workingDirectory)
+  const prefix = prefixOf(root, cwd)
+  return { env, inputs, event: readEvent(env), runner: openRunner(env, write, prefix), clock, onSignal, cwd, prefix }
+}
+
+/** @throws {EspalierError} `E_INPUT` where the working directory is missing. */
+const checkFolder = ({ cwd, inputs }: Job): void => {
+  let cause: unknown
+  try {
+    if (statSync(cwd).isDirectory()) return
+  } catch (error) {
+    cause = error
+  }
+  throw new EspalierError('E_INPUT', `The input working-directory names no folder: ${inputs.workingDirectory}`, {
+    hint: 'It is relative to the root of the repository, which actions/checkout must have checked out before.',
+    cause,
+  })
+}
+
+/** Where an input is wrong: as much as it takes to find the comment. `undefined`: not even that can be read. */
+const describedJob = (io: ActionIo): Job | undefined => {
+  try {
+    return jobOf(readDescribingInputs(io.env), io)
+  } catch (error) {
+    if (error instanceof EspalierError) return undefined
+    throw error
+  }
+}
+
+const COUNTS = [...CHANGE_KINDS.map((kind) => `to-${kind}`), 'restarts', 'drifted', 'scheduled']
+
+/** Until the values are known, and if the process is killed before: an empty output would read as 0 in an expression. */
+const presetOutputs = (runner: Runner): void => {
+  runner.output('failure-reason', 'interrupted' satisfies FailureReason)
+  for (const name of ['has-changes', ...COUNTS]) runner.output(name, 'unknown')
+}
+
+const end = (runner: Runner, ending: Ending): 0 | 1 => {
+  runner.output('failure-reason', ending.isFailed ? ending.reason : '')
+  return ending.isFailed ? 1 : 0
+}

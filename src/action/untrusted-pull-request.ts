@@ -1,0 +1,108 @@
+/**
+ * A pull request whose author is not trusted with this job's secrets. Its manifests are data: read as git blobs, and
+ * planned within what the base's manifests allow. Nothing of it is checked out or run.
+ */
+import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
+import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, remoteCommit } from '../workflow/index.ts'
+import { baseOf, present } from './base.ts'
+import type { PullRequest } from './event.ts'
+import type { Job } from './job.ts'
+
+export interface UntrustedManifests {
+  readonly head: Manifests
+  readonly base: Manifests
+  readonly baseSha: string
+  /** Errors for what the head must not ask for. */
+  readonly refused: readonly Diagnostic[]
+  /** Markdown of our own, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** The event whose jobs have secrets whoever opened the pull request. */
+const HAS_SECRETS = 'pull_request_target'
+
+export const isUntrusted = ({ event, inputs }: Job): boolean =>
+  event.name === HAS_SECRETS || (event.pullRequest?.isFork === true && inputs.apiKey !== '')
+
+/** @throws {EspalierError} `E_GIT`, `E_FORK_CHECKOUT`, `E_FORK_BASE` */
+export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<UntrustedManifests> => {
+  const pull = event.pullRequest
+  if (pull === undefined) {
+    throw new EspalierError('E_FORK_BASE', `An event ${event.name} without a pull request is not supported.`)
+  }
+  const { baseSha, headSha, notes } =
+    event.name === HAS_SECRETS ? await outsideOf(cwd, pull) : await withinMerge(cwd, pull)
+  const base = await manifestsAt(baseSha, { paths: inputs.paths }, { cwd })
+  if (hasErrors(base.loaded.diagnostics)) {
+    throw new EspalierError(
+      'E_FORK_BASE',
+      `The base's manifests (${baseSha.slice(0, 12)}) have errors, so it is unknown which projects may be read: ${firstError(base)}`,
+      { hint: 'Fix the manifests of the base first.' },
+    )
+  }
+  const head = await manifestsAt(headSha, { paths: inputs.paths }, { cwd, missing: 'told' })
+  return { head, base, baseSha, refused: foreign(base, head), notes }
+}
+
+const firstError = ({ loaded }: Manifests): string =>
+  loaded.diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
+
+interface Sides {
+  readonly baseSha: string
+  readonly headSha: string
+  readonly notes: readonly string[]
+}
+
+/** The base is checked out. The merge commit is fetched from the base's own repository. */
+const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
+  const checkedOut = await commitOf(cwd, 'HEAD')
+  if (checkedOut === pull.headSha || (await parentsOf(cwd, 'HEAD')).includes(pull.headSha)) {
+    throw new EspalierError(
+      'E_FORK_CHECKOUT',
+      `The head of the pull request is checked out in a job that has secrets (${HAS_SECRETS}).`,
+      { hint: 'Take `ref` out of actions/checkout: the head is read from git, and needs no checkout.' },
+    )
+  }
+  const merge = await mergeOf(cwd, pull)
+  if (merge !== undefined) return merge
+  return {
+    baseSha: await present(cwd, pull.baseSha),
+    headSha: await present(cwd, pull.headSha),
+    notes: ['The merge commit could not be fetched, so the head is planned alone, without newer commits of the base.'],
+  }
+}
+
+/** Only GitHub writes this ref. It may lag behind, and then it is not about this head. */
+const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<Sides | undefined> => {
+  try {
+    const merge = await remoteCommit(cwd, `refs/pull/${number}/merge`)
+    if (merge === undefined) return undefined
+    await fetchCommit(cwd, merge, 2)
+    const [first, second] = await parentsOf(cwd, merge)
+    return first !== undefined && second === headSha ? { baseSha: first, headSha: merge, notes: [] } : undefined
+  } catch (error) {
+    if (error instanceof EspalierError) return undefined
+    throw error
+  }
+}
+
+/** The merge, or the head, is checked out, and the job has a key although the pull request comes from a fork. */
+const withinMerge = async (cwd: string, pull: PullRequest): Promise<Sides> => ({
+  baseSha: await baseOf(cwd, pull),
+  headSha: await commitOf(cwd, 'HEAD'),
+  notes: [],
+})
+
+/** The key may see more projects than the author of the pull request should. */
+const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
+  const known = new Set(base.loaded.desired.documents.map(({ project }) => project))
+  return head.loaded.desired.documents
+    .filter(({ project }) => !known.has(project))
+    .map(({ project, source }) => ({
+      severity: 'error',
+      code: 'E_FORK_PROJECT',
+      message: `No manifest of the base names the project \`${project}\`, so this pull request may not read it.`,
+      hint: `The base names ${known.size === 0 ? 'none' : [...known].sort().join(', ')}. A maintainer adds a project from a branch of this repository.`,
+      source,
+    }))
+}

@@ -1,0 +1,234 @@
+/** CU-hours a month of one compute, and what a change does to them. Every rule is worked by hand in docs/cost.md. */
+import {
+  type ComputeSettings,
+  type CostFlag,
+  type CostRange,
+  HOURS_PER_MONTH,
+  SCALE_TO_ZERO_NEVER,
+  SIZE_TABLE,
+  type Size,
+  sameScaleToZero,
+  scaleToZeroSeconds,
+} from '../model/index.ts'
+import type { Share, Usage } from './usage.ts'
+
+/** A compute on its branch. */
+export interface Costed {
+  readonly settings: ComputeSettings
+  /** Absent: no usable history. */
+  readonly usage?: Usage
+  /** Of the coming month in which the branch exists, at most 730. */
+  readonly hours: number
+}
+
+export interface Estimate {
+  readonly before: CostRange
+  readonly after: CostRange
+  readonly delta: CostRange
+  readonly flags: readonly CostFlag[]
+}
+
+export const ZERO: CostRange = { low: 0, expected: 0, high: 0 }
+const ANY_SHARE: Share = { low: 0, expected: null, high: 1 }
+const ALL_THE_TIME: Share = { low: 1, expected: 1, high: 1 }
+
+/** Hours of the coming month in which a branch exists. */
+export const hoursToCome = (expiresAt: string | undefined, now: number): number => {
+  const left = expiresAt === undefined ? Number.NaN : (Date.parse(expiresAt) - now) / 3_600_000
+  return Number.isNaN(left) ? HOURS_PER_MONTH : Math.min(HOURS_PER_MONTH, Math.max(0, left))
+}
+
+/** What a compute costs as it is, not rounded. */
+export const estimateCompute = ({ settings, usage, hours }: Costed): CostRange =>
+  settings.disabled ? ZERO : cost(shareOf(settings, usage), averageOf(settings, usage), settings, hours)
+
+/** A new compute: from its settings alone. */
+export const estimateCreate = (after: Costed): Estimate => {
+  const range = estimateCompute({ settings: after.settings, hours: after.hours })
+  return { before: ZERO, after: range, delta: range, flags: [] }
+}
+
+export const estimateDelete = (before: Costed): Estimate => {
+  const range = estimateCompute(before)
+  return { before: range, after: ZERO, delta: deltaOf(range, ZERO), flags: before.usage?.flags ?? [] }
+}
+
+/** The compute is deleted, and another one takes its place. */
+export const estimateReplace = (before: Costed, after: Costed): Estimate => {
+  const [from, to] = [estimateCompute(before), estimateCreate(after).after]
+  return { before: from, after: to, delta: deltaOf(from, to), flags: before.usage?.flags ?? [] }
+}
+
+/** @param isMoved to another branch, where other data may be used differently. */
+export const estimateUpdate = (before: Costed, after: Omit<Costed, 'usage'>, isMoved = false): Estimate => {
+  const { usage } = before
+  const [from, to] = [before.settings, after.settings]
+  const range = estimateCompute(before)
+  if (!isMoved && isSame(from, to) && before.hours === after.hours) {
+    return {
+      before: range,
+      after: range,
+      delta: ZERO,
+      flags: [...(usage?.flags ?? []), ...limitFlags(from, to, usage)],
+    }
+  }
+  if (to.disabled) return estimateDelete(before)
+  if (from.disabled) return estimateReplace(before, after)
+  const flags: CostFlag[] = [...(usage?.flags ?? []), ...limitFlags(from, to, usage)]
+  const { share, isIdleAtMinimum = false, isUncounted = false } = shareAfter(from, to, usage)
+  if (isUncounted) flags.push('timeout-not-counted')
+  const average = averageAfter(from, to, usage)
+  const changed = cost(share, average, to, after.hours, isIdleAtMinimum)
+  const isOnlySize = sameTimeout(from, to) && !isMoved
+  const delta =
+    range.expected === null && isOnlySize && share.expected === null && from.size !== undefined && to.size !== undefined
+      ? {
+          low: Math.min(0, (to.size.min - from.size.max) * after.hours),
+          expected: null,
+          high: Math.max(0, (to.size.max - from.size.min) * after.hours),
+        }
+      : deltaOf(range, changed)
+  // It may sleep now, so at the same size it cannot cost more.
+  const sleepsNow = isNeverIdle(from) && !isNeverIdle(to) && sameSize(from.size, to.size)
+  return {
+    before: range,
+    after: changed,
+    delta: sleepsNow && delta.high !== null ? { ...delta, high: Math.min(0, delta.high) } : delta,
+    flags,
+  }
+}
+
+/** Of a branch's or a project's computes together, say: what is unknown of one is unknown of all, `expected` apart. */
+export const addRanges = (ranges: readonly CostRange[]): CostRange & { readonly unknown: number } => {
+  const all = (pick: (range: CostRange) => number | null): number | null =>
+    ranges.reduce<number | null>((total, range) => plus(total, pick(range)), 0)
+  return {
+    low: all(({ low }) => low),
+    expected: ranges.reduce((total, { expected }) => total + (expected ?? 0), 0),
+    high: all(({ high }) => high),
+    unknown: ranges.filter(({ expected }) => expected === null).length,
+  }
+}
+
+/** To 2 decimals, ties away from zero. */
+export const rounded = <T extends CostRange>(range: T): T => ({
+  ...range,
+  low: toCents(range.low),
+  expected: toCents(range.expected),
+  high: toCents(range.high),
+})
+
+export const toCents = <T extends number | null>(value: T): T => {
+  if (value === null) return value
+  // Twelve digits take away what binary fractions add: 1.005 is stored as less than that.
+  const cents = Math.round(Number((Math.abs(value) * 100).toPrecision(12)))
+  return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
+}
+
+const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
+
+const cost = (
+  share: Share,
+  average: number | null,
+  { size }: ComputeSettings,
+  hours: number,
+  isIdleAtMinimum = false,
+): CostRange => {
+  if (size === undefined) return { low: null, expected: null, high: null }
+  const at = (active: number | null, cu: number | null): number | null =>
+    active === null || cu === null ? null : (active * cu + (isIdleAtMinimum ? (1 - active) * size.min : 0)) * hours
+  // However often it is active, a fixed size that never sleeps costs the same.
+  const isCertain = isIdleAtMinimum && size.min === size.max
+  return {
+    low: at(share.low, size.min),
+    expected: isCertain ? size.min * hours : at(share.expected, average),
+    high: at(share.high, size.max),
+  }
+}
+
+/** Whether its settings keep it active all the time. */
+export const isNeverIdle = ({ scaleToZero, size }: ComputeSettings): boolean =>
+  scaleToZero === SCALE_TO_ZERO_NEVER || (size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu)
+
+const shareOf = (settings: ComputeSettings, usage: Usage | undefined): Share =>
+  isNeverIdle(settings) ? ALL_THE_TIME : (usage?.share ?? ANY_SHARE)
+
+/** A fixed size is its own average. */
+const averageOf = ({ size }: ComputeSettings, usage: Usage | undefined): number | null => {
+  if (size === undefined) return null
+  return size.min === size.max ? size.min : usage === undefined ? null : clamp(usage.averageCu, size)
+}
+
+/** The average stays where the new limits allow it. */
+const averageAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): number | null => {
+  const average = averageOf(from, usage)
+  if (to.size === undefined) return null
+  return average === null ? averageOf(to, undefined) : clamp(average, to.size)
+}
+
+interface ShareAfter {
+  readonly share: Share
+  /** It used to sleep and no longer does: the hours that are added need no more than the minimum size. */
+  readonly isIdleAtMinimum?: boolean
+  /** How often it was suspended is unknown. */
+  readonly isUncounted?: boolean
+}
+
+const shareAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): ShareAfter => {
+  if (isNeverIdle(to))
+    return isNeverIdle(from) ? { share: ALL_THE_TIME } : { share: usage?.share ?? ANY_SHARE, isIdleAtMinimum: true }
+  // What never slept does not show when it is idle.
+  if (isNeverIdle(from)) return { share: ANY_SHARE }
+  if (usage === undefined || sameTimeout(from, to)) return { share: usage?.share ?? ANY_SHARE }
+  if (from.scaleToZero === undefined || to.scaleToZero === undefined) return { share: ANY_SHARE }
+  const seconds = scaleToZeroSeconds(to.scaleToZero) - scaleToZeroSeconds(from.scaleToZero)
+  const { low, expected: now, high } = usage.share
+  if (usage.suspends === undefined) {
+    return { share: seconds > 0 ? { low, expected: now, high: 1 } : { low: 0, expected: now, high }, isUncounted: true }
+  }
+  // Each time it was suspended, it now is so many seconds later (or earlier).
+  const moved = (usage.suspends * seconds) / 3600 / usage.hours
+  const expected = Math.min(1, Math.max(0, (now ?? 0) + moved))
+  return { share: { low: seconds > 0 ? Math.min(low, expected) : 0, expected, high: expected } }
+}
+
+const sameTimeout = (from: ComputeSettings, to: ComputeSettings): boolean =>
+  isNeverIdle(from) === isNeverIdle(to) &&
+  (isNeverIdle(from) ||
+    from.scaleToZero === to.scaleToZero ||
+    (from.scaleToZero !== undefined &&
+      to.scaleToZero !== undefined &&
+      sameScaleToZero(from.scaleToZero, to.scaleToZero)))
+
+const sameSize = (a: Size | undefined, b: Size | undefined): boolean => a?.min === b?.min && a?.max === b?.max
+
+const isSame = (from: ComputeSettings, to: ComputeSettings): boolean =>
+  from.disabled === to.disabled && sameSize(from.size, to.size) && sameTimeout(from, to)
+
+/** At a limit the counters do not show what the compute needs. */
+const limitFlags = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): readonly CostFlag[] => {
+  if (usage === undefined || from.size === undefined || to.size === undefined) return []
+  const flags: CostFlag[] = []
+  const average = clamp(usage.averageCu, from.size)
+  if (from.size.min === from.size.max) {
+    if (to.size.min !== to.size.max) flags.push('was-fixed')
+  } else {
+    if (average <= 1.05 * from.size.min) flags.push('at-minimum')
+    if (average >= 0.95 * from.size.max) flags.push('at-maximum')
+    if (average > to.size.max) flags.push('over-new-maximum')
+  }
+  return flags
+}
+
+const deltaOf = (before: CostRange, after: CostRange): CostRange => {
+  const minus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a - b)
+  return before.expected === null
+    ? { low: minus(after.low, before.high), expected: null, high: minus(after.high, before.low) }
+    : {
+        low: minus(after.low, before.expected),
+        expected: minus(after.expected, before.expected),
+        high: minus(after.high, before.expected),
+      }
+}
+
+const clamp = (value: number, { min, max }: Size): number => Math.min(max, Math.max(min, value))

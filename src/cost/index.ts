@@ -1,0 +1,5 @@
+export * from './estimate.ts'
+export * from './live-cost.ts'
+export * from './plan-cost.ts'
+export * from './usage.ts'
+export * from './words.ts'

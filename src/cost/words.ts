@@ -1,0 +1,77 @@
+/** Numbers and reasons of cost as people read them. */
+import type { CostBasis, CostRange, Price } from '../model/index.ts'
+
+/** One decimal below 10, none above, thousands with a comma: `7.3`, `292`, `1,460`; `unknown`. */
+export const formatCuHours = (value: number | null): string => (value === null ? 'unknown' : grouped(value))
+
+/** With its sign: `+73`, `−110`, `±0`. */
+export const formatDifference = (value: number | null): string => {
+  if (value === null) return 'unknown'
+  const text = grouped(Math.abs(value))
+  return text === '0' ? '±0' : `${value < 0 ? '−' : '+'}${text}`
+}
+
+const grouped = (value: number): string => {
+  const [whole = '', decimals] = (Math.abs(value) < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0))
+    .replace(/^-0$/, '0')
+    .split('.')
+  const text = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  return (decimals === undefined ? text : `${text}.${decimals}`).replace('-', '−')
+}
+
+/** `235.32`, `1,204.50`. */
+export const formatMoney = (value: number | null): string => {
+  if (value === null) return 'unknown'
+  const [whole = '', cents] = Math.abs(value).toFixed(2).split('.')
+  return `${value < 0 ? '−' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`
+}
+
+/** `+16.21`. */
+export const formatMoneyDifference = (value: number | null): string =>
+  value !== null && value >= 0 ? `+${formatMoney(value)}` : formatMoney(value)
+
+/** `0.222 USD a CU-hour`. */
+export const formatPrice = ({ cuHour, currency }: Price): string => `${cuHour} ${currency} a CU-hour`
+
+/** `292 → 365 CU-hours a month, at most 1,460`. */
+export const costSentence = (before: CostRange, after: CostRange): string => {
+  const [from, to] = [before.expected, after.expected].map(formatCuHours)
+  const isBounded = after.high !== null && after.high !== after.expected
+  return `${from} → ${to} CU-hours a month${isBounded ? `, at most ${formatCuHours(after.high)}` : ''}`
+}
+
+/** `active 6 h a day since 1 November, 1.6 CU on average`. */
+export const basisSentence = (
+  basis: CostBasis,
+  { isNew = false, movedFrom }: { isNew?: boolean; movedFrom?: string } = {},
+): string => {
+  if (isNew) return 'an estimate from its settings'
+  const parts = [sharePhrase(basis), averagePhrase(basis), ...basis.flags.map((flag) => FLAG_WORDS[flag])]
+  const phrase = parts.filter((part) => part !== undefined).join(', ')
+  return movedFrom === undefined ? phrase : `as on ${movedFrom}, with other data: ${phrase}`
+}
+
+const sharePhrase = ({ kind, activeHoursPerDay, since }: CostBasis): string => {
+  if (kind === 'unknown') return 'no history to go by'
+  if (kind === 'settings') return 'never sleeps'
+  const from = since === null ? '' : ` since ${formatDay(since)}`
+  return activeHoursPerDay === null ? `used${from}` : `active ${formatCuHours(activeHoursPerDay)} h a day${from}`
+}
+
+const averagePhrase = ({ averageCu }: CostBasis): string | undefined =>
+  averageCu === null ? undefined : `${averageCu} CU on average`
+
+/** `1 November`. */
+const formatDay = (iso: string): string =>
+  new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+
+const FLAG_WORDS = {
+  'short-history': 'less than a week of history',
+  clamped: 'more hours counted than passed',
+  'split-evenly': "the branch's hours split evenly among its computes",
+  'timeout-not-counted': 'how often it sleeps is unknown',
+  'at-minimum': 'it stayed at its minimum size',
+  'at-maximum': 'it stayed at its maximum size',
+  'over-new-maximum': 'it used more than the new maximum',
+  'was-fixed': 'what it needs below its fixed size is unknown',
+} as const satisfies Readonly<Record<CostBasis['flags'][number], string>>

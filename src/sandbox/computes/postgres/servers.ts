@@ -1,0 +1,163 @@
+/** The Postgres processes that run, and the data under them. Whoever calls sees to it that calls for one compute do not overlap. */
+import type { ComputeSpec, FoundCatalog } from '../computes.ts'
+import { Queues } from '../queues.ts'
+import { change, readCatalog } from './catalog.ts'
+import type { DataFolders } from './data.ts'
+import type { Home } from './home.ts'
+import { Poolers } from './poolers.ts'
+import { serveCompute, writeConfiguration } from './serve-compute.ts'
+import type { PostgresServer } from './server.ts'
+import { withSession } from './session.ts'
+import { TempDisks } from './temp-disk.ts'
+
+export interface RunningServer {
+  readonly server: PostgresServer
+  readonly spec: ComputeSpec
+}
+
+export interface ServersOptions {
+  readonly home: Home
+  readonly data: DataFolders
+  readonly log: (line: string) => void
+  /** A server ended though nobody stopped it. */
+  readonly onCrash: (spec: ComputeSpec) => void
+  /** A replica can no longer follow its primary. */
+  readonly onLostTrack: (spec: ComputeSpec) => void
+  /** What a branch has, before nobody can ask: its primary is about to stop. */
+  readonly onCatalog: (branchId: string, catalog: FoundCatalog) => void
+}
+
+const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanlogin'
+
+export class Servers {
+  readonly disks = new TempDisks()
+  readonly poolers: Poolers
+  /** By branch: who uses its data folder. */
+  readonly branches = new Queues()
+  readonly #options: ServersOptions
+  readonly #running = new Map<string, RunningServer>()
+
+  constructor(options: ServersOptions) {
+    this.#options = options
+    this.poolers = new Poolers(options.home)
+  }
+
+  get(id: string): RunningServer | undefined {
+    return this.#running.get(id)
+  }
+
+  /** Of a branch where it is named, of a type where that is named. */
+  list(wanted: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] {
+    return [...this.#running.values()].filter(
+      ({ spec }) => (wanted.branchId ?? spec.branchId) === spec.branchId && (wanted.type ?? spec.type) === spec.type,
+    )
+  }
+
+  primaryOf(branchId: string): PostgresServer | undefined {
+    return this.list({ branchId, type: 'read_write' })[0]?.server
+  }
+
+  async launch(spec: ComputeSpec): Promise<void> {
+    const server = spec.type === 'read_write' ? await this.#launchPrimary(spec) : await this.#launchReplica(spec)
+    this.#running.set(spec.id, { server, spec })
+    void server.ended.then(() => {
+      const running = this.get(spec.id)
+      if (running?.server !== server) return
+      this.#running.delete(spec.id)
+      this.#options.onCrash(running.spec)
+    })
+  }
+
+  async halt(id: string): Promise<void> {
+    const spec = this.get(id)?.spec
+    if (spec?.type === 'read_write') await this.branches.run(spec.branchId, () => this.end(id))
+    else await this.end(id)
+  }
+
+  /** Of a primary, by whoever has the branch's data folder to itself. */
+  async end(id: string): Promise<void> {
+    const running = this.get(id)
+    if (running === undefined) return
+    const { server, spec } = running
+    if (spec.type === 'read_write') await this.#reportCatalog(spec, server)
+    this.#running.delete(id)
+    await server.stop()
+    await this.poolers.stop(id)
+  }
+
+  /** Takes up what a server can while it runs. */
+  async configure(spec: ComputeSpec, { server }: RunningServer): Promise<void> {
+    const { home, data, log } = this.#options
+    writeConfiguration(spec, { home, log, binaries: data.binariesOf(spec) })
+    server.reload()
+    this.#running.set(spec.id, { server, spec })
+    await this.#changeCatalog(spec, server)
+  }
+
+  /** Of a replica, whose data is a copy. */
+  async forgetData(id: string): Promise<void> {
+    await this.halt(id)
+    const { data } = this.#options
+    data.remove(data.replica(id))
+  }
+
+  /** How a role proves itself, as `pg_authid` has it. */
+  async secretOf(computeId: string, role: string): Promise<string | undefined> {
+    const running = this.get(computeId)
+    if (running === undefined) return undefined
+    const { password } = this.#options.home
+    const [found] = await withSession(running.server, password, (query) => query(SECRET, [role]))
+    return typeof found?.rolpassword === 'string' ? found.rolpassword : undefined
+  }
+
+  async #launchPrimary(spec: ComputeSpec): Promise<PostgresServer> {
+    const server = await this.branches.run(spec.branchId, async () =>
+      this.#serve(spec, await this.#options.data.ensureBranch(spec)),
+    )
+    try {
+      await this.#changeCatalog(spec, server)
+    } catch (error) {
+      // A server that is not as asked must not stay behind: it would hold the data of the next one.
+      await server.stop()
+      throw error
+    }
+    return server
+  }
+
+  async #launchReplica(spec: ComputeSpec): Promise<PostgresServer> {
+    const { data } = this.#options
+    const folder = data.replica(spec.id)
+    if (!data.isReplicaOf(spec.id, spec.branchId)) {
+      await this.branches.run(spec.branchId, async () => {
+        await data.ensureBranch(spec)
+        await data.copyBranch(spec.branchId, this.primaryOf(spec.branchId), folder)
+      })
+      data.markReplica(spec.id, spec.branchId)
+    }
+    return this.#serve(spec, folder)
+  }
+
+  async #serve(spec: ComputeSpec, folder: string): Promise<PostgresServer> {
+    const { home, data, log, onLostTrack } = this.#options
+    const server = await serveCompute(spec, folder, {
+      home,
+      log,
+      binaries: data.binariesOf(spec),
+      onLostTrack: () => onLostTrack(spec),
+    })
+    this.disks.watch(folder, spec.tempDiskBytes, server.ended)
+    return server
+  }
+
+  /** What was asked of the branch's roles and databases; a pooler learns of new passwords by being started again. */
+  async #changeCatalog({ id, changes, isLogical }: ComputeSpec, server: PostgresServer): Promise<void> {
+    await change(server, this.#options.home.password, changes, isLogical)
+    if (changes.length > 0) await this.poolers.stop(id)
+  }
+
+  /** One that cannot answer stops all the same. */
+  async #reportCatalog({ branchId }: ComputeSpec, server: PostgresServer): Promise<void> {
+    const found = await readCatalog(server, this.#options.home.password).catch(() => undefined)
+    if (found !== undefined) this.#options.onCatalog(branchId, found)
+  }
+}

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import { costSentence, formatCuHours, formatDifference, formatMoney, planCost } from '../../src/cost/index.ts'
+import type { Observed } from '../../src/model/index.ts'
+import { type DeclaredDocument, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
+
+/** The project of `world` on 21 November, with what its branches used. */
+const used = (
+  branches: Readonly<Record<string, LiveBranch & { readonly used?: readonly [number, number] }>>,
+): Observed => {
+  const observed = world(branches)
+  return {
+    ...observed,
+    takenAt: '2026-11-21T00:00:00Z',
+    projects: observed.projects.map((project) => ({
+      ...project,
+      settings: { period: { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' } },
+      branches: project.branches.map((branch) => {
+        const [active, cuHours] = branches[branch.name]?.used ?? []
+        return active === undefined || cuHours === undefined
+          ? branch
+          : { ...branch, usage: { activeSeconds: active * 3600, computeSeconds: cuHours * 3600 } }
+      }),
+    })),
+  }
+}
+
+const costOf = (declared: DeclaredDocument, observed: Observed, price?: number) =>
+  planCost(planOf(declared, observed), observed, {
+    priceOf: () => (price === undefined ? undefined : { cuHour: price, currency: 'USD' }),
+  })
+
+const live = used({
+  main: { primary: { size: { min: 1, max: 4 } }, used: [120, 192] },
+  staging: { primary: { size: 1 }, used: [120, 120] },
+})
+
+test('a resize costs what its size and its active hours say, and the others count in the totals', () => {
+  const cost = costOf({ branches: { main: { primary: { size: { min: 2, max: 8 } } } } }, live)
+  expect(cost.computes).toEqual([
+    {
+      change: `${PROJECT}/br-main/primary`,
+      before: { low: 182.5, expected: 292, high: 730 },
+      after: { low: 365, expected: 365, high: 1460 },
+      delta: { low: 73, expected: 73, high: 1168 },
+      basis: { kind: 'measured', activeHoursPerDay: 6, since: '2026-11-01T00:00:00.000Z', averageCu: 1.6, flags: [] },
+      sentence: 'active 6 h a day since 1 November, 1.6 CU on average',
+    },
+  ])
+  expect(cost.total).toEqual({
+    before: { low: 365, expected: 474.5, high: 912.5, unknown: 0 },
+    after: { low: 547.5, expected: 547.5, high: 1642.5, unknown: 0 },
+    delta: { low: 73, expected: 73, high: 1168, unknown: 0 },
+  })
+})
+
+test('what is created is an estimate from its settings, and what is deleted costs nothing', () => {
+  const cost = costOf(
+    {
+      branches: {
+        main: { replicas: { reports: { size: 2, scaleToZero: 300 } } },
+        staging: { primary: 'absent' },
+      },
+    },
+    live,
+  )
+  expect(cost.computes.map(({ after, delta, sentence }) => [after, delta.expected, sentence])).toEqual([
+    [{ low: 0, expected: null, high: 1460 }, null, 'an estimate from its settings'],
+    [{ low: 0, expected: 0, high: 0 }, -182.5, 'active 6 h a day since 1 November, 1 CU on average'],
+  ])
+  expect(cost.total.delta).toEqual({ low: -182.5, expected: -182.5, high: 1277.5, unknown: 1 })
+})
+
+test('a create without a size takes the defaults of the project, or is unknown', () => {
+  const declared = { branches: { main: { replicas: { reports: {} } } } }
+  expect(costOf(declared, live).computes[0]?.after).toEqual({ low: null, expected: null, high: null })
+  const withDefaults = {
+    ...live,
+    projects: live.projects.map((project) => ({
+      ...project,
+      settings: { ...project.settings, computeDefaults: { size: { min: 0.25, max: 2 }, scaleToZero: 300 } },
+    })),
+  }
+  expect(costOf(declared, withDefaults).computes[0]?.after).toEqual({ low: 0, expected: null, high: 1460 })
+})
+
+test('a refused change costs nothing', () => {
+  const cost = costOf({ branches: { staging: { protect: true, primary: 'absent' } } }, live)
+  expect(cost.total.delta).toEqual({ low: 0, expected: 0, high: 0, unknown: 0 })
+})
+
+test('without history the cost is unknown, and never zero', () => {
+  const cost = costOf({ branches: { main: { primary: { size: 2 } } } }, world({ main: { primary: { size: 1 } } }))
+  expect(cost.computes[0]).toMatchObject({
+    before: { low: 0, expected: null, high: 730 },
+    after: { low: 0, expected: null, high: 1460 },
+    delta: { low: 0, expected: null, high: 730 },
+    sentence: 'no history to go by',
+  })
+  expect(cost.total.before).toEqual({ low: 0, expected: 0, high: 730, unknown: 1 })
+})
+
+test('money needs a price', () => {
+  const declared = { branches: { main: { primary: { size: { min: 2, max: 8 } } } } }
+  expect(costOf(declared, live).total.money).toBeUndefined()
+  expect(costOf(declared, live, 0.222).total.money).toEqual({
+    price: { cuHour: 0.222, currency: 'USD' },
+    before: 105.34,
+    after: 121.55,
+    delta: 16.21,
+  })
+})
+
+test('numbers are as long as they need to be', () => {
+  expect([0, 7.26, 9.94, 9.96, 292.4, 1460, null].map(formatCuHours)).toEqual([
+    '0',
+    '7.3',
+    '9.9',
+    '10',
+    '292',
+    '1,460',
+    'unknown',
+  ])
+  expect([73, -109.5, 0.01, null].map(formatDifference)).toEqual(['+73', '−110', '±0', 'unknown'])
+  expect([1204.5, -3, null].map(formatMoney)).toEqual(['1,204.50', '−3.00', 'unknown'])
+  const before = { low: 182.5, expected: 292, high: 730 }
+  expect(costSentence(before, { low: 365, expected: 365, high: 1460 })).toBe(
+    '292 → 365 CU-hours a month, at most 1,460',
+  )
+})
