@@ -1,5 +1,5 @@
 /** Differences between manifests and live projects, and which of the two changed. */
-import { type Change, type Difference, MOVER_WORDS, MOVERS, type Plan, plainJson } from '../../model/index.ts'
+import { type Difference, MOVER_WORDS, MOVERS, type Plan, plainJson } from '../../model/index.ts'
 import { computeTitle, counted, place, plainText, plainValue } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style, wrap } from './style.ts'
