@@ -1,4 +1,5 @@
 export * from './canonical-json.ts'
+export * from './compare.ts'
 export * from './differences.ts'
 export * from './errors.ts'
 export * from './escape.ts'
