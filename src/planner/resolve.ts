@@ -123,7 +123,7 @@ const applyRules = (
       for (const branch of unclaimed) {
         resolved.set(branch.id, { branch, shape: rule, ...ofDocument(document), source: rule.source })
       }
-      if (unclaimed.length > 0) continue
+      if (unclaimed.length > 0 || (rule.isShared === true && matching.length === 0)) continue
       diagnostics.push(
         matching.length === 0
           ? warning(

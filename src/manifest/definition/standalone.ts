@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
-import { manifestSchema, SHARED_SCHEMA } from './manifest.ts'
+import { manifestSchema, SHARED_VALIDATOR_SCHEMA } from './manifest.ts'
 import { AJV_OPTIONS } from './options.ts'
 
 /** ajv refers to two small helpers of its own by `require`, which an ES module does not have; bundlers want imports. */
@@ -27,7 +27,7 @@ const withImports = (code: string): string => {
 /** The source of an ES module that exports a validator of manifests and one of shared files. */
 export const standaloneValidator = (table: SizeTable): string => {
   const ajv = new Ajv2020({ ...AJV_OPTIONS, code: { source: true, esm: true } })
-  const schemas = { document: manifestSchema(table), shared: SHARED_SCHEMA }
+  const schemas = { document: manifestSchema(table), shared: SHARED_VALIDATOR_SCHEMA }
   const ids = Object.entries(schemas).map(([name, schema]) => {
     ajv.addSchema(schema, name)
     return [name, name] as const
