@@ -7,6 +7,8 @@ const rooms = [
   'manifest',
   'planner',
   'cost',
+  'service',
+  'policy',
   'api',
   'apply',
   'report',
@@ -22,6 +24,8 @@ const mayImport = {
   manifest: ['model'],
   planner: ['model'],
   cost: ['model'],
+  service: ['model'],
+  policy: ['model'],
   api: ['model'],
   apply: ['model', 'windows', 'api', 'planner'],
   report: ['model', 'windows', 'cost'],
@@ -56,7 +60,7 @@ module.exports = {
     {
       name: 'planner-and-model-are-pure',
       severity: 'error',
-      from: { path: '^src/(planner|cost|model|report)/' },
+      from: { path: '^src/(planner|cost|service|policy|model|report)/' },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -1,10 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 
-/** What takes minutes: foreign clients verb by verb, and random requests by the thousand. */
+/** The tests of which `npm test` tries a part only. */
+const inPart = globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('/long-runs.ts'))
+
+/** What takes minutes: every kill point, thousands of random cases, foreign clients verb by verb. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/temporary-folder.ts'],
-    include: ['test/long/**/*.test.ts'],
+    globalSetup: ['test/temporary-folder.ts', 'test/e2e/build-once.ts'],
+    include: ['test/long/**/*.test.ts', ...inPart],
+    env: { ESPALIER_LONG_TESTS: '1' },
     testTimeout: 900_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

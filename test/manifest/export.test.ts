@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { exportProject, parseManifests } from '../../src/manifest/index.ts'
 import { isEmptyPlan, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { world } from '../planner/world.ts'
 
@@ -30,7 +31,7 @@ test('whatever is live, its import plans empty', () => {
       const { text, computes } = exported(observed, { pin })
       if (computes > 0) expect(planOf(text, observed), text).toEqual([])
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

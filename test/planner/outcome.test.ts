@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ObservedCompute, Plan } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
 import { BRANCHES, liveWorld, manifest, planned } from './arbitraries.ts'
 import { perform, type Simulated, shuffled, start } from './simulator.ts'
 import {
@@ -15,7 +16,7 @@ import {
   world,
 } from './world.ts'
 
-const RUNS = { numRuns: 2_000 }
+const RUNS = { numRuns: runs(2_000) }
 const picksArbitrary = fc.array(fc.nat(), { minLength: 1, maxLength: 12 })
 
 /** The shape that the manifest gives a branch: its own, else that of the one rule. */
@@ -76,7 +77,7 @@ test('after the steps, in any order that the graph allows, the world is what was
     }),
     RUNS,
   )
-  expect(checked).toBeGreaterThan(500)
+  expect(checked).toBeGreaterThan(runs(500))
 })
 
 const fits = (compute: ObservedCompute, declared: Declared): boolean => {
@@ -156,7 +157,7 @@ test('the plan is the same bytes, however branches, replicas, computes and docum
       )
       expect(JSON.stringify(again)).toBe(JSON.stringify(plan(wanted, observed)))
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   )
 })
 

@@ -235,14 +235,15 @@ export class Trial {
     return `${endpoint.autoscaling_limit_min_cu ?? min}-${endpoint.autoscaling_limit_max_cu ?? max}`
   }
 
-  /** A replica of ours that comes after somebody else's of that name was there to be seen. */
+  /** A replica of ours that is made although another client's of that name could be seen. */
   #watchMadeTwice(live: readonly Live[]): void {
     for (const one of live) {
       if (this.#last.has(one.id) || this.#before.has(one.id)) continue
       if (one.suspendTimeoutSeconds === RIVALS_SUSPEND_TIMEOUT) this.#rivals.add(one.id)
       if (this.#rivals.has(one.id) || this.#lags || one.type !== 'read_only') continue
       const twin = [...this.#last.values()].find(
-        ({ id, branchId, name }) => this.#rivals.has(id) && branchId === one.branchId && name === one.name,
+        ({ id, branchId, type, name }) =>
+          this.#rivals.has(id) && branchId === one.branchId && type === one.type && name === one.name,
       )
       if (twin !== undefined && !this.#planned.has(twin.id)) this.wrong.push(`${one.id} was made beside ${twin.id}`)
     }

@@ -9,9 +9,8 @@ import {
   type Plan,
   type Step,
 } from '../../model/index.ts'
-import { counted } from '../style.ts'
-import { nextSteps, STATUS_WORDS } from '../terminal-outcome.ts'
-import { emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words.ts'
+import { nextSteps, STATUS_WORDS } from '../terminal/outcome.ts'
+import { counted, emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words/index.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'

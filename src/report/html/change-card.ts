@@ -1,6 +1,6 @@
 /** One compute that changes: before and after, what that does to its users, and the calls that do it. */
 import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
-import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words.ts'
+import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words/index.ts'
 import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'

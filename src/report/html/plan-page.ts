@@ -1,7 +1,16 @@
 /** A plan as a page to review. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
-import { counted, group } from '../style.ts'
-import { emptyVerdict, interruptions, isDisruptive, planLine, projectsLeftOut, time, windowWords } from '../words.ts'
+import {
+  counted,
+  emptyVerdict,
+  group,
+  interruptions,
+  isDisruptive,
+  planLine,
+  projectsLeftOut,
+  time,
+  windowWords,
+} from '../words/index.ts'
 import { capacitySection } from './capacity.ts'
 import { NO_EXTRAS } from './change-card.ts'
 import { changesSection } from './changes.ts'

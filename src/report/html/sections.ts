@@ -11,8 +11,17 @@ import {
   type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { counted, group } from '../style.ts'
-import { computeTitle, impactWords, isDisruptive, place, projectsLeftOut, RELEASED_HINT, SYMBOLS } from '../words.ts'
+import {
+  computeTitle,
+  counted,
+  group,
+  impactWords,
+  isDisruptive,
+  place,
+  projectsLeftOut,
+  RELEASED_HINT,
+  SYMBOLS,
+} from '../words/index.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 

@@ -1,0 +1,15 @@
+export {
+  counted,
+  emptyVerdict,
+  group,
+  interruptions,
+  planLine,
+  projectsLeftOut,
+  RELEASED_HINT,
+  time,
+} from './counts.ts'
+export { impactWords, isDisruptive, windowWords } from './impacts.ts'
+export { computeTitle, hasSeveralProjects, isOfFleet, place, SYMBOLS, stepTitle } from './names.ts'
+export { isUnchanged } from './origin.ts'
+export { plainText, plainValue } from './plain-text.ts'
+export { verdict } from './verdict.ts'
