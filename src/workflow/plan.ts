@@ -57,7 +57,7 @@ export const planSnapshot = (
   const result = plan(loaded.desired, observed, {
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
-    ...(enforceBasePolicy && base !== undefined ? { guard: base.loaded.desired } : {}),
+    ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
   })
   const comparison = base && compareWithBase(base, manifests, result.plan, observed)
   return { manifests, observed, result, ...(comparison === undefined ? {} : { comparison }) }
