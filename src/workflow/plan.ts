@@ -66,7 +66,7 @@ export const planSnapshot = (
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
 const addPast = async (api: ReadApi, project: ObservedProject): Promise<ObservedProject> => {
   try {
-    return { ...project, pastOperations: await pastOperations(api, project.id) }
+    return { ...project, ...(await pastOperations(api, project.id)) }
   } catch (error) {
     if (error instanceof ApiError) return project
     throw error
