@@ -26,8 +26,11 @@ import {
   place,
   plainText,
   plainValue,
+  planCostWords,
   planLine,
+  planMoneyWords,
   projectsLeftOut,
+  remarksOf,
   SYMBOLS,
   stepTitle,
   time,
@@ -51,12 +54,13 @@ export interface PlanContext {
 type Frame = Pick<PlanContext, 'now' | 'overridesWindows'> & {
   /** By change, what must be allowed beyond a yes. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
+  readonly remarks: ReadonlyMap<string, readonly string[]>
 }
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
   const paint = paintOf(style)
-  const frame = { ...extra, consents: consentsOf(plan) }
+  const frame = { ...extra, consents: consentsOf(plan), remarks: remarksOf(plan) }
   const sections = [
     ...(extra.since === undefined
       ? changeSections(plan.changes, style, paint, frame)
@@ -65,6 +69,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     unmanagedSection(plan, style, paint),
     warningsSection(plan, style, paint),
     capacitySection(plan, style, paint),
+    costSection(plan, style, paint),
     leftOutSection(plan, style, paint),
     closing(plan, style, paint, extra.takenAt),
   ]
@@ -146,6 +151,7 @@ const changeLines = (change: Change, style: Style, paint: Paint, frame: Frame): 
     ...(change.windows === undefined
       ? []
       : [wrap(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)), style, '      ', '        ')]),
+    ...(frame.remarks.get(change.id) ?? []).map((remark) => wrap(remark, style, '      ', '        ')),
     ...(first === undefined
       ? []
       : [wrap(paint.dim(`why: ${REASONS[first]} (${change.reasons.join(', ')})`), style, '      ', '        ')]),
@@ -243,6 +249,15 @@ const capacitySection = ({ summary, estimates, steps }: Plan, style: Style, pain
           ),
         ]),
   ].join('\n')
+}
+
+const costSection = (plan: Plan, style: Style, paint: Paint): string => {
+  const words = planCostWords(plan)
+  if (words === undefined || plan.cost === undefined) return ''
+  const money = planMoneyWords(plan.cost.total)
+  return [`${paint.bold('Cost')}  ${words}`, ...(money === undefined ? [] : [`      ${money}`])]
+    .map((line) => wrap(line, style, '', '      '))
+    .join('\n')
 }
 
 const number = (value: number): string => String(Math.round(value * 100) / 100)
