@@ -101,7 +101,7 @@ export const showPlan = async (
   const isQuiet =
     isEmptyPlan(plan) &&
     missing.length + origin.released.length + problems.length === 0 &&
-    !plan.warnings.some(({ code }) => code === 'W_GUARD_WEAKENED' || code === 'W_WINDOW_CHANGED')
+    !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
   await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), isQuiet)
   if (missing.length > 0) {
     runner.error(

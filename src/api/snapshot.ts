@@ -70,7 +70,8 @@ const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pi
 export const projectsNamed = async (api: ReadApi, name: string): Promise<readonly Project[]> => {
   try {
     const wanted = name.toLowerCase()
-    return (await api.searchProjects(name)).filter((project) => project.name.toLowerCase() === wanted)
+    const found = await api.searchProjects(name)
+    return found.filter((project) => project.name.toLowerCase() === wanted && project.id !== name)
   } catch (error) {
     if (error instanceof ApiError) return []
     throw error

@@ -44,6 +44,12 @@ export interface BranchUsage {
   readonly computeSeconds: number
 }
 
+/** The default branch, then by name; names with a slash, such as those of previews, come last. */
+export const byBranch = (a: ObservedBranch, b: ObservedBranch): number =>
+  Number(b.isDefault) - Number(a.isDefault) ||
+  Number(a.name.includes('/')) - Number(b.name.includes('/')) ||
+  (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1)
+
 /** A finished operation, from which the plan estimates how long the like will take. */
 export interface PastOperation {
   readonly action: string

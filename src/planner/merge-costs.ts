@@ -1,5 +1,5 @@
+import { compare } from '../base/index.ts'
 import { type Plan, totalCost } from '../model/index.ts'
-import { compare } from './sort.ts'
 
 /** Absent where a plan has none: a sum without it would be too low. */
 export const mergeCosts = (plans: readonly Plan[]): Pick<Plan, 'cost'> => {

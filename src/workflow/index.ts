@@ -25,7 +25,7 @@ export {
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
 export { type Planned, type PlanOptions, planLive, planSnapshot } from './plan.ts'
 export type { Rehearsal } from './rehearse.ts'
-export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan } from './saved-plan.ts'
+export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
 

@@ -69,7 +69,7 @@ const planUnreviewed = (
     check: (project, planned) => checkProject(project, planned, tiers),
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
-    ...(enforceBasePolicy && base !== undefined ? { guard: base.loaded.desired } : {}),
+    ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
   })
   const comparison = base && compareWithBase(base, manifests, result.plan, observed)
   return { manifests, observed, result, ...(comparison === undefined ? {} : { comparison }) }

@@ -104,3 +104,9 @@ export const encodeSavedPlan = (
     espalierVersion: VERSION,
     createdAt: new Date().toISOString(),
   })
+
+/** The same gate for a plan that was made by this program, and stayed in it. */
+export const savedPlanOf = (planned: Planned): SavedPlan => {
+  const path = 'in memory'
+  return { file: decodePlanFile(encodeSavedPlan(planned), path), path }
+}

@@ -79,7 +79,7 @@ test('a plan that was saved with a base applies, also where the base had a polic
   const own = await startSandbox({ seed: SEED })
   try {
     const planned = await espalier(['plan', '--base', 'main', '--out', 'own.json'], environmentOf(own), folder)
-    expect(planned.stdout).toContain('W_GUARD_WEAKENED')
+    expect(planned.stdout).toContain('W_POLICY_REMOVED')
     const applied = await espalier(['apply', 'own.json', '--auto-approve'], environmentOf(own), folder)
     expect(applied.code, applied.stderr).toBe(0)
   } finally {
@@ -157,7 +157,7 @@ test('what the base guarded and the manifests do not any more is told, and plann
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_GUARD_WEAKENED', 'That is so as soon as it is merged: check that it is meant.'],
+    ['W_POLICY_REMOVED', 'That is so as soon as it is merged: check that it is meant.'],
     ['W_WINDOW_CHANGED', 'That is so as soon as it is merged: check that it is meant.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)

@@ -130,7 +130,7 @@ const showPlan = (wanted: Desired, observed: Observed): readonly string[] => {
       introducedBy: 'this pull request',
       notes: [],
     }),
-    statusTable(observed.projects, { takenAt: observed.takenAt }, STYLE),
+    statusTable(observed.projects, { now: 0 }, STYLE),
   ]
 }
 

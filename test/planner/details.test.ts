@@ -153,7 +153,7 @@ describe('protection', () => {
     const result = plan(
       desired(swap),
       world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } }, 'spare/1': {} }),
-      { guard: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
+      { basePolicy: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
     )
     expect(result.ok ? [] : result.diagnostics.map(({ code }) => code)).toContain('E_PARK_ON')
   })
@@ -213,7 +213,7 @@ describe('hints', () => {
   })
 })
 
-test('more replicas than can be paired exactly are still paired by what they are', () => {
+test('many nameless replicas are paired by what they are', () => {
   const sizes = Array.from({ length: 300 }, (_, index) => (index % 3) + 1)
   const plan = planOf(
     { branches: { main: { replicas: Object.fromEntries(sizes.map((size, index) => [`r${index}`, { size }])) } } },

@@ -168,14 +168,10 @@ interface Replicas {
 }
 
 const replicas: fc.Arbitrary<Replicas> = fc.record({
-  declared: fc.dictionary(
-    fc.constantFrom('a', 'b', 'c', 'd'),
-    fc.record(
-      { size: fc.constantFrom(0.25, 1, 2), settings: fc.constantFrom({}, { jit: 'off' }) },
-      { requiredKeys: [] },
-    ),
-    { minKeys: 1, maxKeys: 4 },
-  ),
+  declared: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record({ size: fc.constantFrom(0.25, 1, 2) }), {
+    minKeys: 1,
+    maxKeys: 4,
+  }),
   live: fc.array(
     fc
       .record({
@@ -221,7 +217,7 @@ const leastOf = (open: readonly Declared[], free: readonly LiveCompute[]): numbe
   return Math.min(...ways)
 }
 
-test('named, nameless and foreign replicas: never more restarts than brute force finds', () => {
+test('where every replica declares a size, no pairing of them restarts fewer computes', () => {
   fc.assert(
     fc.property(replicas, (one) => {
       const result = plan(
@@ -229,6 +225,37 @@ test('named, nameless and foreign replicas: never more restarts than brute force
         world({ main: { replicas: one.live } }),
       )
       expect(result.ok && result.plan.summary.restarts).toBe(least(one))
+    }),
+    RUNS,
+  )
+})
+
+test('no replica is restarted while one that needs no restart is left over', () => {
+  fc.assert(
+    fc.property(manifest, liveWorld, (document, live) => {
+      const found = planned(document, live)
+      const leftOver = new Set([
+        ...(found?.plan.unmanaged ?? []).map(({ compute }) => compute.id),
+        ...(found?.plan.changes ?? []).flatMap(({ kind, compute }) => (kind === 'delete' ? compute.id : [])),
+      ])
+      const computes = (found?.observed.projects ?? []).flatMap((project) => project.computes)
+      for (const { warnings, changes } of found === undefined ? [] : [found.plan]) {
+        for (const { message } of warnings.filter(({ code }) => code === 'W_ADOPTED')) {
+          const change = changes.find(({ compute: { id } }) => id !== undefined && message.includes(`${id},`))
+          if (change?.impact !== 'restart') continue
+          const wanted = change.after?.size
+          const better = computes.filter(
+            ({ id, branchId: at, type, state, attributes: { name, size, scaleToZero } }) =>
+              leftOver.has(id) &&
+              at === change.branch.id &&
+              type === 'read_only' &&
+              name === undefined &&
+              (state === 'idle' || size?.max === wanted?.max) &&
+              (scaleToZero === -1 || (size?.max ?? 0) <= 16),
+          )
+          expect(better).toEqual([])
+        }
+      }
     }),
     RUNS,
   )

@@ -250,7 +250,7 @@ describe('deleting', () => {
       "the base's protect: true, which this version dropped",
       { branches: { main: { primary: 'absent' as const } } },
       live,
-      { guard: desired({ branches: { main: { protect: true } } }) },
+      { basePolicy: desired({ branches: { main: { protect: true } } }) },
     ],
   ])('%s refuses it, whatever the flags', (_why, declared, observed, options) => {
     const plan = planOf(declared, observed, options)
@@ -342,11 +342,6 @@ describe('errors, each with its place', () => {
     ['E_BRANCH_UNKNOWN', { branches: { mian: {} } }, world({ main: {} })],
     ['E_PROJECT_UNKNOWN', { project: 'other-1' }, world({ main: {} })],
     ['E_PIN_UNKNOWN', { branches: { main: { primary: { id: 'ep-gone' } } } }, world({ main: {} })],
-    [
-      'E_TWO_PINS',
-      { branches: { main: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-1' } } } },
-      world({ main: { primary: { id: 'ep-1' } }, b: {} }),
-    ],
     ['E_TWO_CLAIMS', { branches: { main: {}, 'br-main': {} } }, world({ main: {} })],
     [
       'E_PRIMARY_TAKEN',

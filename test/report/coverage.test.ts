@@ -99,7 +99,7 @@ describe.each([
   const none = originOf(undefined, EMPTY_PLAN)
   const gone = {
     severity: 'warning',
-    code: 'W_GUARD_WEAKENED',
+    code: 'W_POLICY_REMOVED',
     message: 'Branch `dev` of project `shop` is no longer protected.',
   } as const
 

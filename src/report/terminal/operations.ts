@@ -1,7 +1,9 @@
-/** Operations as the console lists them: a line each, so that any number can be told as they come. */
+/** Operations as the console lists them. */
 
 import { plainText, time } from '../words/index.ts'
-import { pad, paintOf, type Style } from './style.ts'
+import { ageOf } from './age.ts'
+import { paintOf, type Style } from './style.ts'
+import { type Column, type Table, tableOf } from './table.ts'
 
 export interface ListedOperation {
   readonly id: string
@@ -27,35 +29,55 @@ const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
 
 export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
-const COLUMNS = [20, 24, 28, 12, 9, 21] as const
-
-const line = (cells: readonly string[]): string =>
-  cells
-    .map((cell, index) => pad(cell, COLUMNS[index] ?? 0))
-    .join(' ')
-    .trimEnd()
-
-export const operationsHead = (style: Style): string =>
-  paintOf(style).dim(line(['OPERATION', 'BRANCH', 'COMPUTE', 'STATUS', 'DURATION', 'DATE AND TIME', 'ID']))
-
-/** @param branchName by id; one that is gone is shown by its id. */
-export const operationLine = (
-  operation: ListedOperation,
-  branchName: ReadonlyMap<string, string>,
-  style: Style,
-): string => {
-  const paint = paintOf(style)
-  const status = consoleStatus(operation.status)
-  const isBad = status === 'Error' || operation.status === 'cancelled'
-  const text = line([
-    plainText(operation.action),
-    plainText(branchName.get(operation.branchId ?? '') ?? operation.branchId ?? ''),
-    plainText(operation.endpointId ?? ''),
-    plainText(status),
-    operation.totalDurationMs === undefined || operation.totalDurationMs === 0 ? '' : time(operation.totalDurationMs),
-    plainText(operation.createdAt),
-    plainText(operation.id),
-  ])
-  const why = operation.error === undefined ? '' : `\n  ${plainText(operation.error)}`
-  return isBad ? paint.red(text + why) : text + why
+export interface OperationsContext {
+  /** By id; a branch that was deleted is shown by its id. */
+  readonly branches: ReadonlyMap<string, string>
+  readonly now: number
+  /** Shows everything, however long the lines become. */
+  readonly isWide: boolean
 }
+
+/** @param sample operations that the columns are measured by; longer values of others are shortened. */
+export const operationsTable = (
+  sample: readonly ListedOperation[],
+  context: OperationsContext,
+  style: Style,
+): Table<ListedOperation> => {
+  const width = context.isWide ? Number.POSITIVE_INFINITY : style.width
+  const table = tableOf(columns(context), sample, { ...style, width })
+  const paint = paintOf(style)
+  return {
+    head: table.head,
+    line: (operation) => {
+      const { error } = operation
+      return error === undefined
+        ? table.line(operation)
+        : `${table.line(operation)}\n${paint.red(`    ${plainText(error)}`)}`
+    },
+  }
+}
+
+const columns = ({ branches, now }: OperationsContext): readonly Column<ListedOperation>[] => [
+  { title: 'OPERATION', text: ({ action }) => plainText(action), narrowest: 16 },
+  {
+    title: 'BRANCH',
+    text: ({ branchId }) => plainText(branches.get(branchId ?? '') ?? branchId ?? ''),
+    narrowest: 10,
+  },
+  {
+    title: 'STATUS',
+    text: ({ status }) => plainText(consoleStatus(status)),
+    color: ({ status }, paint) => {
+      const word = consoleStatus(status)
+      if (word === 'OK') return paint.green
+      return word === 'Error' || status === 'cancelled' ? paint.red : paint.yellow
+    },
+  },
+  {
+    title: 'DURATION',
+    text: ({ totalDurationMs = 0 }) => (totalDurationMs === 0 ? '' : time(totalDurationMs)),
+  },
+  { title: 'AGE', text: ({ createdAt }) => ageOf(createdAt, now) },
+  { title: 'ID', text: ({ id }) => plainText(id), isOptional: true },
+  { title: 'COMPUTE', text: ({ endpointId = '' }) => plainText(endpointId), isOptional: true },
+]

@@ -1,7 +1,7 @@
 /** What may be said of a comparison with a base. */
 import type { Origin, Plan } from '../../model/index.ts'
 
-const POLICY_CODES = new Set(['W_GUARD_WEAKENED', 'W_WINDOW_CHANGED'])
+const POLICY_CODES = new Set(['W_POLICY_REMOVED', 'W_WINDOW_CHANGED'])
 
 /** Whether the manifests ask for nothing that the base did not ask for, as far as the whole of both is known. */
 export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>

@@ -47,7 +47,8 @@ export const LIMITS: Readonly<Record<string, Explanation>> = {
   W_PROJECT_NOT_READ: {
     rule: "The project's own settings can be read.",
     example: '403 for GET /projects/{id}',
-    wayOut: 'Use a key that may read the project. The plan does without: only cost, limits and maintenance lack something.',
+    wayOut:
+      'Use a key that may read the project. The plan does without: only cost, limits and maintenance lack something.',
   },
   E_OVERRIDE: {
     rule: 'An override names a policy that exists, and gives a reason.',

@@ -1,7 +1,11 @@
 /** Codes of what manifests ask of the live project. */
+import type { PlanCode } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
-export const PLANNING: Readonly<Record<string, Explanation>> = {
+/** Two codes are the manifest's own as well, and explained there. */
+type Planning = Exclude<PlanCode, 'E_TWO_CLAIMS' | 'E_SCALE_TO_ZERO_SIZE'>
+
+export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   E_PROJECT_UNKNOWN: {
     rule: 'The project of a manifest is there, and the key sees it.',
     example: 'project: quiet-river-12345678',
@@ -72,6 +76,11 @@ export const PLANNING: Readonly<Record<string, Explanation>> = {
     rule: 'The API cannot change the type of a compute, so a pin in the place of the other type is made anew.',
     example: "a replica's id under primary",
     wayOut: 'Put the new id into the manifest after the apply.',
+  },
+  W_POLICY_REMOVED: {
+    rule: 'What the base protects, or does not prune, applies to an untrusted pull request as well.',
+    example: 'a pull request from a fork that takes `protect: true` out',
+    wayOut: 'Decide whether the policy may be removed before merging: after the merge it no longer applies.',
   },
   W_RULE_SHADOWED: {
     rule: 'Of several rules that match a branch the first one wins.',

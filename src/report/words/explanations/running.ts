@@ -82,11 +82,6 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'on: pull_request, with command: apply',
     wayOut: 'Apply in a workflow that runs on push.',
   },
-  W_GUARD_WEAKENED: {
-    rule: "What the base protects, or does not prune, holds for a stranger's pull request as well.",
-    example: 'a pull request from a fork that takes `protect: true` out',
-    wayOut: 'Decide whether the guard may go before merging: after the merge it no longer counts.',
-  },
   E_DISABLED: {
     rule: 'A disabled compute does not start.',
     example: 'disabled: false',
