@@ -84,23 +84,23 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   })
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
-      "json": 1364,
+      "json": 1837,
       "markdown": 58,
       "terminal": 78,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 127185,
-      "markdown": 10068,
-      "terminal": 3104,
+      "json": 157662,
+      "markdown": 10220,
+      "terminal": 3315,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1260962,
-      "markdown": 102212,
-      "terminal": 31166,
+      "json": 1561299,
+      "markdown": 103723,
+      "terminal": 32731,
     }
   `)
   const whole = await plan(20)
