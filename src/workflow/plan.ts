@@ -38,13 +38,18 @@ export const planLive = async (api: ReadApi, manifests: Manifests, options: Plan
   const projects = projectIds(manifests.loaded.desired)
   // A project that only the base declares may be gone: that it cannot be read is no problem of the plan.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
+  // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
+  const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
+  for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency }), read)
   const planned = planUnreviewed(observed, manifests, options)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
   if (!estimate || changing.size === 0) return reviewed(planned, options)
-  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) =>
-    changing.has(project.id) ? addPast(api, project) : project,
-  )
+  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
+    if (!changing.has(project.id)) return project
+    const past = await (early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
+    return past === undefined ? project : { ...project, ...past }
+  })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
   return reviewed({ ...planned, observed: whole, result }, options)
@@ -76,11 +81,11 @@ const planUnreviewed = (
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const addPast = async (api: ReadApi, project: ObservedProject): Promise<ObservedProject> => {
+const readPast = async (api: ReadApi, project: string): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
   try {
-    return { ...project, ...(await pastOperations(api, project.id)) }
+    return await pastOperations(api, project)
   } catch (error) {
-    if (error instanceof ApiError) return project
+    if (error instanceof ApiError) return undefined
     throw error
   }
 }
