@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-// A busy machine may take its time; what never comes is still noticed.
 const common = {
+  // Files share a worker and what it has loaded: loading everything again for each of them takes a quarter of the time.
+  isolate: false,
+  // A busy machine may take its time; what never comes is still noticed.
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
@@ -11,6 +13,12 @@ const common = {
 export default defineConfig({
   test: {
     globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['src/**/generated/**'],
+      reporter: [['text', { skipFull: true }], 'text-summary'],
+    },
     projects: [
       { test: { ...common, name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', 'test/long/**'] } },
       {

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 
-/** What takes minutes: foreign clients verb by verb, and random requests by the thousand. */
+/** The tests of which `npm test` tries a part only. */
+const inPart = globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('/long-runs.ts'))
+
+/** What takes minutes: every kill point, thousands of random cases, foreign clients verb by verb. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
+    globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts', 'test/e2e/build-once.ts'],
     setupFiles: ['test/check-answers.ts'],
-    include: ['test/long/**/*.test.ts'],
+    include: ['test/long/**/*.test.ts', ...inPart],
+    env: { ESPALIER_LONG_TESTS: '1' },
     testTimeout: 900_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

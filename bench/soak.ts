@@ -7,7 +7,7 @@ import { ApiError } from '../src/api/index.ts'
 import { applyPlan } from '../src/apply/index.ts'
 import { CONSENTS, type Plan } from '../src/model/index.ts'
 import type { FaultOrder, Sandbox, Seed } from '../src/sandbox/index.ts'
-import { look, readManifests } from '../src/workflow/index.ts'
+import { planLive, readManifests } from '../src/workflow/index.ts'
 import { openStage, type Stage } from '../test/reliability/stage.ts'
 import { rateMeter } from './rate-meter.ts'
 
@@ -182,7 +182,7 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
   const aFifth = (PROJECTS * 4) / 5
   let ended = 0
   try {
-    const { result, observed } = await stage.during(look(api, manifests, { concurrency: 8, estimate: false }))
+    const { result, observed } = await stage.during(planLive(api, manifests, { concurrency: 8, estimate: false }))
     if (!result.ok) throw new Error(result.diagnostics.map(({ message }) => message).join('\n'))
     const outcome = await stage.during(
       applyPlan({

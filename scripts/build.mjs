@@ -2,41 +2,57 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { bundle } from './bundle.mjs'
 import { licences } from './licences.mjs'
 
 await rm('dist', { recursive: true, force: true })
-const modules = await bundle({ main: 'src/cli/main.ts', sandbox: 'src/sandbox/public.ts' }, 'dist')
-await writeFile('dist/sandbox.d.ts', await typesOf('src/sandbox/public.ts'))
+const modules = await bundle(
+  { main: 'src/cli/main.ts', index: 'src/index.ts', sandbox: 'src/sandbox/public.ts' },
+  'dist',
+)
+await writeTypes(['src/index.ts', 'src/sandbox/public.ts'], 'dist/types')
 await writeFile('dist/LICENSES.txt', await licences(modules))
 await cacheHelp()
 
-/** The types of one module, which may need no other's: an application has none of our sources. */
-async function typesOf(file) {
+/**
+ * The types of what can be imported, and of what these need. An application has none of our sources and none of the
+ * libraries that are bundled, so its types must not need them.
+ */
+async function writeTypes(entries, to) {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-types-'))
+  // Checked by `npm run types`.
+  const emit = [
+    '--noCheck',
+    '--noEmit',
+    'false',
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--rootDir',
+    'src',
+    '--outDir',
+    folder,
+  ]
   try {
-    const options = [
-      '--noEmit',
-      'false',
-      '--declaration',
-      '--emitDeclarationOnly',
-      '--rootDir',
-      'src',
-      '--outDir',
-      folder,
-    ]
     await promisify(execFile)(
       process.execPath,
-      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...options],
-      {
-        env: { PATH: process.env.PATH },
-      },
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...emit],
+      { env: { PATH: process.env.PATH } },
     )
-    const text = await readFile(join(folder, file.replace(/^src\//, '').replace(/\.ts$/, '.d.ts')), 'utf8')
-    if (/\bfrom ['"]/.test(text)) throw new Error(`${file} exports types that it does not declare itself`)
-    return text
+    const waiting = entries.map((file) => file.replace(/^src\/(.+)\.ts$/, '$1.d.ts'))
+    const written = new Set()
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      if (written.has(file)) continue
+      written.add(file)
+      const text = await readFile(join(folder, file), 'utf8')
+      for (const [, from] of text.matchAll(/\b(?:from |import\()['"]([^'"]+)['"]/g)) {
+        if (from.startsWith('.')) waiting.push(join(dirname(file), from.replace(/\.ts$/, '.d.ts')))
+        else if (!from.startsWith('node:')) throw new Error(`The types of ${file} need ${from}, which is not published`)
+      }
+      await mkdir(dirname(join(to, file)), { recursive: true })
+      await writeFile(join(to, file), text.replace(/((?:from |import\()['"]\.[^'"]+)\.ts(?=['"])/g, '$1.js'))
+    }
   } finally {
     await rm(folder, { recursive: true })
   }

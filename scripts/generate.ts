@@ -1,14 +1,15 @@
-/** Writes what is generated from the source: JSON Schemas and the precompiled validator. `--check` fails where a file is stale. */
+/** Writes what is generated from the source: JSON Schemas, pages, tables of pages, the precompiled validator. `--check` fails where a file is stale. */
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { standaloneValidator } from '../src/manifest/definition/standalone.ts'
-import { DIAGNOSTIC_CODES, manifestSchema } from '../src/manifest/index.ts'
+import { DIAGNOSTIC_CODES, manifestSchema, POLICY_SCHEMA } from '../src/manifest/index.ts'
 import { SIZE_TABLE } from '../src/model/index.ts'
 import { EXPLANATIONS, type Explanation } from '../src/report/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
+import { withTables } from './manifest-tables.ts'
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
@@ -34,7 +35,9 @@ const codesPage = (): string => {
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/codes.md': codesPage,
+  'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
+  'schemas/policy.schema.json': () => json(POLICY_SCHEMA),
   'schemas/plan.schema.json': () => json(planSchema()),
   'schemas/plan-file.schema.json': () => json(planFileSchema()),
   'schemas/event.schema.json': () => json(eventSchema()),

@@ -88,9 +88,9 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
     }
   }
   const attributeOf = (attribute: AttributeChange): AttributeChange => {
-    const { path, before } = attribute
-    const isLive = path.startsWith(POSTGRES) || (path === 'name' && before !== undefined && !names.has(before))
-    return isLive && before !== undefined ? { ...attribute, before: HIDDEN } : attribute
+    const { path, beforeText } = attribute
+    const isLive = path.startsWith(POSTGRES) || (path === 'name' && beforeText !== undefined && !names.has(beforeText))
+    return isLive && beforeText !== undefined ? { ...attribute, before: HIDDEN, beforeText: HIDDEN } : attribute
   }
 
   const diagnosticOf =

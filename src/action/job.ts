@@ -1,10 +1,10 @@
 /** Everything that the commands of the Action share. */
 import { relative, resolve, sep } from 'node:path'
-import type { ApiOptions } from '../api/index.ts'
 import type { OnSignal } from '../base/index.ts'
 import { type Clock, EspalierError, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
+import { type Connection, connect as connectTo } from '../workflow/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment } from './comment.ts'
 import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
@@ -59,34 +59,18 @@ const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
 /** Whether the live project can be looked at: with a key, or on a sandbox. */
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
-export interface Connection {
-  readonly options: ApiOptions
-  close(): Promise<void>
-}
-
-/** @throws {EspalierError} `E_KEY` where there is no key and no sandbox; what a sandbox throws. */
+/** @throws {EspalierError} `E_KEY` without a key and a sandbox; what a sandbox throws. */
 export const connect = async ({ inputs, cwd }: Job): Promise<Connection> => {
-  const common = {
+  const { sandbox, apiKey, baseUrl, shard } = inputs
+  const options = {
     userAgent: `espalier-action/${VERSION}`,
-    ...(inputs.shard === undefined ? {} : { clients: inputs.shard.count }),
+    ...(shard === undefined ? {} : { clients: shard.count }),
   }
-  if (inputs.sandbox !== '') {
-    const { readSeed, startSandbox } = await import('../sandbox/index.ts')
-    const sandbox = await startSandbox({ seed: await readSeed(resolve(cwd, inputs.sandbox)), background: false })
-    return {
-      options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
-      close: () => sandbox.close(),
-    }
-  }
-  if (inputs.apiKey === '') {
-    throw new EspalierError('E_KEY', 'There is no API key.', {
-      hint: 'Give the input api-key, from a secret of the repository; to try it without an account, the input sandbox.',
-    })
-  }
-  return {
-    options: { ...common, apiKey: inputs.apiKey, ...(inputs.baseUrl === '' ? {} : { baseUrl: inputs.baseUrl }) },
-    close: async () => undefined,
-  }
+  if (sandbox !== '') return connectTo({ sandbox: { seed: resolve(cwd, sandbox), background: false } }, options)
+  if (apiKey !== '') return connectTo({ apiKey, baseUrl }, options)
+  throw new EspalierError('E_KEY', 'There is no API key.', {
+    hint: 'Set the input api-key from a secret of the repository; to try it without an account, set the input sandbox.',
+  })
 }
 
 /**

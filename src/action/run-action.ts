@@ -1,7 +1,7 @@
 /** The GitHub Action: inputs and event in; comment, annotations, summary and outputs out. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { EspalierError } from '../model/index.ts'
+import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
@@ -68,7 +68,7 @@ const describedJob = (io: ActionIo): Job | undefined => {
   }
 }
 
-const COUNTS = ['to-add', 'to-change', 'to-destroy', 'restarts', 'moves', 'drifted', 'scheduled'] as const
+const COUNTS = [...CHANGE_KINDS.map((kind) => `to-${kind}`), 'restarts', 'drifted', 'scheduled']
 
 /** Until the values are known, and if the process is killed before: an empty output would read as 0 in an expression. */
 const presetOutputs = (runner: Runner): void => {

@@ -1,11 +1,7 @@
 /** Applies what was merged: the saved plan where one is given, else the plan as of now. */
 import { resolve } from 'node:path'
-import { createWriteApi } from '../api/index.ts'
-import { applyPlan, type PlanFile } from '../apply/index.ts'
 import {
-  type ApplyEvent,
   EspalierError,
-  hasErrors,
   isEmptyPlan,
   leftOutIds,
   type Outcome,
@@ -15,108 +11,77 @@ import {
 } from '../model/index.ts'
 import { diagnosticAnnotations, eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import {
-  applicablePlan,
-  checkSavedPlan,
-  coveredBy,
-  keepShard,
-  keepToBudgets,
-  look,
-  manifestsOf,
+  apply,
+  manifestPaths,
   nothingChanged,
-  onInterrupt,
+  openWriteClient,
+  type PlannedApply,
   pathsOf,
   readManifests,
-  readPlanFile,
+  readSavedPlan,
+  type SavedPlan,
   seedNote,
-  withoutProjects,
+  selectShard,
+  type Watcher,
 } from '../workflow/index.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { comment, connect, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
 import { reportProblems } from './problems.ts'
 import { setOutputs } from './run-plan.ts'
+import type { Runner } from './runner.ts'
 
-const CONCURRENCY = 16
-const OPERATION_TIMEOUT_MS = 600_000
-const LOCK_TIMEOUT_MS = 600_000
 const STYLE = { color: false, width: 100 }
 
 export const runApply = async (job: Job): Promise<Ending> => {
   refuseUnmerged(job)
   const { inputs, runner, cwd } = job
-  const file = inputs.planFile === '' ? undefined : await readPlanFile(resolve(cwd, inputs.planFile))
-  if (file !== undefined) await refuseOtherPlan(job, file)
-  const given = file === undefined ? inputs.paths : manifestsOf(file, inputs.planFile, inputs.paths, cwd)
-  const shard = file?.shard === undefined ? inputs.shard : parseShard(file.shard)
-  const manifests = coveredBy(file?.plan, keepShard(await readManifests(given, { cwd }), shard))
-  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
-  const { loaded } = manifests
-  if (hasErrors(loaded.diagnostics)) return reportProblems(job, loaded.diagnostics)
-  const connection = await connect(job)
-  const api = createWriteApi({ ...connection.options, lockTimeoutMs: LOCK_TIMEOUT_MS })
-  try {
-    const seen = await look(api, manifests, { concurrency: CONCURRENCY, estimate: true })
-    if (file !== undefined) checkSavedPlan(file, inputs.planFile, manifests, seen)
-    const { observed, result } = seen
-    const problems = result.ok ? [] : result.diagnostics
-    const plan = applicablePlan(result, inputs.keepGoing, file?.plan)
-    if (plan === undefined) {
-      const why = nothingChanged(result.plan, '`keep-going: true`')
-      return reportProblems(job, [...loaded.diagnostics, ...problems], [why])
-    }
-    runner.annotate(diagnosticAnnotations(problems))
-    setOutputs(job, plan, plan.changes.length)
-    runner.group(
-      'Plan',
-      terminalPlan(plan, STYLE, {
-        takenAt: observed.takenAt,
-        now: new Date(job.clock.date()).toISOString(),
-      }),
-    )
-    keepToBudgets(plan, budgetsOf(job))
-    if (isEmptyPlan(plan)) {
-      runner.output('scheduled', 0)
-      if (plan.leftOut !== undefined) return await tell(job, plan, { steps: [], interrupted: false, notes: [] })
-      runner.summary('### Espalier: nothing to apply\n\nThe live project is as the manifests say.\n')
-      return { isFailed: false }
-    }
+  const saved = inputs.planFile === '' ? undefined : await readSavedPlan(inputs.planFile, resolve(cwd, inputs.planFile))
+  if (saved !== undefined) await refuseOtherPlan(job, saved)
+  const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
+  const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
+  const manifests = selectShard(await readManifests(paths, { cwd }), shard)
+  const { diagnostics, seeds } = manifests.loaded
+  for (const path of seeds) runner.print(seedNote(path))
+  const applied = await apply({
+    manifests,
+    saved,
+    open: async () => openWriteClient(await connect(job)),
+    clock: job.clock,
+    consent: { allow: inputs.allow },
+    budgets: inputs,
+    keepGoing: inputs.keepGoing,
+    ignoreWindows: inputs.now,
     // A cancelled workflow sends SIGINT, and SIGTERM some seconds later.
-    const { stop, abort, release } = onInterrupt(runner.print, job.onSignal)
-    try {
-      const outcome = await runner.withoutCommands(() =>
-        applyPlan({
-          plan,
-          observed,
-          api,
-          consent: { allow: inputs.allow },
-          ignoreWindows: inputs.now,
-          clock: job.clock,
-          concurrency: CONCURRENCY,
-          operationTimeoutMs: OPERATION_TIMEOUT_MS,
-          stop,
-          abort,
-          onEvent: teller(plan, runner.print),
-          replan: async (pinAliases, read) =>
-            (
-              await look(api, withoutProjects(manifests, leftOutIds(plan)), {
-                concurrency: CONCURRENCY,
-                estimate: false,
-                pinAliases,
-                read,
-              })
-            ).result,
-        }),
+    onSignal: job.onSignal,
+    notify: runner.print,
+    onPlan: (planned) => showPlan(job, planned),
+    watch: ({ plan }) => watch(plan, runner),
+  })
+  switch (applied.kind) {
+    case 'invalid':
+      return reportProblems(job, applied.diagnostics)
+    case 'unplannable':
+      return reportProblems(
+        job,
+        [...diagnostics, ...applied.diagnostics],
+        [nothingChanged(applied.plan, '`keep-going: true`')],
       )
-      return await tell(job, plan, outcome)
-    } finally {
-      release()
-    }
-  } finally {
-    await api.close()
-    await connection.close()
+    case 'ended':
+      return report(job, applied.plan, applied.outcome)
+    case 'declined':
+      throw new Error('nobody was asked')
   }
 }
 
-/** @throws {EspalierError} `E_NOT_MERGED` where what would be applied may yet be rejected, or be a stranger's. */
+const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void => {
+  const { runner } = job
+  runner.annotate(diagnosticAnnotations(problems))
+  setOutputs(job, plan, plan.changes.length)
+  const shown = { takenAt: observed.takenAt, now: new Date(job.clock.date()).toISOString() }
+  runner.group('Plan', terminalPlan(plan, STYLE, shown))
+}
+
+/** @throws {EspalierError} `E_NOT_MERGED` if what would be applied may still be rejected, or comes from an untrusted pull request. */
 const refuseUnmerged = ({ event }: Job): void => {
   const isOpen = event.pullRequest !== undefined && !event.pullRequest.isMerged
   if (!isOpen && event.mergeGroupBase === undefined) return
@@ -132,12 +97,12 @@ const refuseUnmerged = ({ event }: Job): void => {
  */
 const refuseOtherPlan = async (
   { inputs, cwd }: Job,
-  { label = '', shard, manifests = [] }: PlanFile,
+  { file: { label = '', shard, manifests = [] }, path }: SavedPlan,
 ): Promise<void> => {
   const differs = (what: string, saved: string, here: string): EspalierError =>
     new EspalierError(
       'E_OTHER_PLAN',
-      `The saved plan ${inputs.planFile} was made with the ${what} ${saved || '(none)'}, and this step has ${here || '(none)'}. Nothing was changed.`,
+      `The saved plan ${path} was made with the ${what} ${saved || '(none)'}, and this step has ${here || '(none)'}. Nothing was changed.`,
       { hint: 'Give `apply` the same paths, label and shard as the `plan` step whose plan it should apply.' },
     )
   if (label !== inputs.label) throw differs('label', label, inputs.label)
@@ -153,21 +118,26 @@ const refuseOtherPlan = async (
   if (saved !== here) throw differs('paths', saved, here)
 }
 
-const budgetsOf = ({ inputs: { maxRestarts, maxDeletes, maxCuIncrease } }: Job) => ({
-  ...(maxRestarts === undefined ? {} : { maxRestarts }),
-  ...(maxDeletes === undefined ? {} : { maxDeletes }),
-  ...(maxCuIncrease === undefined ? {} : { maxCuIncrease }),
-})
-
-const teller = (plan: Plan, print: (line: string) => void): ((event: ApplyEvent) => Promise<void>) => {
+/** What the service answers is in these lines, and must not pass for a command to the runner. */
+const watch = (plan: Plan, runner: Runner): Watcher => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  return async (event) => {
-    const line = eventLine(event, STYLE, steps)
-    if (line !== undefined) print(line)
+  const resumeCommands = runner.stopCommands()
+  return {
+    event: (event) => {
+      // A notice of an interruption has been printed already.
+      const line = event.type === 'interrupt' ? undefined : eventLine(event, STYLE, steps)
+      if (line !== undefined) runner.print(line)
+    },
+    end: async () => resumeCommands(),
   }
 }
 
-const tell = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => {
+const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => {
+  if (isEmptyPlan(plan) && plan.leftOut === undefined) {
+    job.runner.output('scheduled', 0)
+    job.runner.summary('### Espalier: nothing to apply\n\nThe live projects match the manifests.\n')
+    return { isFailed: false }
+  }
   const view = { ...frameOf(job, 'outcome'), whole: 'the job summary', plan, outcome }
   const scheduled = outcome.steps.filter(({ status }) => status === 'scheduled')
   job.runner.output('scheduled', scheduled.length)

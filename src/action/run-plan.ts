@@ -1,9 +1,8 @@
 /** The plan of a pull request, of a push, or on a schedule. Changes nothing. */
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import { createReadApi } from '../api/index.ts'
 import { jsonPlan } from '../apply/index.ts'
-import { hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
+import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
@@ -13,15 +12,15 @@ import {
   terminalPlan,
 } from '../report/index.ts'
 import {
-  compareWithBase,
   encodeSavedPlan,
-  keepShard,
-  type Look,
-  look,
   type Manifests,
+  openReadClient,
+  type Planned,
+  planLive,
   readManifests,
-  removedProjects,
   seedNote,
+  selectShard,
+  withClient,
 } from '../workflow/index.ts'
 import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
 import { hidingFor } from './hide-undeclared.ts'
@@ -34,12 +33,11 @@ const OFFLINE =
   'This pull request comes from a fork, where no secret is: its manifests were validated, and not planned against the live project.'
 const HIDDEN =
   'Live values of Postgres settings, and names that only the live project has, are not shown: anybody can open such a pull request.'
-const CONCURRENCY = 16
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
-  const manifests = keepShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
+  const manifests = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
   for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
   const diagnostics = [...manifests.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
@@ -48,13 +46,15 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     return reportProblems(job, diagnostics, [OFFLINE])
   }
   const base = await findBase(job, manifests, untrusted)
-  const seen = await observe(job, manifests, base?.manifests, untrusted !== undefined)
-  const { observed, result } = seen
+  const planned = await withClient(connect(job).then(openReadClient), (api) =>
+    planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
+  )
+  const { observed, result } = planned
   const hiding = untrusted && hidingFor(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
-  const split = splitBy(job, base, manifests, seen)
+  const split = splitBy(job, base, planned)
   const all = {
     // Where the base's policies hold in the plan itself, it already says so.
     plan: {
@@ -79,7 +79,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   // Nothing of an untrusted pull request is applied before it is merged, so there is nothing to save for that.
   if (untrusted === undefined) {
     const path = inputs.planFile === '' ? files.plan : resolve(cwd, inputs.planFile)
-    await writeFile(path, encodeSavedPlan(result.plan, observed, manifests, inputs.label))
+    await writeFile(path, encodeSavedPlan(planned, inputs.label))
     runner.output('plan-path', path)
   }
   const notes = [...(untrusted?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
@@ -101,7 +101,7 @@ export const showPlan = async (
   const isQuiet =
     isEmptyPlan(plan) &&
     missing.length + origin.released.length + problems.length === 0 &&
-    !plan.warnings.some(({ code }) => code === 'W_GUARD_WEAKENED' || code === 'W_WINDOW_CHANGED')
+    !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
   await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), isQuiet)
   if (missing.length > 0) {
     runner.error(
@@ -132,12 +132,14 @@ const findBase = async (
   return undefined
 }
 
-const splitBy = (job: Job, base: Base | undefined, manifests: Manifests, { observed, result }: Look): Split => {
-  if (base === undefined) return withoutBase(result.plan, introducerOf(job) === undefined ? [] : [NO_BASE])
+const splitBy = (job: Job, base: Base | undefined, { result, comparison }: Planned): Split => {
+  if (base === undefined || comparison === undefined) {
+    return withoutBase(result.plan, introducerOf(job) === undefined ? [] : [NO_BASE])
+  }
   const { loaded, paths } = base.manifests
   const isUsable = paths.length === 0 || !hasErrors(loaded.diagnostics)
   return {
-    ...compareWithBase(base.manifests, manifests, result.plan, observed),
+    ...comparison,
     ...(isUsable ? { base: base.commit } : {}),
     notes: [],
   }
@@ -150,32 +152,12 @@ export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
       ? 'this merge group'
       : undefined
 
-/** @param holds whether the base's policies hold in the plan too. */
-const observe = async (job: Job, manifests: Manifests, base: Manifests | undefined, holds: boolean): Promise<Look> => {
-  const connection = await connect(job)
-  const api = createReadApi(connection.options)
-  try {
-    return await look(api, manifests, {
-      concurrency: CONCURRENCY,
-      estimate: true,
-      ...(base === undefined ? {} : { alsoRead: removedProjects(base, manifests) }),
-      ...(holds && base !== undefined ? { guard: base.loaded.desired } : {}),
-    })
-  } finally {
-    await api.close()
-    await connection.close()
-  }
-}
-
 /** @param drifted `undefined`: it is not known what drifted. */
 export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefined): void => {
   const { summary } = plan
   runner.output('has-changes', !isEmptyPlan(plan))
-  runner.output('to-add', summary.add)
-  runner.output('to-change', summary.change)
-  runner.output('to-destroy', summary.destroy)
+  for (const kind of CHANGE_KINDS) runner.output(`to-${kind}`, summary[kind])
   runner.output('restarts', summary.restarts)
-  runner.output('moves', summary.moves)
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
@@ -186,7 +168,7 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     error: 0,
     changes: plan.changes.length,
     restarts: summary.restarts + summary.mayRestart,
-    deletes: summary.destroy,
+    deletes: summary.delete + summary.replace,
   }
   const hit = inputs.failOn.filter((what) => counts[what] > 0)
   if (hit.length === 0) return false

@@ -18,7 +18,7 @@ export interface Runner {
   annotate(annotations: readonly Annotation[]): void
   group(title: string, lines: string): void
   /** What is printed meanwhile is never read as a command, whatever it begins with. */
-  withoutCommands<T>(work: () => Promise<T>): Promise<T>
+  stopCommands(): () => void
   output(name: string, value: string | number | boolean): void
   summary(markdown: string): void
 }
@@ -59,14 +59,10 @@ export const openRunner = (env: Environment, write: (text: string) => void, pref
       const quoted = `::stop-commands::${token}\n${lines.trimEnd()}\n::${token}::`
       write(`::group::${escapeData(title)}\n${quoted}\n::endgroup::\n`)
     },
-    withoutCommands: async (work) => {
+    stopCommands: () => {
       const token = `end-${randomUUID()}`
       write(`::stop-commands::${token}\n`)
-      try {
-        return await work()
-      } finally {
-        write(`::${token}::\n`)
-      }
+      return () => write(`::${token}::\n`)
     },
     output: (name, value) => {
       const file = env.GITHUB_OUTPUT ?? ''

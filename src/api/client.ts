@@ -4,6 +4,8 @@ import { systemClock } from '../base/index.ts'
 import {
   apiPath,
   type Clock,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_TIMEOUT_MS,
   EspalierError,
   type ObservedBranch,
   type ObservedCompute,
@@ -122,7 +124,7 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    connections: options.connections ?? 16,
+    connections: options.connections ?? DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
   })
@@ -131,7 +133,7 @@ const connect = (options: ApiOptions): Connection => {
     clock,
     random: options.random ?? Math.random,
     budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
-    lockTimeoutMs: options.lockTimeoutMs ?? 600_000,
+    lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_TIMEOUT_MS,
   })
   return { requester, transport, clock }
 }

@@ -1,13 +1,20 @@
 /** The live projects at one moment: what a plan is made against. */
 import { mapConcurrently, systemClock } from '../base/index.ts'
-import type { Clock, Observed, ObservedProject, PastOperation, UnreadableProject } from '../model/index.ts'
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  type Observed,
+  type ObservedProject,
+  type PastOperation,
+  type UnreadableProject,
+} from '../model/index.ts'
 import type { ReadApi } from './client.ts'
 import { ApiError, isNotFound } from './errors.ts'
 import type { Project } from './wire.ts'
 
 /**
  * Branches, computes and name of each project: three requests a project plus paging, less where the list of projects has
- * the names; several projects at once (default 8). A
+ * the names; several projects at once (default 16). A
  * project that does not exist, or that the key cannot see, is in `missing`; one that cannot be read for another reason is
  * in `unreadable`.
  *
@@ -19,7 +26,7 @@ export const snapshot = async (
   projectIds: readonly string[],
   options: { concurrency?: number; clock?: Clock } = {},
 ): Promise<Observed> => {
-  const { concurrency = 8, clock = systemClock } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock } = options
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
@@ -70,7 +77,8 @@ const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pi
 export const projectsNamed = async (api: ReadApi, name: string): Promise<readonly Project[]> => {
   try {
     const wanted = name.toLowerCase()
-    return (await api.searchProjects(name)).filter((project) => project.name.toLowerCase() === wanted)
+    const found = await api.searchProjects(name)
+    return found.filter((project) => project.name.toLowerCase() === wanted && project.id !== name)
   } catch (error) {
     if (error instanceof ApiError) return []
     throw error

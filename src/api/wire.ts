@@ -10,6 +10,7 @@ import {
   ID,
   type ObservedBranch,
   type ObservedCompute,
+  shapesByField,
   type WireAttributes,
   type WireSettings,
 } from '../model/index.ts'
@@ -42,15 +43,13 @@ const endpoint = object({
   type: z.enum(['read_write', 'read_only'], { error: 'read_write or read_only' }),
   current_state: text,
   pending_state: text.nullish(),
-  name: text.nullish(),
-  autoscaling_limit_min_cu: size,
-  autoscaling_limit_max_cu: size,
-  suspend_timeout_seconds: z.int({ error: 'a whole number of seconds' }).nullish(),
-  disabled: flag.nullish(),
-  pooler_enabled: flag.nullish(),
-  pooler_mode: text.nullish(),
-  passwordless_access: flag.nullish(),
-  settings: settings.nullish(),
+  ...shapesByField({
+    text: text.nullish(),
+    flag: flag.nullish(),
+    seconds: z.int({ error: 'a whole number of seconds' }).nullish(),
+    cu: size,
+    settings: settings.nullish(),
+  }),
   created_at: text.nullish(),
   last_active: text.nullish(),
 }).refine((wire) => wire.autoscaling_limit_min_cu <= wire.autoscaling_limit_max_cu, {
@@ -115,7 +114,6 @@ const branch = object({
   default: flag.nullish(),
   primary: flag.nullish(),
   protected: flag.nullish(),
-  current_state: text.nullish(),
   parent_id: text.nullish(),
 }).transform(
   (wire): ObservedBranch => ({
@@ -123,7 +121,7 @@ const branch = object({
     name: wire.name,
     isDefault: wire.default ?? wire.primary ?? false,
     isProtected: wire.protected ?? false,
-    ...present({ state: wire.current_state, parentId: wire.parent_id }),
+    ...present({ parentId: wire.parent_id }),
   }),
 )
 

@@ -6,6 +6,8 @@ import { groupBy } from '../base/index.ts'
 import {
   type ApplyEvent,
   type Clock,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_TIMEOUT_MS,
   formatWindow,
   type Observed,
   type Outcome,
@@ -32,9 +34,9 @@ export interface ApplyOptions {
   /** Runs steps outside of their restart windows too, and records it. */
   readonly ignoreWindows?: boolean
   /** Projects worked on at once. Default 16. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** How long one step's operations are waited for, in milliseconds. Default ten minutes. */
-  readonly operationTimeoutMs?: number
+  readonly operationTimeoutMs?: number | undefined
   /** Aborted: no new step starts, those under way are seen through. */
   readonly stop?: AbortSignal
   /** Aborted: everything ends at once. */
@@ -59,7 +61,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const context: RunContext = {
     api: options.api,
     clock,
-    operationTimeoutMs: options.operationTimeoutMs ?? 600_000,
+    operationTimeoutMs: options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     consent: options.consent,
     knowledge: new Knowledge(observed),
     timings: new Timings(observed),
@@ -87,7 +89,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 16) }, worker))
+  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? DEFAULT_CONCURRENCY) }, worker))
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
   const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true

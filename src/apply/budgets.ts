@@ -2,10 +2,10 @@ import type { Plan } from '../model/index.ts'
 
 /** Absolute limits on what one run may do. */
 export interface Budgets {
-  readonly maxRestarts?: number
-  readonly maxDeletes?: number
+  readonly maxRestarts?: number | undefined
+  readonly maxDeletes?: number | undefined
   /** Growth of the sum of upper limits, in CU. */
-  readonly maxCuIncrease?: number
+  readonly maxCuIncrease?: number | undefined
 }
 
 /** A sentence for each budget that the plan exceeds; none means that it is within all of them. */
@@ -14,9 +14,10 @@ export const checkBudgets = ({ summary, changes }: Plan, budgets: Budgets): read
   const over = (used: number, limit: number | undefined, flag: string, what: string): readonly string[] =>
     limit === undefined || used <= limit ? [] : [`The plan ${what}, ${flag} allows ${limit}.`]
   const restarts = summary.restarts + summary.mayRestart
+  const deletes = summary.delete + summary.replace
   return [
     ...over(restarts, budgets.maxRestarts, '--max-restarts', `restarts ${counted(restarts, 'compute')}`),
-    ...over(summary.destroy, budgets.maxDeletes, '--max-deletes', `deletes ${counted(summary.destroy, 'compute')}`),
+    ...over(deletes, budgets.maxDeletes, '--max-deletes', `deletes ${counted(deletes, 'compute')}`),
     ...over(increase, budgets.maxCuIncrease, '--max-cu-increase', `adds ${increase} CU`),
     ...(budgets.maxCuIncrease === undefined ? [] : unsized(changes)),
   ]

@@ -87,6 +87,8 @@ const leftOf = (result: PlanResult, scheduled: ReadonlySet<string>): readonly st
 const changeWords = ({ kind, compute, branch, attributes }: Change): string => {
   const role = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? ''}`.trim()
   const id = compute.id === undefined ? '' : ` (${compute.id})`
-  const differs = attributes.map(({ path, before, after }) => `${path} ${before ?? 'nothing'} → ${after}`).join(', ')
+  const differs = attributes
+    .map(({ path, beforeText, afterText }) => `${path} ${beforeText ?? 'nothing'} → ${afterText}`)
+    .join(', ')
   return `${kind} ${role} on ${branch.name}${id}${differs === '' ? '' : `: ${differs}`}`
 }

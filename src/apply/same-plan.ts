@@ -12,7 +12,7 @@ const deedsOf = ({ changes, steps }: Plan): string =>
       id,
       kind,
       from?.id,
-      attributes.map(({ path, before, after }) => [path, before, after]),
+      attributes.map(({ path, beforeText, afterText }) => [path, beforeText, afterText]),
     ]),
     steps.map(({ id, request, refused, windows }) => [id, request, refused, windows]).sort(),
   ])

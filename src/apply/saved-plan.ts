@@ -120,7 +120,7 @@ const rolesOf = ({ changes }: Plan): unknown =>
     kind,
     from: from?.id,
     compute: compute.id,
-    attributes: attributes.map(({ path, before, after }) => [path, before ?? null, after]),
+    attributes: attributes.map(({ path, beforeText, afterText }) => [path, beforeText ?? null, afterText]),
   }))
 
 interface Touched {
@@ -163,9 +163,20 @@ const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string =>
   if (before === undefined || after === undefined) {
     return `${where}${one === undefined ? '' : titleOf(one)}: ${before === undefined ? 'planned now, and not before' : 'no longer planned'}`
   }
-  const [first] = differences(withoutSource(before), withoutSource(after))
+  const [first] = differences(readable(before), readable(after))
   return `${where}${titleOf(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
 }
+
+/** Attributes by their path, as people read them. */
+const readable = ({ source: _source, ...change }: Change): unknown => ({
+  ...change,
+  attributes: Object.fromEntries(
+    change.attributes.map(({ path, beforeText, afterText }) => [
+      path,
+      { before: beforeText ?? null, after: afterText },
+    ]),
+  ),
+})
 
 const titleOf = ({ kind, compute, branch }: Change): string => {
   const what = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? ''}`.trimEnd()

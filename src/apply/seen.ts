@@ -59,8 +59,9 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
         if (value === undefined) return []
         // Settings may hold secrets, and the file may be read by others than the project's owners. With them goes what is
         // sent along with a change of settings.
-        const text = key === 'postgresSettings' ? fingerprint([value, others]) : rowOf(key).format(value)
-        return [[rowOf(key).path, text] as const]
+        const row = rowOf(key)
+        const text = row.isSecret === true ? fingerprint([value, others]) : row.format(value)
+        return [[row.path, text] as const]
       }),
     ),
   }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import {
   type ApplyEvent,
+  CHANGE_KINDS,
   CONSENTS,
   FAILURE_REASONS,
   IMPACTS,
@@ -11,6 +12,7 @@ import {
   REASONS,
   type Reason,
   STEP_STATUSES,
+  shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
 import { FINGERPRINT, seenShape } from './seen.ts'
@@ -52,10 +54,14 @@ const compute = z.strictObject({
   state: z.string().exactOptional(),
 })
 
+const attributeValue = z.union([z.string(), z.number(), z.boolean(), size, z.array(z.string())])
+
 const attribute = z.strictObject({
   path: z.string(),
-  before: z.string().exactOptional(),
-  after: z.string(),
+  before: attributeValue.exactOptional(),
+  after: attributeValue,
+  beforeText: z.string().exactOptional(),
+  afterText: z.string(),
   impact,
   reason,
   rule: z.string(),
@@ -64,7 +70,7 @@ const attribute = z.strictObject({
 
 const change = z.strictObject({
   id: z.string(),
-  kind: z.enum(['create', 'update', 'move', 'replace', 'delete']),
+  kind: z.enum(CHANGE_KINDS),
   project: z.string(),
   branch,
   from: branch.exactOptional(),
@@ -80,28 +86,24 @@ const change = z.strictObject({
   source: source.exactOptional(),
 })
 
+/** The API's `settings`, unknown parts included. */
+export const settingsShape = z.looseObject({
+  pg_settings: z.record(z.string(), z.string()).exactOptional(),
+  preload_libraries: z
+    .looseObject({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
+    .exactOptional(),
+})
+
 const endpoint = z.strictObject({
   branch_id: z.string().exactOptional(),
   type: type.exactOptional(),
-  name: z.string().exactOptional(),
-  autoscaling_limit_min_cu: z.number().exactOptional(),
-  autoscaling_limit_max_cu: z.number().exactOptional(),
-  suspend_timeout_seconds: z.int().exactOptional(),
-  disabled: z.boolean().exactOptional(),
-  pooler_enabled: z.boolean().exactOptional(),
-  pooler_mode: z.string().exactOptional(),
-  passwordless_access: z.boolean().exactOptional(),
-  settings: z
-    .looseObject({
-      pg_settings: z.record(z.string(), z.string()).exactOptional(),
-      preload_libraries: z
-        .looseObject({
-          use_defaults: z.boolean().exactOptional(),
-          enabled_libraries: z.array(z.string()).exactOptional(),
-        })
-        .exactOptional(),
-    })
-    .exactOptional(),
+  ...shapesByField({
+    text: z.string().exactOptional(),
+    flag: z.boolean().exactOptional(),
+    seconds: z.int().exactOptional(),
+    cu: z.number().exactOptional(),
+    settings: settingsShape.exactOptional(),
+  }),
 })
 
 const step = z.strictObject({
@@ -151,14 +153,14 @@ export const planShape = z.strictObject({
   unmanaged: z.array(unmanaged),
   estimates: z.array(z.strictObject({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
   summary: z.strictObject({
-    add: count,
-    change: count,
-    destroy: count,
+    create: count,
+    update: count,
+    move: count,
+    replace: count,
+    delete: count,
     restarts: count,
     mayRestart: count,
     disconnects: count,
-    moves: count,
-    replaces: count,
     refused: count,
     unmanaged: count,
     managed: count,

@@ -21,6 +21,8 @@ export const text = (more: Keywords = {}): Schema<string> => ({ type: 'string', 
 
 export const flag = (more: Keywords = {}): Schema<boolean> => ({ type: 'boolean', ...more })
 
+export const number = (more: Keywords = {}): Schema<number> => ({ type: 'number', ...more })
+
 /** One of a few values; `false` where there is none, since an `enum` must not be empty. */
 export const oneOf = <const T extends string | number>(values: readonly T[], more: Keywords = {}): Schema<T> =>
   values.length === 0 ? { not: {}, ...more } : { enum: values, ...more }

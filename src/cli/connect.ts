@@ -1,6 +1,15 @@
-/** Which control API a command speaks to: the real one, or a sandbox for the life of the command. */
-import type { ApiOptions } from '../api/index.ts'
+/** The control API that a command talks to, from its flags and environment. */
+import type { ReadApi, WriteApi } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
+import {
+  type Connection,
+  connect as connectTo,
+  type OpenClient,
+  openReadClient,
+  openWriteClient,
+  type Target,
+  withClient,
+} from '../workflow/index.ts'
 import { apiWatch } from './api-watch.ts'
 import { checkNumber, usageError } from './flags.ts'
 import type { Io } from './io.ts'
@@ -19,57 +28,51 @@ export interface ApiFlags {
   readonly runs?: number | undefined
 }
 
-export interface Connection {
-  readonly options: ApiOptions
-  /** Ends the sandbox, where there is one. */
-  close(): Promise<void>
-}
-
 const SANDBOX_DIR = '.espalier/sandbox'
+
+/** The result of `use`, once the connection is closed again. */
+export const withReadApi = <T>(flags: ApiFlags, io: Io, use: (api: ReadApi) => Promise<T>): Promise<T> =>
+  withClient(connect(flags, io).then(openReadClient), use)
+
+/** @param lockTimeoutMs how long a locked project is waited for. */
+export const openWriteApi = async (flags: ApiFlags, lockTimeoutMs: number, io: Io): Promise<OpenClient<WriteApi>> =>
+  openWriteClient(await connect(flags, io), lockTimeoutMs)
 
 export const connect = async (flags: ApiFlags, io: Io): Promise<Connection> => {
   checkNumber('concurrency', flags.concurrency, 1)
-  const common = {
+  const connection = await connectTo(await targetOf(flags, io), {
     userAgent: `espalier/${VERSION}`,
     clock: io.clock,
+    watch: apiWatch((line) => print(line, io.stderr), io.clock),
     ...(flags.runs === undefined ? {} : { clients: flags.runs }),
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
-  }
-  if (flags.sandbox !== undefined) return embedded({ ...flags, sandbox: flags.sandbox }, common, io)
-  if (flags.seed !== undefined || flags.timeScale !== undefined) {
-    throw usageError('--seed and --time-scale belong to a sandbox.', 'Add --sandbox to run one inside this command.')
-  }
-  const baseUrl = flags.baseUrl ?? io.env.ESPALIER_BASE_URL?.trim()
-  return {
-    options: {
-      ...common,
-      watch: apiWatch((line) => print(line, io.stderr), io.clock),
-      ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }),
-      apiKey: await findKey(flags.apiKeyFile, io),
-    },
-    close: async () => undefined,
-  }
+  })
+  for (const warning of connection.warnings) print(`Warning  ${warning}`, io.stderr)
+  if (connection.isSeedUnused) print(seedLeftOut(folderOf(flags)), io.stderr)
+  return connection
 }
 
-const embedded = async (
-  flags: ApiFlags & { readonly sandbox: string },
-  common: Pick<ApiOptions, 'userAgent' | 'debug' | 'clients' | 'clock'>,
-  io: Io,
-): Promise<Connection> => {
-  if (flags.baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be given together.')
-  checkNumber('time-scale', flags.timeScale, 0.001, false)
-  const { readSeed, startSandbox } = await import('../sandbox/index.ts')
-  const stateDir = flags.sandbox === '' ? SANDBOX_DIR : flags.sandbox
-  const sandbox = await startSandbox({
-    stateDir: io.locate(stateDir),
-    ...(flags.seed === undefined ? {} : { seed: await readSeed(io.locate(flags.seed)) }),
-    ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
-  })
-  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
-  if (sandbox.seedLeftOut) print(seedLeftOut(stateDir), io.stderr)
+const folderOf = ({ sandbox }: ApiFlags): string => sandbox || SANDBOX_DIR
+
+const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
+  const { sandbox, seed, timeScale, baseUrl } = flags
+  if (sandbox === undefined) {
+    if (seed !== undefined || timeScale !== undefined) {
+      throw usageError('--seed and --time-scale belong to a sandbox.', 'Add --sandbox to run one inside this command.')
+    }
+    return {
+      apiKey: await findKey(flags.apiKeyFile, io),
+      baseUrl: baseUrl ?? io.env.ESPALIER_BASE_URL?.trim(),
+    }
+  }
+  if (baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be given together.')
+  checkNumber('time-scale', timeScale, 0.001, false)
   return {
-    options: { ...common, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
-    close: () => sandbox.close(),
+    sandbox: {
+      stateDir: io.locate(folderOf(flags)),
+      seed: seed === undefined ? undefined : io.locate(seed),
+      timeScale,
+    },
   }
 }
 

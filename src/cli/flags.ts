@@ -1,5 +1,12 @@
 /** Flags that several commands share. */
-import { EspalierError, MAX_SHARDS, parseDuration, parseShard, type Shard } from '../model/index.ts'
+import {
+  DEFAULT_CONCURRENCY,
+  EspalierError,
+  MAX_SHARDS,
+  parseDuration,
+  parseShard,
+  type Shard,
+} from '../model/index.ts'
 
 export const COMMON_FLAGS = {
   'no-color': { type: 'boolean', group: 'Output:', describe: 'No colour, whatever the terminal' },
@@ -18,6 +25,29 @@ export const MANIFEST_FLAGS = {
     describe: 'JSON file with compute sizes to use instead of the built-in table',
   },
 } as const
+
+/** How a plan is shown on a terminal. */
+export const PLAN_VIEW_FLAGS = {
+  compact: {
+    type: 'boolean',
+    conflicts: 'detail',
+    group: 'Output:',
+    describe: 'Show a line for each change (default above 12 changes)',
+  },
+  detail: { type: 'boolean', group: 'Output:', describe: 'Show every attribute of each change' },
+  steps: { type: 'boolean', group: 'Output:', describe: 'Show the order of steps' },
+} as const
+
+export interface PlanViewFlags {
+  readonly compact?: boolean | undefined
+  readonly detail?: boolean | undefined
+  readonly steps?: boolean | undefined
+}
+
+export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
+  view: compact === true ? ('compact' as const) : detail === true ? ('detail' as const) : undefined,
+  steps,
+})
 
 export const SHARD_FLAG = {
   shard: {
@@ -44,7 +74,7 @@ export const API_FLAGS = {
   concurrency: {
     type: 'number',
     requiresArg: true,
-    default: 16,
+    default: DEFAULT_CONCURRENCY,
     group: 'Control API:',
     describe: 'Projects worked on at once',
   },

@@ -20,6 +20,16 @@ export const styleOf = (
   width: Math.max(NARROWEST, stream.isTTY === true ? (stream.columns ?? PIPED_WIDTH) : PIPED_WIDTH),
 })
 
+/** For tables: in a pipe a program reads them, so no column is left out and nothing is shortened. */
+export const tableStyle = (
+  stream: Stream,
+  flags: { readonly noColor?: boolean | undefined },
+  env: Environment,
+): Style => ({
+  ...styleOf(stream, flags, env),
+  ...(stream.isTTY === true ? {} : { width: Number.POSITIVE_INFINITY }),
+})
+
 const hasColor = (stream: Stream, noColor: boolean, env: Environment): boolean => {
   if (noColor || (env.NO_COLOR ?? '') !== '') return false
   const forced = env.FORCE_COLOR

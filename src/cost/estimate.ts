@@ -1,5 +1,6 @@
 /** CU-hours a month of one compute, and what a change does to them. Every rule is worked by hand in docs/cost.md. */
 import {
+  type ComputeSettings,
   type CostFlag,
   type CostRange,
   HOURS_PER_MONTH,
@@ -11,17 +12,9 @@ import {
 } from '../model/index.ts'
 import type { Share, Usage } from './usage.ts'
 
-/** What a compute is set to; absent is unknown. */
-export interface CostSettings {
-  readonly size?: Size
-  /** Seconds, as the API has them. */
-  readonly scaleToZero?: number
-  readonly disabled: boolean
-}
-
 /** A compute on its branch. */
 export interface Costed {
-  readonly settings: CostSettings
+  readonly settings: ComputeSettings
   /** Absent: no usable history. */
   readonly usage?: Usage
   /** Of the coming month in which the branch exists, at most 730. */
@@ -137,7 +130,7 @@ const plus = (a: number | null, b: number | null): number | null => (a === null 
 const cost = (
   share: Share,
   average: number | null,
-  { size }: CostSettings,
+  { size }: ComputeSettings,
   hours: number,
   isIdleAtMinimum = false,
 ): CostRange => {
@@ -154,20 +147,20 @@ const cost = (
 }
 
 /** Whether its settings keep it active all the time. */
-export const isNeverIdle = ({ scaleToZero, size }: CostSettings): boolean =>
+export const isNeverIdle = ({ scaleToZero, size }: ComputeSettings): boolean =>
   scaleToZero === SCALE_TO_ZERO_NEVER || (size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu)
 
-const shareOf = (settings: CostSettings, usage: Usage | undefined): Share =>
+const shareOf = (settings: ComputeSettings, usage: Usage | undefined): Share =>
   isNeverIdle(settings) ? ALL_THE_TIME : (usage?.share ?? ANY_SHARE)
 
 /** A fixed size is its own average. */
-const averageOf = ({ size }: CostSettings, usage: Usage | undefined): number | null => {
+const averageOf = ({ size }: ComputeSettings, usage: Usage | undefined): number | null => {
   if (size === undefined) return null
   return size.min === size.max ? size.min : usage === undefined ? null : clamp(usage.averageCu, size)
 }
 
 /** The average stays where the new limits allow it. */
-const averageAfter = (from: CostSettings, to: CostSettings, usage: Usage | undefined): number | null => {
+const averageAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): number | null => {
   const average = averageOf(from, usage)
   if (to.size === undefined) return null
   return average === null ? averageOf(to, undefined) : clamp(average, to.size)
@@ -181,7 +174,7 @@ interface ShareAfter {
   readonly isUncounted?: boolean
 }
 
-const shareAfter = (from: CostSettings, to: CostSettings, usage: Usage | undefined): ShareAfter => {
+const shareAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): ShareAfter => {
   if (isNeverIdle(to))
     return isNeverIdle(from) ? { share: ALL_THE_TIME } : { share: usage?.share ?? ANY_SHARE, isIdleAtMinimum: true }
   // What never slept does not show when it is idle.
@@ -199,7 +192,7 @@ const shareAfter = (from: CostSettings, to: CostSettings, usage: Usage | undefin
   return { share: { low: seconds > 0 ? Math.min(low, expected) : 0, expected, high: expected } }
 }
 
-const sameTimeout = (from: CostSettings, to: CostSettings): boolean =>
+const sameTimeout = (from: ComputeSettings, to: ComputeSettings): boolean =>
   isNeverIdle(from) === isNeverIdle(to) &&
   (isNeverIdle(from) ||
     from.scaleToZero === to.scaleToZero ||
@@ -209,11 +202,11 @@ const sameTimeout = (from: CostSettings, to: CostSettings): boolean =>
 
 const sameSize = (a: Size | undefined, b: Size | undefined): boolean => a?.min === b?.min && a?.max === b?.max
 
-const isSame = (from: CostSettings, to: CostSettings): boolean =>
+const isSame = (from: ComputeSettings, to: ComputeSettings): boolean =>
   from.disabled === to.disabled && sameSize(from.size, to.size) && sameTimeout(from, to)
 
 /** At a limit the counters do not show what the compute needs. */
-const limitFlags = (from: CostSettings, to: CostSettings, usage: Usage | undefined): readonly CostFlag[] => {
+const limitFlags = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): readonly CostFlag[] => {
   if (usage === undefined || from.size === undefined || to.size === undefined) return []
   const flags: CostFlag[] = []
   const average = clamp(usage.averageCu, from.size)

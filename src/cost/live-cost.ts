@@ -1,15 +1,15 @@
 /** What the computes of a project cost as they are. */
 import { groupBy } from '../base/index.ts'
-import type {
-  ComputeAttributes,
-  CostBasis,
-  CostFlag,
-  CostRange,
-  ObservedBranch,
-  ObservedCompute,
-  ObservedProject,
+import {
+  type CostBasis,
+  type CostFlag,
+  type CostRange,
+  type ObservedBranch,
+  type ObservedCompute,
+  type ObservedProject,
+  settingsOfCompute,
 } from '../model/index.ts'
-import { type Costed, type CostSettings, estimateCompute, hoursToCome, isNeverIdle } from './estimate.ts'
+import { type Costed, estimateCompute, hoursToCome, isNeverIdle } from './estimate.ts'
 import { usageOfBranch } from './usage.ts'
 
 export interface LiveCost extends Costed {
@@ -27,7 +27,7 @@ export const liveCosts = (project: ObservedProject, now: number): readonly LiveC
     return computes.map((compute): LiveCost => {
       const usage = usages.get(compute.id)
       const costed: Costed = {
-        settings: costSettings(compute.attributes),
+        settings: settingsOfCompute(compute.attributes),
         ...(usage === undefined ? {} : { usage }),
         hours: hoursToCome(branch.expiresAt, now),
       }
@@ -35,12 +35,6 @@ export const liveCosts = (project: ObservedProject, now: number): readonly LiveC
     })
   })
 }
-
-export const costSettings = ({ size, scaleToZero, disabled = false }: ComputeAttributes): CostSettings => ({
-  ...(size === undefined ? {} : { size }),
-  ...(scaleToZero === undefined ? {} : { scaleToZero }),
-  disabled,
-})
 
 export const basisOf = ({ settings, usage }: Costed, flags: readonly CostFlag[] = usage?.flags ?? []): CostBasis => {
   if (usage === undefined || settings.disabled) {

@@ -15,11 +15,10 @@ import {
   type Price,
   type ProjectCost,
   type Step,
-  type WireAttributes,
+  settingsAfter,
 } from '../model/index.ts'
 import {
   addRanges,
-  type CostSettings,
   type Estimate,
   estimateCreate,
   estimateDelete,
@@ -30,7 +29,7 @@ import {
   toCents,
   ZERO,
 } from './estimate.ts'
-import { basisOf, costSettings, type LiveCost, liveCosts } from './live-cost.ts'
+import { basisOf, type LiveCost, liveCosts } from './live-cost.ts'
 import { basisSentence } from './words.ts'
 
 export interface CostOptions {
@@ -51,13 +50,14 @@ export const planCost = (
   const sums = plan.projects.map((id): ProjectSum => {
     const project = projects.get(id)
     const live = project === undefined ? [] : liveCosts(project, now)
+    const expiry = new Map(project?.branches.map((branch) => [branch.id, branch.expiresAt]))
     const byId = new Map(live.map((one) => [one.compute.id, one]))
     const before = live.map(({ cost }) => cost)
     const after = new Map<string, CostRange>(live.map(({ compute, cost }) => [compute.id, cost]))
     const deltas: CostRange[] = []
     for (const change of changesOf.get(id) ?? []) {
       const current = change.compute.id === undefined ? undefined : byId.get(change.compute.id)
-      const estimate = estimateOf(change, stepsOf.get(change.id) ?? [], current, project, now)
+      const estimate = estimateOf(change, stepsOf.get(change.id) ?? [], current, project, expiry, now)
       computes.push(toChangeCost(change, current, estimate))
       after.set(change.compute.id ?? change.id, estimate.after)
       deltas.push(estimate.delta)
@@ -102,32 +102,22 @@ const estimateOf = (
   steps: readonly Step[],
   current: LiveCost | undefined,
   project: ObservedProject | undefined,
+  expiry: ReadonlyMap<string, string | undefined>,
   now: number,
 ): Estimate => {
   if (change.refused !== undefined) {
     const cost = current?.cost ?? ZERO
     return { before: cost, after: cost, delta: ZERO, flags: current?.usage?.flags ?? [] }
   }
-  const branch = project?.branches.find(({ id }) => id === change.branch.id)
-  const hours = hoursToCome(branch?.expiresAt, now)
-  const body = Object.assign({}, ...steps.map(({ request }) => request.body?.endpoint ?? {})) as WireAttributes
-  const created = { settings: withBody(costSettings(project?.settings?.computeDefaults ?? {}), body), hours }
-  if (change.kind === 'create' || current === undefined) return estimateCreate(created)
-  if (change.kind === 'delete') return estimateDelete(current)
-  if (change.kind === 'replace') return estimateReplace(current, created)
-  return estimateUpdate(current, { settings: withBody(current.settings, body), hours }, change.kind === 'move')
+  const hours = hoursToCome(expiry.get(change.branch.id), now)
+  const settings = settingsAfter(change, steps, current?.compute, project?.settings?.computeDefaults)
+  if (settings === undefined) return current === undefined ? NOTHING : estimateDelete(current)
+  if (change.kind === 'create' || current === undefined) return estimateCreate({ settings, hours })
+  if (change.kind === 'replace') return estimateReplace(current, { settings, hours })
+  return estimateUpdate(current, { settings, hours }, change.kind === 'move')
 }
 
-const withBody = (settings: CostSettings, body: WireAttributes): CostSettings => {
-  const min = body.autoscaling_limit_min_cu ?? settings.size?.min
-  const max = body.autoscaling_limit_max_cu ?? settings.size?.max
-  const scaleToZero = body.suspend_timeout_seconds ?? settings.scaleToZero
-  return {
-    ...(min === undefined || max === undefined ? {} : { size: { min, max } }),
-    ...(scaleToZero === undefined ? {} : { scaleToZero }),
-    disabled: body.disabled ?? settings.disabled,
-  }
-}
+const NOTHING: Estimate = { before: ZERO, after: ZERO, delta: ZERO, flags: [] }
 
 const toChangeCost = (change: Change, current: LiveCost | undefined, estimate: Estimate): ChangeCost => {
   const isNew = current === undefined || change.kind === 'create' || change.kind === 'replace'

@@ -59,6 +59,16 @@ export const DIAGNOSTIC_CODES = {
   E_TWO_CLAIMS: { rule: 'A branch is declared once.', example: 'Keep one of the two.' },
   E_TWO_PINS: { rule: 'A compute is pinned once.', example: 'Keep one of the two.' },
   E_TWO_RULES: { rule: 'A pattern stands in one rule of a document.', example: 'Keep one of the two.' },
+  E_POLICY_NAME: { rule: 'Each policy has a name of its own.', example: 'Rename one of the two.' },
+  E_POLICY_RULE: { rule: 'A policy has exactly one rule.', example: 'rule: { maxSize: 0.25 }' },
+  E_POLICY_CONTRADICTION: {
+    rule: 'Policies with the same selectors do not ask for a minimum above a maximum.',
+    example: 'Exclude the branches with `except` in one of the two.',
+  },
+  E_POLICY_BRANCHES: {
+    rule: '`maxProjectCu` and `prune` concern whole projects, so they take no `branches`.',
+    example: 'Select with `projects`.',
+  },
 } as const
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES

@@ -1,5 +1,5 @@
 /** What manifests ask for, with defaults and profiles merged in, sizes and durations normalised, sources kept. */
-import type { ComputeAttributes } from './attributes.ts'
+import type { ComputeAttributes } from './attributes/index.ts'
 import type { Source } from './diagnostic.ts'
 import type { RestartWindow } from './restart-window.ts'
 

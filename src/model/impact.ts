@@ -1,7 +1,7 @@
-/** What a change does to those who use the compute. */
+/** What users of a compute notice of a change. */
 
 /** From harmless to worst. `may-restart`: only some Postgres settings can be reloaded, and nobody knows which here. */
-export const IMPACTS = ['none', 'may-restart', 'restart', 'disconnect', 'reconnect', 'new-host', 'gone'] as const
+export const IMPACTS = ['none', 'may-restart', 'restart', 'disconnect', 'move', 'replace', 'delete'] as const
 
 export type Impact = (typeof IMPACTS)[number]
 
@@ -16,20 +16,31 @@ export const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
   'may-restart': 'restart',
   restart: 'restart',
   disconnect: 'disconnect',
-  reconnect: 'move',
-  'new-host': 'replace',
-  gone: 'delete',
+  move: 'move',
+  replace: 'replace',
+  delete: 'delete',
 }
 
-/** The words that every renderer uses. */
+/** In one word or two, for narrow columns. */
+export const IMPACT_NAMES: Readonly<Record<Impact, string>> = {
+  none: 'no interruption',
+  'may-restart': 'may restart',
+  restart: 'restarts',
+  disconnect: 'disconnects',
+  move: 'moves',
+  replace: 'replaced',
+  delete: 'deleted',
+}
+
+/** In a sentence. */
 export const IMPACT_WORDS: Readonly<Record<Impact, string>> = {
   none: 'no one is interrupted',
   'may-restart': 'may restart: existing connections may drop',
   restart: 'restarts: existing connections drop',
   disconnect: 'disconnects: existing connections end',
-  reconnect: 'moves: connections drop, same host, other data',
-  'new-host': 'new host: connection details change',
-  gone: 'gone: connections end, the host is lost',
+  move: 'moves: connections drop, same host, other data',
+  replace: 'replaced: connections end, new host',
+  delete: 'deleted: connections end, the host is lost',
 }
 
 export const worstImpact = (impacts: readonly Impact[]): Impact =>

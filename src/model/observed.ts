@@ -1,5 +1,5 @@
 /** What the API showed, at one moment: a snapshot. */
-import type { ComputeAttributes, WireSettings } from './attributes.ts'
+import type { ComputeAttributes, WireSettings } from './attributes/index.ts'
 
 export type ComputeType = 'read_write' | 'read_only'
 
@@ -28,8 +28,6 @@ export interface ObservedBranch {
   readonly isDefault: boolean
   /** The API refuses to delete this branch's computes. */
   readonly isProtected: boolean
-  /** `init`, `ready`, `archived`…; the API may grow others. */
-  readonly state?: string
   readonly parentId?: string
   /** ISO 8601. */
   readonly createdAt?: string
@@ -45,6 +43,12 @@ export interface BranchUsage {
   /** The same, each second times the size (CU) at that moment. */
   readonly computeSeconds: number
 }
+
+/** The default branch, then by name; names with a slash, such as those of previews, come last. */
+export const byBranch = (a: ObservedBranch, b: ObservedBranch): number =>
+  Number(b.isDefault) - Number(a.isDefault) ||
+  Number(a.name.includes('/')) - Number(b.name.includes('/')) ||
+  (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1)
 
 /** A finished operation, from which the plan estimates how long the like will take. */
 export interface PastOperation {

@@ -1,5 +1,5 @@
 /** The plan: what differs, and the ordered calls that make it equal. A plain value, the same bytes for the same input. */
-import type { WireAttributes } from './attributes.ts'
+import type { WireAttributes } from './attributes/index.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
@@ -8,9 +8,12 @@ import type { RestartWindow } from './restart-window.ts'
 import type { Size } from './size.ts'
 
 /** Major grows when a reader of the older form would misread the newer one. */
-export const PLAN_FORMAT_VERSION = '1.0'
+export const PLAN_FORMAT_VERSION = '2.0'
 
-export type ChangeKind = 'create' | 'update' | 'move' | 'replace' | 'delete'
+/** Also the order in which they are counted. */
+export const CHANGE_KINDS = ['create', 'update', 'move', 'replace', 'delete'] as const
+
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 export interface BranchName {
   /** `br-…`. */
@@ -28,12 +31,17 @@ export interface PlannedCompute {
   readonly state?: string
 }
 
-/** One attribute, before and after, in the words of the manifest. `before` is absent on create. */
+/** A size in CU, a scale to zero in seconds (0 default, −1 never), a flag, a text, or a list of libraries. */
+export type AttributeValue = string | number | boolean | Size | readonly string[]
+
+/** One attribute before and after: its value for programs, its text as in a manifest for people. No `before` on create. */
 export interface AttributeChange {
   /** Manifest path; one entry of a map has its own: `postgres.settings.work_mem`. */
   readonly path: string
-  readonly before?: string
-  readonly after: string
+  readonly before?: AttributeValue
+  readonly after: AttributeValue
+  readonly beforeText?: string
+  readonly afterText: string
   /** On this compute as it is now: `none` on an idle one. */
   readonly impact: Impact
   readonly reason: Reason
@@ -132,14 +140,16 @@ export interface Estimate {
 }
 
 export interface PlanSummary {
-  readonly add: number
-  readonly change: number
-  readonly destroy: number
+  /** Changes by kind; together all of them. */
+  readonly create: number
+  readonly update: number
+  readonly move: number
+  readonly replace: number
+  readonly delete: number
+  /** Computes that restart, whatever else happens to them. */
   readonly restarts: number
   readonly mayRestart: number
   readonly disconnects: number
-  readonly moves: number
-  readonly replaces: number
   readonly refused: number
   readonly unmanaged: number
   /** Computes that declarations claim, changed or not. */

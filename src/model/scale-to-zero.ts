@@ -18,7 +18,8 @@ export const sameScaleToZero = (a: number, b: number): boolean => scaleToZeroSec
 export const formatScaleToZero = (seconds: number): string => {
   if (seconds === SCALE_TO_ZERO_NEVER) return 'never'
   if (seconds === SCALE_TO_ZERO_DEFAULT) return `default (${formatDuration(SCALE_TO_ZERO_DEFAULT_SECONDS)})`
-  return formatDuration(seconds)
+  // The API never sends other negative numbers, but nothing rules them out.
+  return seconds < 0 ? `${seconds}s` : formatDuration(seconds)
 }
 
 /** The seconds that a value stands for; not for `never`. */

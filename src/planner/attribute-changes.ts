@@ -1,50 +1,61 @@
 /** What differs between a declared compute and a live one, in the words of the manifest. */
+import { compare } from '../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
   type AttributeKey,
+  type AttributeValue,
   type ComputeAttributes,
   type DesiredCompute,
   rowOf,
 } from '../model/index.ts'
-import { compare } from './sort.ts'
 
 /** What the manifest asks for, whether or not a live compute has it already. */
 export const managedKeys = ({ attributes }: DesiredCompute): readonly AttributeKey[] =>
   ATTRIBUTE_KEYS.filter((key) => attributes[key] !== undefined)
 
-/**
- * One entry an attribute, and one a setting: a map is compared entry by entry.
- *
- * @param interrupts whether anyone can be connected to the compute that changes.
- */
+export interface AttributeChangeOptions {
+  readonly keys: readonly AttributeKey[]
+  readonly before: ComputeAttributes
+  /** Whether anyone can be connected to the compute that changes. */
+  readonly inUse: boolean
+}
+
+/** One entry for each attribute; a map is compared entry by entry. */
 export const attributeChanges = (
   desired: DesiredCompute,
-  keys: readonly AttributeKey[],
-  observed: ComputeAttributes,
-  interrupts: boolean,
+  { keys, before: live, inUse }: AttributeChangeOptions,
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
     const row = rowOf(key)
-    const entry = (path: string, before: string | undefined, after: string): AttributeChange => {
+    const entry = (
+      path: string,
+      before: AttributeValue | undefined,
+      after: AttributeValue,
+      textOf: (value: AttributeValue) => string,
+    ): AttributeChange => {
       const source = desired.sources[path] ?? desired.sources[row.path]
       return {
         path,
         ...(before === undefined ? {} : { before }),
         after,
-        impact: interrupts ? row.impact(observed[key], desired.attributes[key]) : 'none',
-        reason: row.reason,
+        ...(before === undefined ? {} : { beforeText: textOf(before) }),
+        afterText: textOf(after),
+        impact: inUse ? row.impact(live[key], desired.attributes[key]) : 'none',
+        reason: row.reason.code,
         rule: row.rule,
         ...(source === undefined ? {} : { source }),
       }
     }
-    if (key === 'postgresSettings') {
-      const before = new Map(Object.entries(observed.postgresSettings ?? {}))
-      return Object.entries(desired.attributes.postgresSettings ?? {})
+    if (row.type === 'map') {
+      const before = new Map(Object.entries((live[key] ?? {}) as Readonly<Record<string, string>>))
+      return Object.entries((desired.attributes[key] ?? {}) as Readonly<Record<string, string>>)
         .filter(([name, value]) => before.get(name) !== value)
         .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value))
+        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
     }
-    const before = observed[key]
-    return [entry(row.path, before === undefined ? undefined : row.format(before), row.format(desired.attributes[key]))]
+    // Every value but a map is shown as a whole.
+    const before = live[key] as AttributeValue | undefined
+    const after = desired.attributes[key] as AttributeValue | undefined
+    return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })

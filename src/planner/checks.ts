@@ -1,31 +1,27 @@
 /** Rules that a manifest cannot break alone: checked on desired merged with observed, before a step exists. */
-import { groupBy } from '../base/index.ts'
+import { compare, groupBy } from '../base/index.ts'
 import type { ComputeAttributes, Diagnostic, ObservedCompute, ObservedProject, SizeTable } from '../model/index.ts'
+import type { Declarations } from './declarations.ts'
 import { problem, warning } from './diagnostics.ts'
 import { canBecome } from './feasible.ts'
-import type { Claim, Matched } from './match.ts'
-import type { ResolvedBranch } from './resolve.ts'
-import { compare } from './sort.ts'
+import type { Claim } from './match.ts'
 
 export const checkMerged = (
   project: ObservedProject,
-  branches: readonly ResolvedBranch[],
-  matched: Matched,
-  leaving: ReadonlySet<string>,
-  table: SizeTable,
+  declarations: Declarations,
+  { staying, sizeTable }: { readonly staying: readonly ObservedCompute[]; readonly sizeTable: SizeTable },
 ): readonly Diagnostic[] => {
-  // A pin to nothing is an error by itself, and says nothing of what else is there.
-  const claims = matched.claims.filter(({ desired, observed }) => desired.id === undefined || observed !== undefined)
-  const crowded = crowdedBranches(project, branches, matched)
+  // A pin to nothing is an error by itself, and says nothing about what else is there.
+  const claims = declarations.claims.filter(({ desired, observed }) => desired.id === undefined || observed)
+  const crowded = crowdedBranches(project, declarations)
   return [
-    ...claims.flatMap((claim) => checkScaleToZero(claim, table)),
+    ...claims.flatMap((claim) => checkScaleToZero(claim, sizeTable)),
     ...crowded.values(),
     ...checkPrimaries(
       claims.filter(({ branch }) => !crowded.has(branch.id)),
-      matched.unclaimed,
-      leaving,
+      staying,
     ),
-    ...checkNames(claims, matched.unclaimed, leaving),
+    ...checkNames(claims, staying),
   ]
 }
 
@@ -35,17 +31,16 @@ export const checkMerged = (
  */
 const crowdedBranches = (
   { computes }: ObservedProject,
-  branches: readonly ResolvedBranch[],
-  { claims }: Matched,
+  { branches, claims }: Declarations,
 ): ReadonlyMap<string, Diagnostic> => {
   const targets = new Map(claims.map(({ observed, branch }) => [observed?.id, branch.id]))
-  const staying = groupBy(
+  const primariesOn = groupBy(
     computes.filter(({ id, type, branchId }) => type === 'read_write' && (targets.get(id) ?? branchId) === branchId),
     ({ branchId }) => branchId,
   )
   return new Map(
     branches.flatMap(({ branch, shape, prune, source }) => {
-      const primaries = (staying.get(branch.id) ?? []).map(({ id }) => id).sort(compare)
+      const primaries = (primariesOn.get(branch.id) ?? []).map(({ id }) => id).sort(compare)
       if (primaries.length < 2 || (shape.primary === undefined && !prune)) return []
       const found = problem(
         'E_TWO_PRIMARIES',
@@ -83,16 +78,12 @@ const checkScaleToZero = (
 }
 
 /** A branch whose primary nobody takes away has no room for another one. */
-const checkPrimaries = (
-  claims: readonly Claim[],
-  unclaimed: readonly ObservedCompute[],
-  leaving: ReadonlySet<string>,
-): readonly Diagnostic[] => {
-  const staying = new Map(
-    unclaimed.filter(({ id, type }) => type === 'read_write' && !leaving.has(id)).map((live) => [live.branchId, live]),
+const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
+  const primaryOn = new Map(
+    staying.filter(({ type }) => type === 'read_write').map((live) => [live.branchId, live] as const),
   )
   return claims.flatMap((claim) => {
-    const rival = claim.type === 'read_write' ? staying.get(claim.branch.id) : undefined
+    const rival = claim.type === 'read_write' ? primaryOn.get(claim.branch.id) : undefined
     if (rival === undefined) return []
     const own = claim.observed?.id ?? 'a new compute'
     return [
@@ -107,11 +98,7 @@ const checkPrimaries = (
 }
 
 /** The API keeps no names unique, people do: names that stay as they are beside those that are declared. */
-const checkNames = (
-  claims: readonly Claim[],
-  unclaimed: readonly ObservedCompute[],
-  leaving: ReadonlySet<string>,
-): readonly Diagnostic[] => {
+const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const names = new Map<string, string>()
   const stays = (branchId: string, name: string | undefined, who: string): void => {
     if (name !== undefined) names.set(`${branchId} ${name}`, who)
@@ -121,8 +108,8 @@ const checkNames = (
       stays(branch.id, observed.attributes.name, `${observed.id}, whose name is not declared,`)
     }
   }
-  for (const { id, branchId, attributes } of unclaimed) {
-    if (!leaving.has(id)) stays(branchId, attributes.name, `the unmanaged compute ${id}`)
+  for (const { id, branchId, attributes } of staying) {
+    stays(branchId, attributes.name, `the unmanaged compute ${id}`)
   }
   return claims.flatMap(({ branch, desired }) => {
     const name = desired.attributes.name

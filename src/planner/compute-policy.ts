@@ -1,8 +1,8 @@
 /** What manifests say of interrupting and deleting a live compute. */
 import type { Desired, ObservedCompute, ObservedProject, RestartWindow } from '../model/index.ts'
-import { protectionOf, serviceProtects } from './protection.ts'
-import { resolve } from './resolve.ts'
-import { windowFor, windowsDeclared } from './windows.ts'
+import { declarationsOf } from './declarations.ts'
+import { manifestPolicyOf } from './manifest-policy.ts'
+import { protectedByService, protectionOf } from './protection.ts'
 
 export interface ComputePolicy {
   /** Why it must not be deleted: a clause. */
@@ -11,22 +11,20 @@ export interface ComputePolicy {
   readonly window?: RestartWindow
 }
 
-/** Of the computes of this project: as a plan of the same manifests holds to it. */
+/** The policy that a plan of the same manifests enforces, for each compute of this project. */
 export const policyOf = (desired: Desired, project: ObservedProject): ((compute: ObservedCompute) => ComputePolicy) => {
-  const documents = desired.documents.filter((document) => document.project === project.id)
-  const protection = protectionOf(resolve(project, documents).branches, undefined)
-  const windows = windowsDeclared(project, desired)
+  const policy = manifestPolicyOf(declarationsOf(desired, project))
+  const protection = protectionOf(policy)
   const branches = new Map(project.branches.map((branch) => [branch.id, branch]))
   return ({ id, branchId }) => {
-    const branch = branches.get(branchId)
+    const { name = branchId, isProtected = false } = branches.get(branchId) ?? {}
     const why = protection.get(branchId)
-    const window = windowFor([id, branchId], windows)
-    const undeletable =
-      why === undefined
-        ? branch?.isProtected === true
-          ? serviceProtects(branch.name, 'deleted')
-          : undefined
-        : `branch \`${branch?.name ?? branchId}\` is protected (${why}): nothing on it may be deleted`
-    return { ...(undeletable === undefined ? {} : { undeletable }), ...(window === undefined ? {} : { window }) }
+    const window = policy.windowOf({ id, branch: branchId })
+    return {
+      ...(why !== undefined
+        ? { undeletable: `branch \`${name}\` is protected (${why}): nothing on it may be deleted` }
+        : isProtected && { undeletable: protectedByService(name, 'deleted') }),
+      ...(window !== undefined && { window }),
+    }
   }
 }

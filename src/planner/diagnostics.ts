@@ -1,8 +1,7 @@
-import { nearest } from '../base/index.ts'
-import type { Diagnostic, Source } from '../model/index.ts'
-import { compare, compareSource } from './sort.ts'
+import { compare, nearest } from '../base/index.ts'
+import type { Diagnostic, PlanCode, Source } from '../model/index.ts'
 
-export const problem = (code: string, message: string, hint?: string, source?: Source): Diagnostic => ({
+export const problem = (code: PlanCode, message: string, hint?: string, source?: Source): Diagnostic => ({
   severity: 'error',
   code,
   message,
@@ -10,28 +9,31 @@ export const problem = (code: string, message: string, hint?: string, source?: S
   ...(source === undefined ? {} : { source }),
 })
 
-export const warning = (code: string, message: string, hint?: string, source?: Source): Diagnostic => ({
+export const warning = (code: PlanCode, message: string, hint: string, source?: Source): Diagnostic => ({
   ...problem(code, message, hint, source),
   severity: 'warning',
 })
 
-/** The known name that was probably meant; where none is near, `otherwise`. */
-export const meant = (wanted: string, known: readonly string[], otherwise: string): string => {
+/** Asks for the nearest known name; `otherwise` where none is near. */
+export const didYouMean = (wanted: string, known: readonly string[], otherwise: string): string => {
   const near = nearest(wanted, known)
   return near === undefined ? otherwise : `Did you mean \`${near}\`?`
 }
 
-/** Longer lists say nothing more. */
-const MOST_LISTED = 8
+const MAX_LISTED = 8
 
-export const listed = (names: readonly string[]): string => {
+export const listNames = (names: readonly string[]): string => {
   if (names.length === 0) return 'It has none.'
-  const more = names.length - MOST_LISTED
-  const shown = [...names].sort(compare).slice(0, MOST_LISTED)
+  const more = names.length - MAX_LISTED
+  const shown = [...names].sort(compare).slice(0, MAX_LISTED)
   return `It has ${shown.map((name) => `\`${name}\``).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }
 
 const NOWHERE: Source = { file: '', line: 0, column: 0, length: 1 }
+
+/** By file, then by position in it. */
+export const compareSource = (a: Source, b: Source): number =>
+  compare(a.file, b.file) || a.line - b.line || a.column - b.column
 
 export const bySource = (a: Diagnostic, b: Diagnostic): number =>
   compareSource(a.source ?? NOWHERE, b.source ?? NOWHERE) || compare(a.code, b.code) || compare(a.message, b.message)

@@ -8,18 +8,16 @@ import {
   type Impact,
   isIdle,
   maxConnections,
-  type ObservedBranch,
   type ObservedCompute,
-  type PlannedCompute,
   type Reason,
   ramGb,
   rowOf,
   type Size,
   type SizeTable,
-  type Source,
   worstImpact,
 } from '../model/index.ts'
 import { attributeChanges, managedKeys } from './attribute-changes.ts'
+import type { Departure } from './declarations.ts'
 import type { Claim } from './match.ts'
 import {
   createStep,
@@ -32,125 +30,114 @@ import {
   type StepDraft,
 } from './steps.ts'
 
-/** A change with its steps, which say nothing yet of other changes. */
+/** A change with its steps, which know nothing yet of other changes. */
 export interface Draft {
   readonly change: Change
   readonly steps: readonly StepDraft[]
+  /** That of the claim; absent where none claims the compute. */
+  readonly slot?: string
 }
 
 /** The change that a declaration asks for, or `undefined` where nothing differs. */
 export const draftClaim = (claim: Claim, context: DraftContext): Draft | undefined => {
-  if (claim.observed === undefined) return draftCreate(claim, context)
-  if (claim.observed.type !== claim.type) return draftReplace(claim, claim.observed, context)
-  const moved = claim.observed.branchId !== claim.branch.id
-  const keys = differingKeys(claim.desired.attributes, claim.observed.attributes)
-  return moved || keys.length > 0 ? draftUpdate(claim, claim.observed, keys, moved, context) : undefined
+  const { observed: live, desired, slot } = claim
+  if (live === undefined) return { ...draftCreate(claim, context), slot }
+  if (live.type !== claim.type) return { ...draftReplace(claim, live, context), slot }
+  const keys = differingKeys(desired.attributes, live.attributes)
+  const moved = live.branchId !== claim.branch.id
+  return moved || keys.length > 0 ? { ...draftPatch(claim, live, keys, context), slot } : undefined
 }
 
 const draftCreate = (claim: Claim, context: DraftContext): Draft => {
-  const id = changeId(claim, context)
-  const compute = plannedCompute(claim)
+  const { desired } = claim
   const change: Change = {
-    ...base(claim, 'create', id, compute, context),
-    attributes: attributeChanges(claim.desired, managedKeys(claim.desired), {}, false),
+    ...changeOf(claim, 'create', context),
+    attributes: attributeChanges(desired, { keys: managedKeys(desired), before: {}, inUse: false }),
     impact: 'none',
     reasons: ['NOT_OBSERVED'],
-    ...capacity('after', claim.desired.attributes.size, context.sizeTable),
+    ...capacities({ after: desired.attributes.size }, context.sizeTable),
   }
-  return { change, steps: [createStep(claim, `${id}#1`, change, 'NOT_OBSERVED', context)] }
+  return { change, steps: [createStep(claim, change)] }
 }
 
 const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext): Draft => {
-  const id = changeId(claim, context)
+  const { desired } = claim
   const change: Change = {
-    ...base(claim, 'replace', id, plannedCompute(claim, live), context),
-    attributes: attributeChanges(claim.desired, managedKeys(claim.desired), live.attributes, false),
-    impact: 'new-host',
+    ...changeOf(claim, 'replace', context),
+    attributes: attributeChanges(desired, { keys: managedKeys(desired), before: live.attributes, inUse: false }),
+    impact: 'replace',
     reasons: ['TYPE_DIFFERS'],
-    ...capacity('before', live.attributes.size, context.sizeTable),
-    ...capacity('after', claim.desired.attributes.size, context.sizeTable),
+    ...capacities({ before: live.attributes.size, after: desired.attributes.size }, context.sizeTable),
   }
-  const remove = deleteStep(live, `${id}#1`, change, 'TYPE_DIFFERS', context)
-  const create = createStep(claim, `${id}#2`, change, 'TYPE_DIFFERS', context, live.settings)
-  return {
-    change,
-    steps: [
-      { ...remove, step: { ...remove.step, impact: 'new-host', consents: ['replace'] } },
-      { ...create, follows: remove.step.id },
-    ],
-  }
+  const deletion = deleteStep(live, change, context.branchName(live.branchId), 'replace')
+  const { settings } = live
+  return { change, steps: [deletion, createStep(claim, change, { deletion, ...(settings && { settings }) })] }
 }
 
-const draftUpdate = (
+const draftPatch = (
   claim: Claim,
   live: ObservedCompute,
   keys: readonly AttributeKey[],
-  moved: boolean,
   context: DraftContext,
 ): Draft => {
-  const id = changeId(claim, context)
-  const attributes = attributeChanges(claim.desired, keys, live.attributes, !isIdle(live))
+  const { desired, branch } = claim
+  const moved = live.branchId !== branch.id
+  const attributes = attributeChanges(desired, { keys, before: live.attributes, inUse: !isIdle(live) })
   // The move first: it is the main reason, and the first consent to be asked for.
-  const impacts = [...(moved ? (['reconnect'] as const) : []), ...attributes.map((one) => one.impact)]
-  const impact = worstImpact(impacts)
-  const impactIfAwake = (key: AttributeKey): Impact =>
-    rowOf(key).impact(live.attributes[key], claim.desired.attributes[key])
-  const awake = worstImpact([impact, ...keys.map(impactIfAwake)])
-  const unlessIdle = awake === impact ? {} : { unlessIdle: awake }
-  const reasons = [
-    ...new Set<Reason>([...(moved ? (['PIN_ELSEWHERE'] as const) : []), ...attributes.map((one) => one.reason)]),
+  const impacts: readonly Impact[] = [...(moved ? ['move' as const] : []), ...attributes.map((one) => one.impact)]
+  const reasons: readonly Reason[] = [
+    ...(moved ? ['PIN_ELSEWHERE' as const] : []),
+    ...attributes.map((one) => one.reason),
   ]
+  const impact = worstImpact(impacts)
+  const impactIfAwake = (key: AttributeKey): Impact => rowOf(key).impact(live.attributes[key], desired.attributes[key])
+  const awake = worstImpact([impact, ...keys.map(impactIfAwake)])
   const change: Change = {
-    ...base(claim, moved ? 'move' : 'update', id, plannedCompute(claim, live), context),
+    ...changeOf(claim, moved ? 'move' : 'update', context),
     ...(moved ? { from: context.branchName(live.branchId) } : {}),
     attributes,
     impact,
-    ...unlessIdle,
-    reasons,
-    ...capacity('before', live.attributes.size, context.sizeTable),
-    ...capacity('after', claim.desired.attributes.size ?? live.attributes.size, context.sizeTable),
+    ...(awake === impact ? {} : { unlessIdle: awake }),
+    reasons: [...new Set(reasons)],
+    ...capacities(
+      { before: live.attributes.size, after: desired.attributes.size ?? live.attributes.size },
+      context.sizeTable,
+    ),
   }
-  const telling = moved ? undefined : keys.find((key) => impactIfAwake(key) === awake)
-  const rule = telling === undefined ? MOVE_RULE : rowOf(telling).rule
-  const step = patchStep(claim, live, { keys, moved, impacts, rule }, change, context)
-  return { change, steps: [step] }
+  const decisive = moved ? undefined : keys.find((key) => impactIfAwake(key) === awake)
+  const rule = decisive === undefined ? MOVE_RULE : rowOf(decisive).rule
+  return { change, steps: [patchStep(claim, live, change, { keys, impacts, rule })] }
 }
 
-/** A compute that is to go, because the manifest says that there is none or because nothing claims it. */
+/** A compute that is to be deleted, because the manifest declares that there is none or because nothing claims it. */
 export const draftDelete = (
-  live: ObservedCompute,
-  branch: ObservedBranch,
-  reason: 'DECLARED_ABSENT' | 'PRUNED',
-  source: Source | undefined,
-  context: DraftContext,
+  { live, reason, resolved: { branch, shape } }: Departure,
+  { project, sizeTable }: DraftContext,
 ): Draft => {
-  const id = `${context.project}/${branch.id}/${live.id}`
+  const absence = reason === 'DECLARED_ABSENT' ? shape.primary : undefined
   const change: Change = {
-    id,
+    id: `${project}/${branch.id}/${live.id}`,
     kind: 'delete',
-    project: context.project,
+    project,
     branch: { id: branch.id, name: branch.name },
     compute: livePlanned(live),
     attributes: [],
-    impact: 'gone',
+    impact: 'delete',
     reasons: [reason],
-    ...capacity('before', live.attributes.size, context.sizeTable),
-    ...(source === undefined ? {} : { source }),
+    ...capacities({ before: live.attributes.size }, sizeTable),
+    ...(absence && { source: absence.source }),
   }
-  return { change, steps: [deleteStep(live, `${id}#1`, change, reason, context)] }
+  return { change, steps: [deleteStep(live, change, change.branch, 'delete')] }
 }
 
-const base = (claim: Claim, kind: ChangeKind, id: string, compute: PlannedCompute, context: DraftContext) => ({
-  id,
+const changeOf = (claim: Claim, kind: ChangeKind, { project }: DraftContext) => ({
+  id: `${project}/${claim.slot}`,
   kind,
-  project: context.project,
+  project,
   branch: { id: claim.branch.id, name: claim.branch.name },
-  compute,
+  compute: plannedCompute(claim, claim.observed),
   source: claim.desired.source,
 })
-
-const changeId = (claim: Claim, { project }: DraftContext): string =>
-  `${project}/${claim.branch.id}/${claim.type === 'read_write' ? 'primary' : `replica/${claim.desired.key}`}`
 
 const capacityOf = (size: Size, table: SizeTable): Capacity => ({
   size,
@@ -158,8 +145,10 @@ const capacityOf = (size: Size, table: SizeTable): Capacity => ({
   maxConnections: maxConnections(size, table),
 })
 
-const capacity = <K extends 'before' | 'after'>(
-  key: K,
-  size: Size | undefined,
+const capacities = (
+  { before, after }: { readonly before?: Size | undefined; readonly after?: Size | undefined },
   table: SizeTable,
-): { [P in K]?: Capacity } => (size === undefined ? {} : { [key]: capacityOf(size, table) }) as { [P in K]?: Capacity }
+): Pick<Change, 'before' | 'after'> => ({
+  ...(before && { before: capacityOf(before, table) }),
+  ...(after && { after: capacityOf(after, table) }),
+})

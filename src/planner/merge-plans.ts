@@ -1,7 +1,7 @@
-import { groupBy } from '../base/index.ts'
-import { type CapacityTotal, type Origin, PLAN_FORMAT_VERSION, type Plan, type PlanSummary } from '../model/index.ts'
+import { compare, groupBy } from '../base/index.ts'
+import { countChanges, type Origin, PLAN_FORMAT_VERSION, type Plan, type PlanSummary } from '../model/index.ts'
 import { bySource } from './diagnostics.ts'
-import { compare } from './sort.ts'
+import { NO_CAPACITY } from './summary.ts'
 
 /** The plan that one run over all their projects would have made. No project may be in two of them. */
 export const mergePlans = (plans: readonly Plan[]): Plan => ({
@@ -13,7 +13,7 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   steps: byProject(plans.flatMap(({ steps }) => steps)),
   unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
   estimates: byProject(plans.flatMap(({ estimates }) => estimates)),
-  summary: plans.map(({ summary }) => summary).reduce(addSummary, NO_SUMMARY),
+  summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
   warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
 })
 
@@ -42,37 +42,19 @@ export const mergeOrigins = (origins: readonly Origin[]): Origin => {
 const byProject = <T extends { readonly project: string }>(items: readonly T[]): readonly T[] =>
   [...groupBy(items, ({ project }) => project)].sort(([a], [b]) => compare(a, b)).flatMap(([, group]) => group)
 
-const NO_TOTAL: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
-
 const NO_SUMMARY: PlanSummary = {
-  add: 0,
-  change: 0,
-  destroy: 0,
-  restarts: 0,
-  mayRestart: 0,
-  disconnects: 0,
-  moves: 0,
-  replaces: 0,
-  refused: 0,
+  ...countChanges([]),
   unmanaged: 0,
   managed: 0,
-  capacity: { before: NO_TOTAL, after: NO_TOTAL },
+  capacity: { before: NO_CAPACITY, after: NO_CAPACITY },
   calls: 0,
 }
 
-const addSummary = (a: PlanSummary, b: PlanSummary): PlanSummary => ({
-  ...added(a, b),
-  capacity: {
-    before: added(a.capacity.before, b.capacity.before),
-    after: added(a.capacity.after, b.capacity.after),
-  },
-})
-
-/** Number by number; what is none stays. */
+/** Adds what are numbers, at any depth. */
 const added = <T extends object>(a: T, b: T): T =>
   Object.fromEntries(
-    Object.entries(a).map(([key, value]) => [
-      key,
-      typeof value === 'number' ? value + Number(b[key as keyof T]) : value,
-    ]),
+    Object.entries(a).map(([key, value]) => {
+      const other: unknown = b[key as keyof T]
+      return [key, typeof value === 'number' ? value + Number(other) : added(value, other as object)]
+    }),
   ) as T

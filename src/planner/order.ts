@@ -1,10 +1,9 @@
-/** The order of one project's steps: one primary a branch at every moment, then as little disruption as can be. */
+/** The order of one project's steps: one primary per branch at every moment, then as little disruption as possible. */
+import { compare } from '../base/index.ts'
 import type { BranchName, Diagnostic, Step } from '../model/index.ts'
 import { problem } from './diagnostics.ts'
-import { Heap } from './heap.ts'
-import type { Places } from './places.ts'
-import { compare } from './sort.ts'
-import { parkingStep, type StepDraft } from './steps.ts'
+import { type PrimarySlots, roomFor } from './primary-slots.ts'
+import { parkingSteps, type StepDraft } from './steps.ts'
 
 export interface Ordered {
   /** In an order in which they can run. */
@@ -13,49 +12,39 @@ export interface Ordered {
 }
 
 interface Node {
-  readonly step: Omit<Step, 'after'>
+  readonly step: StepDraft['step']
   readonly after: Set<string>
   /** Part of `after`. */
   readonly inTurnAfter: Set<string>
 }
 
-const nodeOf = (step: Node['step'], after: readonly string[], inTurnAfter: readonly string[] = []): Node => ({
+const nodeOf = (
+  step: Node['step'],
+  after: readonly (string | undefined)[] = [],
+  inTurnAfter: readonly string[] = [],
+): Node => ({
   step,
-  after: new Set([...after, ...inTurnAfter]),
+  after: new Set([...after.filter((id) => id !== undefined), ...inTurnAfter]),
   inTurnAfter: new Set(inTurnAfter),
 })
 
-/**
- * @param parkOn live branches that stay without a primary, on which one may wait while others swap their places.
- */
-export const order = (
-  drafts: readonly StepDraft[],
-  { freedBy, rings }: Places,
-  parkOn: readonly BranchName[],
-): Ordered => {
-  const nodes = new Map<string, Node>()
-  for (const { step, follows } of drafts) {
-    nodes.set(step.id, nodeOf(step, follows === undefined ? [] : [follows]))
-  }
-  for (const { step, fills, follows } of drafts) {
-    const room = fills === undefined ? undefined : freedBy.get(fills)
+/** @param parkOn live branches that stay without a primary, on which one may wait while others swap their slots. */
+export const order = (drafts: readonly StepDraft[], slots: PrimarySlots, [place]: readonly BranchName[]): Ordered => {
+  const nodes = new Map(drafts.map(({ step, follows }) => [step.id, nodeOf(step, [follows])]))
+  for (const draft of drafts) {
+    const room = roomFor(draft, slots)?.step.id
     if (room === undefined) continue
-    nodes.get(step.id)?.after.add(room.step.id)
-    // What is deleted to be made again elsewhere goes only once there is a place for its successor.
-    if (follows !== undefined) nodes.get(follows)?.after.add(room.step.id)
+    nodes.get(draft.step.id)?.after.add(room)
+    // A compute that is replaced elsewhere is deleted only once the slot of its successor is free.
+    if (draft.follows !== undefined) nodes.get(draft.follows)?.after.add(room)
   }
   chainRestarts(nodes)
 
-  const [place] = parkOn
-  if (place === undefined && rings.length > 0) {
-    return { steps: [], diagnostics: rings.map((ring) => cycleProblem(stepsOf(ring, nodes))) }
-  }
-  if (place !== undefined) parkAll(rings, place, freedBy.get(place.id)?.step.id, nodes)
+  const rings = slots.rings.map((ring) => ring.flatMap((id) => nodes.get(id) ?? []))
+  if (place !== undefined) parkAll(rings, place, slots.freedBy.get(place.id)?.step.id, nodes)
+  else if (rings.length > 0) return { steps: [], diagnostics: rings.map(cycleProblem) }
   return { steps: sortTopologically(nodes), diagnostics: [] }
 }
-
-const stepsOf = (ids: readonly string[], nodes: ReadonlyMap<string, Node>): readonly Node['step'][] =>
-  ids.map((id) => nodes.get(id)?.step).filter((step) => step !== undefined)
 
 /** One restart at a time on a branch, so that some of its computes answer throughout; after a failure the rest stay up. */
 const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
@@ -76,39 +65,35 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
  * only with consent to all moves of its ring: it would be left there otherwise.
  */
 const parkAll = (
-  rings: Places['rings'],
+  rings: readonly (readonly Node[])[],
   place: BranchName,
   freeing: string | undefined,
   nodes: Map<string, Node>,
 ): void => {
-  const first = freeing === undefined ? [] : [freeing]
-  let before: readonly string[] = []
+  let previous: readonly string[] = []
   for (const ring of rings) {
-    const steps = stepsOf(ring, nodes)
-    const parked = steps.find(({ compute }) => compute.state === 'idle') ?? steps[0]
-    const node = parked && nodes.get(parked.id)
-    if (parked === undefined || node === undefined) continue
-    const consents = [...new Set(steps.flatMap((step) => step.consents))]
-    const out = parkingStep(parked, place, consents)
-    const back = { ...parked, id: `${parked.change}#2` }
-    nodes.set(out.id, nodeOf(out, before.length === 0 ? first : [], before))
-    nodes.set(back.id, nodeOf(back, [...node.after, out.id]))
-    before = [back.id]
+    const parked = ring.find(({ step }) => step.compute.state === 'idle') ?? ring[0]
+    if (parked === undefined) continue
+    const consents = [...new Set(ring.flatMap(({ step }) => step.consents))]
+    const [out, back] = parkingSteps(parked.step, place, consents)
+    nodes.set(out.id, nodeOf(out, previous.length === 0 ? [freeing] : [], previous))
+    nodes.set(back.id, nodeOf(back, [...parked.after, out.id]))
+    previous = [back.id]
   }
 }
 
-const cycleProblem = (ring: readonly Node['step'][]): Diagnostic => {
-  const moves = ring.map(({ compute, branch }) => `${compute.id} to \`${branch.name}\``)
+const cycleProblem = (ring: readonly Node[]): Diagnostic => {
+  const moves = ring.map(({ step: { compute, branch } }) => `${compute.id} to \`${branch.name}\``)
   return problem(
     'E_MOVE_CYCLE',
-    `These moves wait for each other, and a branch has one primary at most: ${moves.join(', ')}.`,
-    'Name a branch without a primary in `parkOn:`, on which one of them can wait; or drop one of the pins and set `prune: true`, so that its compute is deleted and a new one made.',
-    ring[0]?.source,
+    `These moves wait for each other, since a branch has at most one primary: ${moves.join(', ')}.`,
+    'Name a branch without a primary in `parkOn:`, on which one of them can wait; or remove one of the pins and set `prune: true`, so that its compute is deleted and a new one created.',
+    ring[0]?.step.source,
   )
 }
 
 /** Lower goes first among the steps that are ready: capacity, then what harms no one, replicas before primaries, deletes last. */
-const priorityOf = ({ kind, impact, compute }: Omit<Step, 'after'>): number => {
+const priorityOf = ({ kind, impact, compute }: Node['step']): number => {
   if (kind === 'create') return 0
   if (kind === 'delete') return 9
   if (kind === 'move') return 7
@@ -132,31 +117,35 @@ const byPriority = (a: Node, b: Node): number =>
   compare(a.step.id, b.step.id)
 
 const sortTopologically = (nodes: ReadonlyMap<string, Node>): readonly Step[] => {
-  const waiting = new Map<string, number>()
+  const waiting = new Map([...nodes].map(([id, { after }]) => [id, after.size]))
   const followers = new Map<string, Node[]>()
-  const ready = new Heap<Node>(byPriority)
   for (const node of nodes.values()) {
-    waiting.set(node.step.id, node.after.size)
-    if (node.after.size === 0) ready.push(node)
-    for (const id of node.after) {
-      const list = followers.get(id)
-      if (list === undefined) followers.set(id, [node])
-      else list.push(node)
-    }
+    for (const id of node.after) followers.set(id, [...(followers.get(id) ?? []), node])
   }
+  // Last first, so that the next one is taken off the end.
+  const ready = [...nodes.values()].filter(({ after }) => after.size === 0).sort((a, b) => byPriority(b, a))
   const steps: Step[] = []
   for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
-    const inTurnAfter = [...node.inTurnAfter].sort(compare)
-    steps.push({
-      ...node.step,
-      after: [...node.after].sort(compare),
-      ...(inTurnAfter.length === 0 ? {} : { inTurnAfter }),
-    })
-    for (const follower of followers.get(node.step.id) ?? []) {
+    const { step, after, inTurnAfter } = node
+    const inTurn = inTurnAfter.size === 0 ? {} : { inTurnAfter: [...inTurnAfter].sort(compare) }
+    steps.push({ ...step, after: [...after].sort(compare), ...inTurn })
+    for (const follower of followers.get(step.id) ?? []) {
       const left = (waiting.get(follower.step.id) ?? 0) - 1
       waiting.set(follower.step.id, left)
-      if (left === 0) ready.push(follower)
+      if (left === 0) ready.splice(positionIn(ready, follower), 0, follower)
     }
   }
   return steps
+}
+
+/** Where `node` belongs in `ready`, which is sorted last first. */
+const positionIn = (ready: readonly Node[], node: Node): number => {
+  let [low, high] = [0, ready.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const other = ready[middle]
+    if (other !== undefined && byPriority(other, node) > 0) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,7 +1,7 @@
-import { groupBy } from '../base/index.ts'
+import { compare, groupBy } from '../base/index.ts'
 import {
+  countChanges,
   type Desired,
-  type DesiredDocument,
   type Diagnostic,
   hasErrors,
   type LeftOutProject,
@@ -10,25 +10,22 @@ import {
   PLAN_FORMAT_VERSION,
   type Plan,
   type PlanResult,
-  SIZE_TABLE,
   type Source,
 } from '../model/index.ts'
-import { bySource, meant, problem } from './diagnostics.ts'
-import type { PlanOptions } from './options.ts'
-import { type ProjectPlan, planProject } from './plan-project.ts'
-import { compare, compareSource } from './sort.ts'
-import { summarise, withEstimates } from './summary.ts'
+import { bySource, didYouMean, problem } from './diagnostics.ts'
+import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
+import { capacityTotals, withEstimates } from './summary.ts'
 
-/** The projects that the manifests speak of, sorted, each once. */
+/** The projects that the manifests declare, sorted, each once. */
 export const projectIds = (desired: Desired): readonly string[] =>
   [...new Set(desired.documents.map(({ project }) => project))].sort(compare)
 
 /**
- * What brings the live projects to what the manifests ask for. Pure: the same input gives the same bytes, in whatever
- * order declarations and observations are listed. An error of one project leaves that project out; the others are planned.
+ * What makes the live projects equal to what the manifests declare. Pure: the same input gives the same bytes, in whatever
+ * order declarations and observations are listed. A project with an error is left out; the others are planned.
  */
 export const plan = (desired: Desired, observed: Observed, options: PlanOptions = {}): PlanResult => {
-  const documents = groupByProject(desired)
+  const documents = groupBy(desired.documents, ({ project }) => project)
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   const planned: { readonly project: ObservedProject; readonly part: ProjectPlan }[] = []
   const leftOut: LeftOutProject[] = []
@@ -39,17 +36,16 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       leftOut.push({ project: id, diagnostics: [readingProblem(id, observed, declared[0]?.source)] })
       continue
     }
-    const part = planProject(project, declared, options)
+    const part = planProject(project, { documents: declared }, options)
     if (hasErrors(part.diagnostics)) leftOut.push({ project: id, diagnostics: [...part.diagnostics].sort(bySource) })
     else planned.push({ project, part })
   }
 
+  const projects = planned.map(({ project }) => project)
   const parts = planned.map(({ part }) => part)
   const changes = parts.flatMap((part) => part.changes)
   const steps = parts.flatMap((part) => part.steps)
   const unmanaged = parts.flatMap((part) => part.unmanaged)
-  const managed = parts.reduce((sum, part) => sum + part.managed, 0)
-  const projects = planned.map(({ project }) => project)
   const made: Plan = {
     formatVersion: PLAN_FORMAT_VERSION,
     projects: projects.map(({ id }) => id),
@@ -59,13 +55,13 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     steps,
     unmanaged,
     estimates: [],
-    summary: summarise(
-      projects,
-      changes,
-      steps,
-      { unmanaged: unmanaged.length, managed },
-      options.sizeTable ?? SIZE_TABLE,
-    ),
+    summary: {
+      ...countChanges(changes),
+      unmanaged: unmanaged.length,
+      managed: parts.reduce((sum, { managed }) => sum + managed, 0),
+      capacity: capacityTotals(projects, changes, options.sizeTable),
+      calls: steps.length,
+    },
     warnings: parts.flatMap(({ diagnostics }) => diagnostics).sort(bySource),
   }
   const whole = withEstimates(made, observed)
@@ -76,13 +72,6 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
 const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
   const named = projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))
   return named.length === 0 ? {} : { projectNames: Object.fromEntries(named) }
-}
-
-const groupByProject = (desired: Desired): ReadonlyMap<string, readonly DesiredDocument[]> => {
-  const groups = groupBy(desired.documents, ({ project }) => project)
-  // Rules of several documents are tried in the order of their places, not of their loading.
-  for (const group of groups.values()) group.sort((a, b) => compareSource(a.source, b.source))
-  return groups
 }
 
 /** Why there is nothing to plan against: `id` is not among the observed projects. */
@@ -102,7 +91,7 @@ const readingProblem = (id: string, observed: Observed, source?: Source): Diagno
   return problem(
     'E_PROJECT_UNKNOWN',
     `There is no project \`${id}\`, or the key cannot see it.`,
-    meant(id, known, 'Check the project id and the key.'),
+    didYouMean(id, known, 'Check the project id and the key.'),
     source,
   )
 }

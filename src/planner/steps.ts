@@ -10,18 +10,17 @@ import {
   type Impact,
   isIdle,
   type ObservedCompute,
+  type ObservedProject,
   type PlannedCompute,
-  type Reason,
   type SizeTable,
   type Step,
-  type StepRequest,
   type UnmanagedCompute,
   type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
 
-/** A step before it is ordered; `frees` and `fills` are the branches whose primary place it empties or takes. */
+/** A step before it is ordered; `frees` and `fills` are the branches whose primary slot it empties or takes. */
 export interface StepDraft {
   readonly step: Omit<Step, 'after'>
   readonly frees?: string
@@ -36,70 +35,77 @@ export interface DraftContext {
   readonly branchName: (id: string) => BranchName
 }
 
-export const MOVE_RULE =
-  'spec 4.5: a branch change keeps the compute and its host; the data behind it is the other branch’s'
-const DELETE_RULE = 'spec 3.2: delete removes the compute; rule 5: a later one has other connection details'
-const CREATE_RULE = 'spec 4.3: a new compute interrupts no one'
+export const branchNamer = ({ branches }: ObservedProject): DraftContext['branchName'] => {
+  const names = new Map(branches.map(({ id, name }) => [id, name]))
+  return (id) => ({ id, name: names.get(id) ?? id })
+}
 
-export const createStep = (
-  claim: Claim,
-  id: string,
-  change: Change,
-  reason: Reason,
-  context: DraftContext,
-  /** Of the compute that it replaces: what nobody declares goes along. */
-  settings?: WireSettings,
-): StepDraft => ({
-  step: {
-    ...stepBase(
-      { ...change, compute: plannedCompute(claim) },
-      id,
-      'create',
-      {
-        method: 'POST',
-        path: apiPath(context.project, 'endpoints'),
-        body: {
-          endpoint: {
-            branch_id: claim.branch.id,
-            type: claim.type,
-            ...(isEmptySettings(settings) ? {} : { settings }),
-            ...attributesToWire(claim.desired.attributes, managedKeys(claim.desired), { attributes: {}, settings }),
-          },
-        },
-      },
-      reason,
-      CREATE_RULE,
-    ),
-    impact: 'none',
-    consents: [],
-    actions: ['start_compute'],
-  },
-  ...(claim.type === 'read_write' ? { fills: claim.branch.id } : {}),
+export const MOVE_RULE = 'a move keeps the compute and its host, and leads to the data of the other branch'
+const DELETE_RULE = 'a deleted compute never comes back: a later one has other connection details'
+const CREATE_RULE = 'a new compute interrupts no one'
+
+type Parts = Pick<Step, 'kind' | 'request' | 'rule' | 'impact' | 'unlessIdle' | 'consents' | 'actions'>
+
+/** @param position in its change, from 1. */
+const stepOf = (change: Change, position: number, { kind, request, rule, ...rest }: Parts): StepDraft['step'] => ({
+  id: `${change.id}#${position}`,
+  change: change.id,
+  kind,
+  project: change.project,
+  branch: change.branch,
+  compute: change.compute,
+  request,
+  reason: change.reasons[0] ?? 'NOT_OBSERVED',
+  rule,
+  ...(change.source === undefined ? {} : { source: change.source }),
+  ...rest,
 })
+
+/** @param replaced what the manifest does not declare of its settings is carried over. */
+export const createStep = (
+  { branch, type, desired }: Claim,
+  change: Change,
+  replaced?: { readonly settings?: WireSettings; readonly deletion: StepDraft },
+): StepDraft => {
+  const { settings, deletion } = replaced ?? {}
+  const attributes = attributesToWire(desired.attributes, managedKeys(desired), { attributes: {}, settings })
+  const carried = isEmptySettings(settings) ? {} : { settings }
+  return {
+    step: stepOf({ ...change, compute: plannedCompute({ type, desired }) }, deletion === undefined ? 1 : 2, {
+      kind: 'create',
+      request: {
+        method: 'POST',
+        path: apiPath(change.project, 'endpoints'),
+        body: { endpoint: { branch_id: branch.id, type, ...carried, ...attributes } },
+      },
+      rule: CREATE_RULE,
+      impact: 'none',
+      consents: [],
+      actions: ['start_compute'],
+    }),
+    ...(type === 'read_write' ? { fills: branch.id } : {}),
+    ...(deletion === undefined ? {} : { follows: deletion.step.id }),
+  }
+}
 
 const isEmptySettings = (settings: WireSettings = {}): boolean =>
   Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
 
+/** Of a compute that goes for good, or is replaced by one with another host. */
 export const deleteStep = (
   live: ObservedCompute,
-  id: string,
   change: Change,
-  reason: Reason,
-  context: DraftContext,
+  branch: BranchName,
+  impact: 'delete' | 'replace',
 ): StepDraft => ({
-  step: {
-    ...stepBase(
-      { ...change, branch: context.branchName(live.branchId), compute: livePlanned(live) },
-      id,
-      'delete',
-      { method: 'DELETE', path: apiPath(context.project, 'endpoints', live.id) },
-      reason,
-      DELETE_RULE,
-    ),
-    impact: 'gone',
-    consents: ['delete'],
+  step: stepOf({ ...change, branch, compute: livePlanned(live) }, 1, {
+    kind: 'delete',
+    request: { method: 'DELETE', path: apiPath(change.project, 'endpoints', live.id) },
+    rule: DELETE_RULE,
+    impact,
+    consents: consentsOf([impact]),
     actions: isIdle(live) ? [] : ['suspend_compute'],
-  },
+  }),
   ...(live.type === 'read_write' ? { frees: live.branchId } : {}),
 })
 
@@ -107,98 +113,78 @@ export const deleteStep = (
 export const patchStep = (
   { branch, type, desired }: Claim,
   live: ObservedCompute,
-  differs: {
-    readonly keys: readonly AttributeKey[]
-    readonly moved: boolean
-    readonly impacts: readonly Impact[]
-    readonly rule: string
-  },
   change: Change,
-  context: DraftContext,
+  differs: { readonly keys: readonly AttributeKey[]; readonly impacts: readonly Impact[]; readonly rule: string },
 ): StepDraft => {
-  const { keys, moved, impacts, rule } = differs
-  const request: StepRequest = {
-    method: 'PATCH',
-    path: apiPath(context.project, 'endpoints', live.id),
-    body: {
-      endpoint: {
-        ...(moved ? { branch_id: branch.id } : {}),
-        ...attributesToWire(desired.attributes, keys, live),
-      },
-    },
-  }
-  const [reason = 'SIZE_DIFFERS'] = change.reasons
+  const { keys, impacts, rule } = differs
+  const moved = branch.id !== live.branchId
+  const attributes = attributesToWire(desired.attributes, keys, live)
   return {
-    step: {
-      ...stepBase(change, `${change.id}#1`, moved ? 'move' : 'update', request, reason, rule),
+    step: stepOf(change, 1, {
+      kind: moved ? 'move' : 'update',
+      request: {
+        method: 'PATCH',
+        path: apiPath(change.project, 'endpoints', live.id),
+        body: { endpoint: { ...(moved ? { branch_id: branch.id } : {}), ...attributes } },
+      },
+      rule,
       impact: change.impact,
       ...(change.unlessIdle === undefined ? {} : { unlessIdle: change.unlessIdle }),
       consents: consentsOf(impacts),
       actions: keys.length > 0 ? ['apply_config'] : [],
-    },
+    }),
     ...(moved && type === 'read_write' ? { frees: live.branchId, fills: branch.id } : {}),
   }
 }
 
-/** A move to the empty `branch` of a compute that a later step moves on. */
-export const parkingStep = (
-  step: Omit<Step, 'after'>,
+/** A move to the empty `branch` and, after it, the move to where the compute was to go. */
+export const parkingSteps = (
+  step: StepDraft['step'],
   branch: BranchName,
   consents: readonly Consent[],
-): Omit<Step, 'after'> => ({
-  ...step,
-  branch,
-  kind: 'move',
-  request: { ...step.request, body: { endpoint: { branch_id: branch.id } } },
-  impact: 'reconnect',
-  consents,
-  reason: 'PARKED',
-  rule: MOVE_RULE,
-  actions: [],
-})
-
-const stepBase = (
-  change: Change,
-  id: string,
-  kind: Step['kind'],
-  request: StepRequest,
-  reason: Reason,
-  rule: string,
-) => ({
-  id,
-  change: change.id,
-  kind,
-  project: change.project,
-  branch: change.branch,
-  compute: change.compute,
-  request,
-  reason,
-  rule,
-  ...(change.source === undefined ? {} : { source: change.source }),
-})
+): readonly [out: StepDraft['step'], back: StepDraft['step']] => [
+  {
+    ...step,
+    branch,
+    kind: 'move',
+    request: { ...step.request, body: { endpoint: { branch_id: branch.id } } },
+    impact: 'move',
+    consents,
+    reason: 'PARKED',
+    rule: MOVE_RULE,
+    actions: [],
+  },
+  { ...step, id: `${step.change}#2` },
+]
 
 /** A declared compute as plans show it. */
-export const plannedCompute = (claim: Claim, live?: ObservedCompute): PlannedCompute => {
-  const name = claim.desired.key ?? claim.desired.attributes.name ?? live?.attributes.name
+export const plannedCompute = (
+  { type, desired }: Pick<Claim, 'type' | 'desired'>,
+  live?: ObservedCompute,
+): PlannedCompute => {
+  const name = desired.key ?? desired.attributes.name ?? live?.attributes.name
   return {
-    type: claim.type,
+    type,
     ...(name === undefined ? {} : { name }),
     ...(live === undefined ? {} : { id: live.id, host: live.host, state: live.state }),
   }
 }
 
 /** A live compute as plans show it. */
-export const livePlanned = (live: ObservedCompute): PlannedCompute => ({
-  type: live.type,
-  ...(live.attributes.name === undefined ? {} : { name: live.attributes.name }),
-  id: live.id,
-  host: live.host,
-  state: live.state,
+export const livePlanned = ({ type, attributes: { name }, id, host, state }: ObservedCompute): PlannedCompute => ({
+  type,
+  ...(name === undefined ? {} : { name }),
+  id,
+  host,
+  state,
 })
 
-export const unmanagedCompute = (project: string, branch: BranchName, live: ObservedCompute): UnmanagedCompute => ({
+export const unmanagedCompute = (
+  { project, branchName }: Pick<DraftContext, 'project' | 'branchName'>,
+  live: ObservedCompute,
+): UnmanagedCompute => ({
   project,
-  branch,
+  branch: branchName(live.branchId),
   compute: livePlanned(live),
   ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
 })

@@ -1,9 +1,8 @@
-/** The counts below a plan. */
+/** What a plan adds up to. */
 import { groupBy } from '../base/index.ts'
 import {
   type CapacityTotal,
   type Change,
-  countChanges,
   type Estimate,
   maxConnections,
   type Observed,
@@ -11,31 +10,19 @@ import {
   type Plan,
   type PlanSummary,
   ramGb,
+  SIZE_TABLE,
   type Size,
   type SizeTable,
   type Step,
 } from '../model/index.ts'
 
-export const summarise = (
+export const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
+
+/** Before and after the changes. A compute whose size is not known is not counted. */
+export const capacityTotals = (
   projects: readonly ObservedProject[],
   changes: readonly Change[],
-  steps: readonly Step[],
-  counts: { readonly unmanaged: number; readonly managed: number },
-  table: SizeTable,
-): PlanSummary => ({
-  ...countChanges(changes),
-  unmanaged: counts.unmanaged,
-  managed: counts.managed,
-  capacity: capacityTotals(projects, changes, table),
-  calls: steps.length,
-})
-
-const NOTHING: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
-
-const capacityTotals = (
-  projects: readonly ObservedProject[],
-  changes: readonly Change[],
-  table: SizeTable,
+  table: SizeTable = SIZE_TABLE,
 ): PlanSummary['capacity'] => {
   const add = (total: CapacityTotal, size: Size, sign: 1 | -1): CapacityTotal => ({
     computes: total.computes + sign,
@@ -44,7 +31,7 @@ const capacityTotals = (
     ramGb: total.ramGb + sign * ramGb(size.max),
     maxConnections: total.maxConnections + sign * maxConnections(size, table),
   })
-  let before = NOTHING
+  let before = NO_CAPACITY
   for (const { computes } of projects) {
     for (const { attributes } of computes) if (attributes.size !== undefined) before = add(before, attributes.size, 1)
   }
@@ -56,7 +43,7 @@ const capacityTotals = (
   return { before, after }
 }
 
-/** With the estimates that past operations allow: nothing else in a plan rests on them. */
+/** With the estimates that past operations allow. Nothing else in a plan depends on them. */
 export const withEstimates = (plan: Plan, { projects }: Observed): Plan => {
   const live = new Map(projects.map((project) => [project.id, project]))
   const estimates = [...groupBy(plan.steps, ({ project }) => project)].flatMap(([id, steps]): readonly Estimate[] => {

@@ -71,7 +71,7 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
 const policiesGivenUp = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []
   const [before, after] = [base.loaded.desired, head.loaded.desired]
-  const { warnings } = plan(after, observed, { guard: before, ...optionsOf(base) }).plan
+  const { warnings } = plan(after, observed, { basePolicy: before, ...optionsOf(base) }).plan
   return [
     ...policyRemovals(before, after, observed),
     ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),

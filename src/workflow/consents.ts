@@ -1,14 +1,14 @@
-/** What a person allows, in the words of flags and inputs. */
+/** What may happen beyond a yes, in the words of flags and inputs. */
 import { type Budgets, checkBudgets } from '../apply/index.ts'
 import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
 
 const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
 
 /**
- * `restart` is always among them but for `none`.
+ * `restart` is always allowed, unless `none` is given.
  *
- * @param name how the flag or the input is called.
- * @throws {EspalierError} `E_USAGE` for a word that is none.
+ * @param name what the flag or the input is called.
+ * @throws {EspalierError} `E_USAGE` for an unknown word.
  */
 export const allowed = (values: readonly string[], name = '--allow'): ReadonlySet<Consent> => {
   const words = values
@@ -25,8 +25,8 @@ export const allowed = (values: readonly string[], name = '--allow'): ReadonlySe
   return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
 }
 
-/** @throws {EspalierError} `E_BUDGET` where the plan does more than it may. */
-export const keepToBudgets = (plan: Plan, budgets: Budgets): void => {
+/** @throws {EspalierError} `E_BUDGET` if the plan exceeds one. */
+export const enforceBudgets = (plan: Plan, budgets: Budgets = {}): void => {
   const over = checkBudgets(plan, budgets)
   if (over.length === 0) return
   throw new EspalierError('E_BUDGET', `${over.join(' ')} Nothing was changed.`, {

@@ -1,10 +1,18 @@
 export { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../base/index.ts'
+export { type Applied, type ApplyRequest, apply, nothingChanged, type PlannedApply, type Watcher } from './apply.ts'
 export { manifestsAt } from './at-ref.ts'
 export { type BaseComparison, compareWithBase, planOfBase, removedProjects } from './base.ts'
-export { allowed, keepToBudgets } from './consents.ts'
-export { type Interruption, onInterrupt } from './interruption.ts'
-
-export { type Look, type LookOptions, look, lookAt } from './look.ts'
+export {
+  type Connection,
+  connect,
+  type OpenClient,
+  openReadClient,
+  openWriteClient,
+  type SandboxTarget,
+  type Target,
+  withClient,
+} from './connect.ts'
+export { allowed, enforceBudgets } from './consents.ts'
 export {
   DEFAULT_PATHS,
   type ManifestOptions,
@@ -15,8 +23,12 @@ export {
   withoutProjects,
 } from './manifests.ts'
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
-export { applicablePlan, coveredBy, nothingChanged } from './partial.ts'
-export { checkSavedPlan, encodeSavedPlan, manifestsOf, readPlanFile } from './saved-plan.ts'
-
-export { keepShard, shardOf } from './shard.ts'
+export { type Planned, type PlanOptions, planLive, planSnapshot } from './plan.ts'
+export type { Rehearsal } from './rehearse.ts'
+export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
+export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
+
+/** Loaded only when asked for: it needs the whole sandbox. */
+export const rehearse: typeof import('./rehearse.ts').rehearse = async (planned, clock) =>
+  (await import('./rehearse.ts')).rehearse(planned, clock)

@@ -1,5 +1,5 @@
 /** Ctrl-C, once and twice; SIGTERM counts like it. */
-import { type OnSignal, onProcessSignal } from '../base/index.ts'
+import type { OnSignal } from '../base/index.ts'
 
 export interface Interruption {
   /** No new step. */
@@ -10,19 +10,20 @@ export interface Interruption {
   release(): void
 }
 
-export const onInterrupt = (tell: (message: string) => void, onSignal: OnSignal = onProcessSignal): Interruption => {
+/** @param onSignal absent: no signal is listened to. */
+export const onInterrupt = (notify: (message: string) => void, onSignal: OnSignal | undefined): Interruption => {
   const stop = new AbortController()
   const abort = new AbortController()
   const handle = (): void => {
     if (!stop.signal.aborted) {
-      tell('Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.')
+      notify('Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.')
       stop.abort()
     } else if (!abort.signal.aborted) {
-      tell('Stopping at once. Run the same command again to converge.')
+      notify('Stopping at once. Run the same command again to converge.')
       abort.abort()
     }
   }
-  const releases = [onSignal('SIGINT', handle), onSignal('SIGTERM', handle)]
+  const releases = onSignal === undefined ? [] : [onSignal('SIGINT', handle), onSignal('SIGTERM', handle)]
   return {
     stop: stop.signal,
     abort: abort.signal,

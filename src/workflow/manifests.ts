@@ -1,4 +1,4 @@
-/** The manifests that a run is about. */
+/** The manifests of a run. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
@@ -57,8 +57,9 @@ const defaultPath = async (cwd: string): Promise<string> => {
 /** The same manifests without what they say of these projects. What is wrong with any of them is still reported. */
 export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests => {
   if (projects.length === 0) return manifests
-  const documents = manifests.loaded.desired.documents.filter(({ project }) => !projects.includes(project))
-  return { ...manifests, loaded: { ...manifests.loaded, desired: { documents } } }
+  const { desired } = manifests.loaded
+  const documents = desired.documents.filter(({ project }) => !projects.includes(project))
+  return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } } }
 }
 
 /** @param path of a file that was found beside manifests. */

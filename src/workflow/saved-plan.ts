@@ -2,15 +2,24 @@
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
 import { isInside, readBoundedFile } from '../base/index.ts'
-import { EspalierError, EXIT, MAX_JSON_BYTES, type Observed, type Plan, plainText } from '../model/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import { type Look, lookAt } from './look.ts'
-import type { Manifests } from './manifests.ts'
+import { type Planned, planSnapshot } from './plan.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
 
-/** @throws {EspalierError} `E_PLAN_FILE` where it cannot be read or is none. */
-export const readPlanFile = async (path: string): Promise<PlanFile> => {
-  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
+export interface SavedPlan {
+  readonly file: PlanFile
+  /** As messages name it. */
+  readonly path: string
+}
+
+/**
+ * @param path as it was given, for messages.
+ * @param file where it is.
+ * @throws {EspalierError} `E_PLAN_FILE` if it cannot be read, or is not a saved plan.
+ */
+export const readSavedPlan = async (path: string, file = path): Promise<SavedPlan> => {
+  const text = await readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
       hint: 'Write one with `espalier plan --out FILE`.',
       cause,
@@ -21,7 +30,7 @@ export const readPlanFile = async (path: string): Promise<PlanFile> => {
       hint: '`apply` reads the live project itself. To plan from a snapshot: `espalier plan --live FILE`.',
     })
   }
-  return decodePlanFile(text, path)
+  return { file: decodePlanFile(text, path), path }
 }
 
 /** The kind comes first in what we write, so that nothing needs to be read twice. */
@@ -33,9 +42,8 @@ const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice
  * @throws {EspalierError} `E_PLAN_FILE` where these lie neither in the current folder nor in the plan's: a file that was
  *   handed over must not choose what is read, and what an error shows of it.
  */
-export const manifestsOf = (
-  { manifests = [] }: PlanFile,
-  path: string,
+export const manifestPaths = (
+  { file: { manifests = [] }, path }: SavedPlan,
   given: readonly string[],
   cwd = process.cwd(),
 ): readonly string[] => {
@@ -49,18 +57,16 @@ export const manifestsOf = (
 }
 
 /**
- * @param look the projects as they are now, and what would be planned.
- * @throws {EspalierError} `E_STALE` where the project or the manifests have moved since it was saved, `E_PLAN_EDITED` where
- *   it is not what espalier plans.
+ * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since it was saved, `E_PLAN_EDITED` if it
+ *   is not what espalier plans.
  */
-export const checkSavedPlan = (file: PlanFile, path: string, manifests: Manifests, look: Look): void => {
-  const { observed, result } = look
+export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed, result }: Planned): void => {
   const verdict = judgeSavedPlan(file, {
     observed,
     manifestDigest: manifests.loaded.digest,
     espalierVersion: VERSION,
     fresh: result,
-    rewound: lookAt(withActivityOf(file.seen, observed), manifests).result,
+    rewound: planSnapshot(withActivityOf(file.seen, observed), manifests).result,
   })
   if (verdict.kind === 'current') return
   const [code, message, hint, lines] =
@@ -83,15 +89,13 @@ const listed = (lines: readonly string[]): string =>
     .map((line) => `       - ${plainText(line)}`)
     .join('\n')
 
-/** The text of a saved plan, made now. @param label what tells it from other plans of one workflow. */
+/** The text of a saved plan, made now. @param label tells it from other plans of one workflow. */
 export const encodeSavedPlan = (
-  plan: Plan,
-  observed: Observed,
-  { loaded, paths, shard }: Manifests,
+  { manifests: { loaded, paths, shard }, observed, result }: Planned,
   label = '',
 ): string =>
   encodePlanFile({
-    plan,
+    plan: result.plan,
     observed,
     manifestDigest: loaded.digest,
     manifests: paths,
@@ -100,3 +104,9 @@ export const encodeSavedPlan = (
     espalierVersion: VERSION,
     createdAt: new Date().toISOString(),
   })
+
+/** The same gate for a plan that was made by this program, and stayed in it. */
+export const savedPlanOf = (planned: Planned): SavedPlan => {
+  const path = 'in memory'
+  return { file: decodePlanFile(encodeSavedPlan(planned), path), path }
+}

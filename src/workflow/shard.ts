@@ -1,4 +1,4 @@
-/** Which part of a fleet a project is in: told by its id and the number of parts alone. */
+/** Which part of a fleet a project is in. It depends on its id and the number of parts alone. */
 import { createHash } from 'node:crypto'
 import type { Shard } from '../model/index.ts'
 import type { Manifests } from './manifests.ts'
@@ -18,10 +18,10 @@ export const shardOf = (projectId: string, count: number): number => {
   return at + 1
 }
 
-/** The same manifests with only the shard's projects in them. What is wrong with any of them is still told. */
-export const keepShard = (manifests: Manifests, shard: Shard | undefined): Manifests => {
+/** The same manifests with only the shard's projects in them. What is wrong with any of them is still reported. */
+export const selectShard = (manifests: Manifests, shard: Shard | undefined): Manifests => {
   if (shard === undefined) return manifests
   const { desired } = manifests.loaded
   const documents = desired.documents.filter(({ project }) => shardOf(project, shard.count) === shard.index)
-  return { ...manifests, loaded: { ...manifests.loaded, desired: { documents } }, shard }
+  return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } }, shard }
 }

@@ -1,32 +1,34 @@
 /** A look at the live projects, kept: to plan offline from. */
 import { z } from 'zod'
+import { settingsShape } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
-import { EspalierError, ID, MAX_JSON_BYTES, type Observed, parseJson, plainJson } from '../model/index.ts'
+import {
+  EspalierError,
+  ID,
+  MAX_JSON_BYTES,
+  type Observed,
+  parseJson,
+  plainJson,
+  shapesByAttribute,
+} from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 
 const FORMAT = '1.0'
 const KIND = 'espalier-snapshot'
 
-const size = z.object({ min: z.number().positive(), max: z.number().positive() })
-const attributes = z.strictObject({
-  name: z.string().exactOptional(),
-  size: size.exactOptional(),
-  scaleToZero: z.int().exactOptional(),
-  disabled: z.boolean().exactOptional(),
-  poolerEnabled: z.boolean().exactOptional(),
-  poolerMode: z.string().exactOptional(),
-  passwordlessAccess: z.boolean().exactOptional(),
-  postgresSettings: z.record(z.string(), z.string()).exactOptional(),
-  postgresPreload: z.array(z.string()).exactOptional(),
-})
-const settings = z.looseObject({
-  pg_settings: z.record(z.string(), z.string()).exactOptional(),
-  preload_libraries: z
-    .looseObject({ use_defaults: z.boolean().exactOptional(), enabled_libraries: z.array(z.string()).exactOptional() })
-    .exactOptional(),
-})
+const attributes = z.strictObject(
+  shapesByAttribute({
+    text: z.string().exactOptional(),
+    flag: z.boolean().exactOptional(),
+    seconds: z.int().exactOptional(),
+    size: z.object({ min: z.number().positive(), max: z.number().positive() }).exactOptional(),
+    list: z.array(z.string()).exactOptional(),
+    map: z.record(z.string(), z.string()).exactOptional(),
+  }),
+)
 const id = z.string().regex(ID)
-const compute = z.strictObject({
+// Fields that this version does not know are left out: another version may have written the file.
+const compute = z.object({
   id,
   branchId: id,
   type: z.enum(['read_write', 'read_only']),
@@ -34,16 +36,15 @@ const compute = z.strictObject({
   state: z.string(),
   pendingState: z.string().exactOptional(),
   attributes,
-  settings: settings.exactOptional(),
+  settings: settingsShape.exactOptional(),
   createdAt: z.string().exactOptional(),
   lastActive: z.string().exactOptional(),
 })
-const branch = z.strictObject({
+const branch = z.object({
   id,
   name: z.string(),
   isDefault: z.boolean(),
   isProtected: z.boolean(),
-  state: z.string().exactOptional(),
   parentId: z.string().exactOptional(),
 })
 const observed = z.strictObject({

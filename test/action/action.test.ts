@@ -22,11 +22,12 @@ test('a pull request that changes one line over three drifted computes: one intr
   expect(summary).toContain('### Espalier: 4 computes restart')
   expect(outputs).toMatchObject({
     'has-changes': 'true',
-    'to-add': '0',
-    'to-change': '4',
-    'to-destroy': '0',
+    'to-create': '0',
+    'to-update': '4',
+    'to-move': '0',
+    'to-replace': '0',
+    'to-delete': '0',
     restarts: '4',
-    moves: '0',
     drifted: '3',
     'plan-hash': expect.stringMatching(/^[0-9a-f]{64}$/),
     'comment-url': 'https://github.com/acme/shop/pull/7#issuecomment-1',

@@ -7,10 +7,17 @@ import { EXPLANATIONS } from '../../src/report/index.ts'
 import { open, withHead } from './action-world.ts'
 
 const UNKNOWN = Object.fromEntries(
-  ['has-changes', 'to-add', 'to-change', 'to-destroy', 'restarts', 'moves', 'drifted', 'scheduled'].map((name) => [
-    name,
-    'unknown',
-  ]),
+  [
+    'has-changes',
+    'to-create',
+    'to-update',
+    'to-move',
+    'to-replace',
+    'to-delete',
+    'restarts',
+    'drifted',
+    'scheduled',
+  ].map((name) => [name, 'unknown']),
 )
 
 test.each([

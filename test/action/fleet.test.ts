@@ -79,7 +79,7 @@ test('the plans of all shards become one comment, one set of numbers and one fil
   const { code, log, outputs, summary } = await merge()
   expect(code, log).toBe(0)
   expect(outputs).toMatchObject({
-    'to-change': '6',
+    'to-update': '6',
     restarts: '6',
     drifted: '0',
     'has-changes': 'true',
@@ -103,7 +103,7 @@ test('a shard that has failed is shown as missing: no number, and the job fails'
   await plan('3/3')
   const { code, log, outputs, summary } = await merge()
   expect(code).toBe(1)
-  expect(outputs).toMatchObject({ 'failure-reason': 'incomplete', 'to-change': 'unknown', drifted: 'unknown' })
+  expect(outputs).toMatchObject({ 'failure-reason': 'incomplete', 'to-update': 'unknown', drifted: 'unknown' })
   expect(outputs['json-plan-path']).toBeUndefined()
   expect(log).toContain('::error title=Incomplete::There is no plan of shard 2/3.')
   for (const text of [summary, github.comments[0]?.body]) {

@@ -11,7 +11,7 @@ const REPLACEMENT: Change = {
   branch: { id: 'br-main', name: 'main' },
   compute: { type: 'read_only', id: 'ep-1' },
   attributes: [],
-  impact: 'new-host',
+  impact: 'replace',
   reasons: ['TYPE_DIFFERS'],
   source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
 }
@@ -612,7 +612,7 @@ describe('restart windows', () => {
   })
 
   test('consent is asked for before the window is looked at', async () => {
-    const plan = planWith(step('gone', { ...deleting, impact: 'gone', windows: [FRIDAY] }))
+    const plan = planWith(step('gone', { ...deleting, impact: 'delete', windows: [FRIDAY] }))
     expect(statuses(await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) }))).toEqual([
       ['not-allowed', 'not-consented'],
     ])

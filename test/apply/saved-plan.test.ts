@@ -77,8 +77,6 @@ const other = (leaf: unknown): unknown => {
     none: 'restart',
     restart: 'none',
     'may-restart': 'none',
-    reconnect: 'none',
-    gone: 'none',
     move: 'delete',
     delete: 'move',
     update: 'create',
@@ -321,7 +319,7 @@ describe('a stale plan says what moved', () => {
     const asked: DeclaredDocument = { branches: { main: { primary: { size: 4 } } } }
     expect(judge(file, { observed: before, declared: asked, manifestDigest: 'b'.repeat(64) })).toEqual({
       kind: 'stale',
-      moved: ['The manifests have changed.', 'update primary on main (ep-1): attributes[0].after: 2 CU → 4 CU'],
+      moved: ['The manifests have changed.', 'update primary on main (ep-1): attributes.size.after: 2 CU → 4 CU'],
     })
   })
 

@@ -25,7 +25,7 @@ const moving: Partial<Step> = {
   branch: { id: 'br-dev', name: 'dev' },
   request: { method: 'PATCH', path: '/projects/p/endpoints/ep-1', body: { endpoint: { branch_id: 'br-dev' } } },
   consents: [],
-  impact: 'reconnect',
+  impact: 'move',
 }
 const creatingPrimary: Partial<Step> = {
   ...creating,

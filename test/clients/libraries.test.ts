@@ -64,7 +64,7 @@ test('@neondatabase/api-client calls every route', async () => {
 
   const made = await api.createProjectBranch(PROJECT, {
     branch: { name: 'dev', parent_id: MAIN },
-    // It does not suspend itself: time runs so fast here that it would at any moment.
+    // It must not suspend itself: five minutes without a connection are a third of a second here.
     endpoints: [
       {
         type: EndpointType.ReadWrite,
@@ -168,6 +168,8 @@ test('@neon/sdk calls every route, waits for its operations, and knows the error
 
   expect(await neon.projects.list().all()).toMatchObject([{ id: PROJECT }])
   expect(await neon.projects.get({ projectId })).toMatchObject({ id: PROJECT })
+  // Five minutes without a connection are a third of a second here: no compute may suspend itself.
+  await neon.projects.update({ projectId, default_endpoint_settings: { suspend_timeout_seconds: -1 } })
   const branch = await neon.branches.create({ projectId, name: 'dev' })
   const page = await neon.branches.list({ projectId }).all()
   expect(page.map(({ name }) => name).sort()).toEqual(['dev', 'main'])

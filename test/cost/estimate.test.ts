@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import {
   addRanges,
   type Costed,
-  type CostSettings,
   type Estimate,
   estimateCreate,
   estimateDelete,
@@ -12,12 +11,13 @@ import {
   rounded,
   usageOfBranch,
 } from '../../src/cost/index.ts'
-import type {
-  ComputeAttributes,
-  CostRange,
-  ObservedBranch,
-  ObservedCompute,
-  ObservedProject,
+import {
+  type ComputeAttributes,
+  type CostRange,
+  type ObservedBranch,
+  type ObservedCompute,
+  type ObservedProject,
+  settingsOfCompute,
 } from '../../src/model/index.ts'
 import {
   branch,
@@ -34,12 +34,6 @@ import {
   same,
 } from './worlds.ts'
 
-const settingsOf = ({ size, scaleToZero, disabled = false }: ComputeAttributes): CostSettings => ({
-  ...(size === undefined ? {} : { size }),
-  ...(scaleToZero === undefined ? {} : { scaleToZero }),
-  disabled,
-})
-
 interface World {
   readonly of?: ObservedProject
   readonly on?: ObservedBranch
@@ -52,7 +46,7 @@ const costed = ({ of = project(), on = branch(), computes, now = NOW }: World, i
   if (one === undefined) throw new Error('there is no such compute')
   const usage = usageOfBranch(of, on, computes, now).get(one.id)
   return {
-    settings: settingsOf(one.attributes),
+    settings: settingsOfCompute(one.attributes),
     ...(usage === undefined ? {} : { usage }),
     hours: hoursToCome(on.expiresAt, now),
   }
@@ -61,11 +55,11 @@ const costed = ({ of = project(), on = branch(), computes, now = NOW }: World, i
 const update = (world: World, attributes: ComputeAttributes = {}, { index = 0, isMoved = false } = {}): Estimate => {
   const before = costed(world, index)
   const after = { ...world.computes[index]?.attributes, ...attributes }
-  return estimateUpdate(before, { settings: settingsOf(after), hours: before.hours }, isMoved)
+  return estimateUpdate(before, { settings: settingsOfCompute(after), hours: before.hours }, isMoved)
 }
 
 const create = (attributes: ComputeAttributes): Estimate =>
-  estimateCreate({ settings: settingsOf(attributes), hours: 730 })
+  estimateCreate({ settings: settingsOfCompute(attributes), hours: 730 })
 
 const fixed = (cu: number): ComputeAttributes => ({ size: { min: cu, max: cu } })
 const sized = (min: number, max: number): ComputeAttributes => ({ size: { min, max } })

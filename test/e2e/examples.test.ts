@@ -6,10 +6,10 @@ import { espalier } from './espalier.ts'
 
 /** Every example does what its manifest says, and has nothing left to do afterwards; all inside the program's own sandbox. */
 const EXAMPLES = [
-  ['quickstart', 'examples/quickstart', 'Plan: 1 to add, 3 to change, 0 to destroy.', []],
-  ['fleet', 'examples/fleet/projects', 'Plan: 2 to add, 3 to change, 1 to destroy.', ['delete']],
-  ['preview-branches', 'examples/preview-branches/espalier.yaml', 'Plan: 1 to add, 2 to change, 0 to destroy.', []],
-  ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to add, 1 to change, 0 to destroy.', ['move']],
+  ['quickstart', 'examples/quickstart', 'Plan: 1 to create, 3 to update, 0 to delete.', []],
+  ['fleet', 'examples/fleet/projects', 'Plan: 2 to create, 3 to update, 1 to delete.', ['delete']],
+  ['preview-branches', 'examples/preview-branches/espalier.yaml', 'Plan: 1 to create, 2 to update, 0 to delete.', []],
+  ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to create, 0 to update, 1 to move, 0 to delete.', ['move']],
 ] as const
 
 test.each(EXAMPLES)('%s', async (name, manifests, line, allow) => {
@@ -31,7 +31,7 @@ test('an application keeps its host when its compute moves to the branch that is
   const [change] = JSON.parse(stdout).changes
   expect(change).toMatchObject({
     kind: 'move',
-    impact: 'reconnect',
+    impact: 'move',
     from: { name: 'main' },
     branch: { name: 'before-migration' },
     compute: { id: 'ep-safe-haven-b0000001', host: expect.stringMatching(/^ep-safe-haven-b0000001\./) },

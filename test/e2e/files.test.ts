@@ -95,7 +95,7 @@ test.each([
   ['e_stale', 'applied exactly, or not at all'],
   ['SIZE_DIFFERS', 'the size differs'],
   ['restart', 'restarts: existing connections drop'],
-  ['gone', '--allow delete'],
+  ['delete', '--allow delete'],
 ])('explain %s', async (code, words) => {
   expect(await offline('explain', code)).toMatchObject({ code: 0, stdout: expect.stringContaining(words), stderr: '' })
 })

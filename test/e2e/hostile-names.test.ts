@@ -10,7 +10,7 @@ import { espalier, espalierAsProcess } from './espalier.ts'
 
 const NAMES = [
   '\u001b[31mred\u001b]8;;https://evil.example\u0007',
-  'a\r\nPlan: 0 to add, 0 to change, 0 to destroy.',
+  'a\r\nPlan: 0 to create, 0 to update, 0 to delete.',
   '\u202egnp.exe\u2066',
   '\u009b2J\u0000\u007f\u2028\ufeff',
   'zero\u200bwidth\u00ad\u3164\u{e0041}\ufe0f\u00a0',
@@ -88,7 +88,7 @@ test('names of the service are spelt out wherever they are shown', async () => {
     everything += said
     expect([0, 1], said).toContain(code)
     expect(said).not.toMatch(/bug in espalier/)
-    expect(said).not.toMatch(/^Plan: 0 to add, 0 to change, 0 to destroy\.,/m)
+    expect(said).not.toMatch(/^Plan: 0 to create, 0 to update, 0 to delete\.,/m)
     expect({ args, raw: UNSEEN.exec(said)?.[0] }).toEqual({ args, raw: undefined })
     if (/\\u\{1b\}|\\u001b/.test(said)) shown += 1
   }

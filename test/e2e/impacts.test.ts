@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
     project: 'move',
     live: [...main('move'), { name: 'old', parent: 'main' }],
     desired: { main: { primary: 'absent' }, old: { primary: { id: 'ep-move-p', size: 0.25 } } },
-    impacts: { 'ep-move-p': 'reconnect' },
+    impacts: { 'ep-move-p': 'move' },
   },
   {
     title: 'a pin in the place of the other type is a new host',
@@ -103,7 +103,7 @@ const CASES: readonly Case[] = [
       },
     ],
     desired: { main: { primary: { id: 'ep-replace-r', size: 0.25 } } },
-    impacts: { 'ep-replace-r': 'new-host' },
+    impacts: { 'ep-replace-r': 'replace' },
   },
   {
     title: 'a deletion ends everything',
@@ -120,7 +120,7 @@ const CASES: readonly Case[] = [
     ],
     desired: { main: { primary: { size: 0.25 } } },
     prune: true,
-    impacts: { 'ep-delete-r': 'gone' },
+    impacts: { 'ep-delete-r': 'delete' },
   },
 ]
 
@@ -130,9 +130,9 @@ const SURVIVES: Readonly<Record<Impact, boolean | 'perhaps'>> = {
   'may-restart': 'perhaps',
   restart: false,
   disconnect: false,
-  reconnect: false,
-  'new-host': false,
-  gone: false,
+  move: false,
+  replace: false,
+  delete: false,
 }
 
 let sandbox: Sandbox

@@ -104,7 +104,12 @@ test.each([
   ['several projects, and nobody to ask', [], () => environmentOf(two), 'Name one: `espalier init --project ID`'],
   ['neither a key nor a project', [], () => ({}), 'Set ESPALIER_API_KEY, or name the project'],
   ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is no project id'],
-  ['a project that is not there', ['--project', 'nowhere'], () => environmentOf(one), 'No project has the id or name nowhere'],
+  [
+    'a project that is not there',
+    ['--project', 'nowhere'],
+    () => environmentOf(one),
+    'No project has the id or name nowhere',
+  ],
 ])('%s: told, and nothing is written', async (_what, args, env, message) => {
   const folder = await emptyFolder()
   const { code, stdout, stderr } = await espalier(['init', ...args], env(), folder)

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
+import { isLong } from '../long-runs.ts'
 import type { Ended } from './espalier.ts'
 import { STEPS, tenSteps } from './ten-steps.ts'
 
@@ -26,7 +27,7 @@ const everyBoundary: readonly (readonly [number, Moment])[] = [
   ...[2, 7, 10].map((step): [number, Moment] => [step, 'its operations run']),
 ]
 
-/** Interrupts once the so-manieth change has come to that moment. */
+/** Interrupts once change number `step` has come to that moment. */
 const interruptAt = async (
   step: number,
   moment: Moment,
@@ -48,7 +49,16 @@ const interruptAt = async (
   return { ten, running, ended: await running.ended }
 }
 
-test.concurrent.for(everyBoundary)(
+/** Before the first step; in a create, sent and under way; in an update; in the delete that comes last. */
+const someBoundaries: typeof everyBoundary = [
+  [0, 'its operations run'],
+  [2, 'the change took effect and was not answered'],
+  [2, 'its operations run'],
+  [7, 'the change took effect and was not answered'],
+  [10, 'its operations run'],
+]
+
+test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   'kill -9 in step %i when %s: apply again converges',
   async ([step, moment], { expect }) => {
     const { ten, ended } = await interruptAt(step, moment, (child) => child.kill('SIGKILL'))

@@ -22,7 +22,7 @@ test('plan, apply, plan: 2 changes, 0 done, 0 nothing to do; and the key is show
   const before = await espalier(['plan', MANIFEST, '--detailed-exitcode', '--debug'], sandbox.env)
   expect(before).toMatchObject({
     code: 2,
-    stdout: expect.stringMatching(/Plan: 1 to add, 3 to change, 0 to destroy\./),
+    stdout: expect.stringMatching(/Plan: 1 to create, 3 to update, 0 to delete\./),
   })
   const applied = await espalier(['apply', MANIFEST, '--auto-approve', '--journal', journal, '--debug'], sandbox.env)
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)

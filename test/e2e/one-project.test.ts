@@ -145,15 +145,14 @@ test('drift and status show the others, say why beta is not among them, and end 
 
   const status = await run('status', '.')
   expect(status.code).toBe(1)
-  expect(status.stdout).toMatch(/ep-alpha .* yes /)
-  expect(status.stdout).toMatch(/ep-beta .* not known /)
-  expect(status.stderr).toContain('It is not known which computes of beta are managed:')
+  expect(status.stdout).toMatch(/ differs +ep-alpha /)
+  expect(status.stdout).toMatch(/ unknown +ep-beta /)
   expect(status.stderr).toContain('E_BRANCH_UNKNOWN')
   const json = JSON.parse((await run('status', '.', '--format', 'json')).stdout)
-  expect(json.computes.map(({ project, managed }: Record<string, unknown>) => [project, managed])).toEqual([
-    ['alpha', true],
-    ['beta', null],
-    ['gamma', true],
+  expect(json.computes.map(({ project, sync }: Record<string, unknown>) => [project, sync])).toEqual([
+    ['alpha', 'differs'],
+    ['beta', 'unknown'],
+    ['gamma', 'differs'],
   ])
   expect(json.leftOut).toMatchObject([{ project: 'beta' }])
 })

@@ -22,7 +22,7 @@ test('is the program, its schemas, its examples and some texts', () => {
   const rules = [
     /^dist\/.+\.js$/,
     // The types of what a program can import.
-    /^dist\/sandbox\.d\.ts$/,
+    /^dist\/types\/.+\.d\.ts$/,
     // The help as it is printed, and the licences of what is bundled.
     /^dist\/help\/\d+\.txt$/,
     /^dist\/LICENSES\.txt$/,

@@ -3,19 +3,22 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 
+const SEED: Seed = {
+  projects: [
+    {
+      id: 'shop',
+      branches: ['main', 'a', 'b', 'c'].map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1 }] })),
+    },
+  ],
+}
 let sandbox: Sandbox
 beforeAll(async () => {
-  const names = ['main', 'a', 'b', 'c']
-  sandbox = await startSandbox({
-    seed: {
-      projects: [{ id: 'shop', branches: names.map((name) => ({ name, computes: [{ id: `ep-${name}`, size: 1 }] })) }],
-    },
-  })
+  sandbox = await startSandbox({ seed: SEED })
 })
 afterAll(() => sandbox.close())
 
@@ -63,6 +66,27 @@ test('one line changed over three drifted computes, and the work tree is left al
   expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Drift that was already there: 3')
 })
 
+test('a plan that was saved with a base applies, also where the base had a policy that is given up', async () => {
+  await writeFile(
+    join(folder, 'espalier.yaml'),
+    manifest({ main: 4, a: 2, b: 2, c: 2 }).replace(
+      '{ primary: { size: 4 } }',
+      '{ protect: true, primary: { size: 4 } }',
+    ),
+  )
+  git('commit', '-qam', 'protect')
+  await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 1, b: 1, c: 2 }))
+  const own = await startSandbox({ seed: SEED })
+  try {
+    const planned = await espalier(['plan', '--base', 'main', '--out', 'own.json'], environmentOf(own), folder)
+    expect(planned.stdout).toContain('W_POLICY_REMOVED')
+    const applied = await espalier(['apply', 'own.json', '--auto-approve'], environmentOf(own), folder)
+    expect(applied.code, applied.stderr).toBe(0)
+  } finally {
+    await own.close()
+  }
+})
+
 test('a file that is new is introduced whole; one that was renamed is not a change', async () => {
   git('mv', 'espalier.yaml', 'shop.yaml')
   const renamed = JSON.parse((await plan('.', '--base', 'HEAD', '--format', 'json')).stdout)
@@ -107,7 +131,7 @@ test('drift tells for each difference who moved, and ends with 2', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 4 }))
   const { code, stdout } = await drift()
   expect(code).toBe(2)
-  expect(stdout.replace(/seen at \S+/, 'seen at TIME')).toMatchSnapshot()
+  expect(stdout).toMatchSnapshot()
   const { drifted, differences } = JSON.parse((await drift('--format', 'json')).stdout)
   expect(drifted).toBe(3)
   expect(
@@ -133,7 +157,7 @@ test('what the base guarded and the manifests do not any more is told, and plann
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_GUARD_WEAKENED', 'That is so as soon as it is merged: check that it is meant.'],
+    ['W_POLICY_REMOVED', 'That is so as soon as it is merged: check that it is meant.'],
     ['W_WINDOW_CHANGED', 'That is so as soon as it is merged: check that it is meant.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
@@ -155,7 +179,32 @@ test('what git removes is listed with its place in the base, and nothing is said
   expect(await readFile(page, 'utf8')).toContain('No longer managed: 1 compute')
 })
 
-test('a deleted compute reads as deleted, and as released once the whole file is gone', async () => {
+test('drift says when the live project changed, by its operations', async () => {
+  const own = await startSandbox({ seed: SEED, clock: manualClock() })
+  onTestFinished(() => own.close())
+  const call = (method: string, path: string, body?: unknown) =>
+    fetch(`${own.apiUrl}/projects/shop${path}`, {
+      method,
+      headers: { authorization: `Bearer ${own.apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  await call('PATCH', '/endpoints/ep-a', {
+    endpoint: { autoscaling_limit_min_cu: 3, autoscaling_limit_max_cu: 3 },
+  })
+  await own.clock.advance(60_000)
+  await call('POST', '/endpoints/ep-b/restart')
+  await own.clock.advance(60_000)
+  expect((await call('DELETE', '/endpoints/ep-b')).status).toBe(200)
+  const { code, stdout } = await espalier(['drift'], environmentOf(own), folder)
+  expect(code).toBe(2)
+  const text = stdout.replace(/\s+/g, ' ')
+  expect(text).toMatch(
+    /primary on a in shop \(ep-a\): size: live 3 CU, declared 2 CU; changed \d+\w ago by apply_config /,
+  )
+  expect(text).toMatch(/primary on b in shop: deleted; last operation of ep-b \d+\w ago by \w+ /)
+})
+
+test('a compute that was never applied reads as not live, and as released once the whole file is gone', async () => {
   const more = 'version: 1\nproject: shop\nbranches: { c: { replicas: { gone: { size: 1 } } } }\n'
   await writeFile(join(folder, 'more.yaml'), more)
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1 }))
@@ -163,7 +212,7 @@ test('a deleted compute reads as deleted, and as released once the whole file is
   git('commit', '-qm', 'two files')
   const { code, stdout } = await drift('.')
   expect(code).toBe(2)
-  expect(stdout).toContain('replica "gone" on c in shop: not in the live project: deleted there, or never applied')
+  expect(stdout).toContain('replica "gone" on c in shop: not live: deleted, or never applied')
   git('rm', '-q', 'espalier.yaml')
   expect((await plan('.', '--base', 'HEAD')).stdout).toContain('No longer managed since HEAD: 1 compute')
 })

@@ -119,7 +119,7 @@ describe.skipIf(!hasTerminal)('while somebody thinks about a plan', () => {
       ],
     )
     expect(code, screen).toBe(4)
-    expect(screen).toContain('The project changed each time that the plan was shown')
+    expect(screen).toContain('The project changed each time the plan was shown')
   })
 })
 

@@ -70,7 +70,7 @@ test('the shards are all of the fleet, each project once, and merged they are it
     expect(JSON.parse(stdout)).toEqual(whole)
   }
   expect((await merge('saved-1.json', 'saved-2.json', 'saved-3.json')).stdout).toContain(
-    'Plan: 0 to add, 8 to change, 0 to destroy.',
+    'Plan: 0 to create, 8 to update, 0 to delete.',
   )
 })
 
@@ -117,9 +117,7 @@ test('a shard of a fleet that has too few projects for it plans nothing, and is 
 test('a saved plan is applied to its own shard, with or without the others', async () => {
   const shard = SHARDS[1]
   const mine = new Set<string>((await planned('--shard', shard)).plan.projects)
-  expect((await run('apply', 'saved-2.json', '--shard', shard, '--auto-approve')).stderr).toContain(
-    'which knows its own',
-  )
+  expect((await run('apply', 'saved-2.json', '--shard', shard, '--auto-approve')).stderr).toContain('which has its own')
   const { code, stdout, stderr } = await run('apply', 'saved-2.json', '--auto-approve')
   expect(code, stdout + stderr).toBe(0)
   expect((await planned()).plan.changes.map(({ project }: { project: string }) => project)).toEqual(

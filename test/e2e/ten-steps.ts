@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { look, readManifests } from '../../src/workflow/index.ts'
+import { planLive, readManifests } from '../../src/workflow/index.ts'
 import { type Ended, espalier, ROOT, type RunningProcess, startProcess } from './espalier.ts'
 
 export const STEPS = 10
@@ -148,7 +148,7 @@ const said = ({ code, stdout, stderr }: Ended): string => `${code}\n${stdout}\n$
 /** The steps of a plan made now. */
 const leftOver = async ({ apiUrl, apiKey }: Sandbox, manifest: string): Promise<readonly string[]> => {
   const api = createReadApi({ baseUrl: apiUrl, apiKey })
-  const { result } = await look(api, await readManifests([manifest]), { concurrency: 1, estimate: false })
+  const { result } = await planLive(api, await readManifests([manifest]), { concurrency: 1, estimate: false })
   await api.close()
   return result.ok ? result.plan.steps.map(({ id }) => id) : result.diagnostics.map(({ message }) => message)
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
 import { fakeIo } from '../in-process.ts'
+import { runs } from '../long-runs.ts'
 
 /** A line's end and colour are ours; colour is off here. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -98,7 +99,7 @@ test('any command with any flags', async () => {
   const line = fc.tuple(fc.constantFrom(...COMMANDS), fc.array(word, { maxLength: 4 }))
   await fc.assert(
     fc.asyncProperty(line, ([command, rest]) => check([command, ...rest])),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -110,6 +111,6 @@ test('any flag with any value', async () => {
   )
   await fc.assert(
     fc.asyncProperty(line, ([command, flag, value]) => check([command, `${flag}=${value}`])),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })

@@ -106,7 +106,7 @@ test("protection that the head took out holds: refused, and said to be the base'
   expect(code, log).toBe(0)
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('is refused by protection')
-  expect(body).toContain('**W_GUARD_WEAKENED**')
+  expect(body).toContain('**W_POLICY_REMOVED**')
   expect(body).toContain('no longer protected')
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
   expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('the base manifest says') }])

@@ -1,10 +1,10 @@
 /** A saved plan that was handed over does not choose what is read. */
 import { expect, test } from 'vitest'
-import { manifestsOf } from '../../src/workflow/index.ts'
+import { manifestPaths } from '../../src/workflow/index.ts'
 
 const CWD = '/home/me/repository'
 const of = (manifests: readonly string[], path = 'plan.json', given: readonly string[] = []): readonly string[] =>
-  manifestsOf({ manifests: [...manifests] } as never, path, given, CWD)
+  manifestPaths({ file: { manifests: [...manifests] } as never, path }, given, CWD)
 
 test.each([['/etc/passwd'], ['../other/espalier.yaml'], ['a/../../x.yaml'], ['..'], ['/home/me/repository-2/x.yaml']])(
   '%s is not read for it',

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { adoptInto, exportProject, parseManifests } from '../../src/manifest/index.ts'
 import { isEmptyPlan, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
@@ -231,9 +232,9 @@ describe('adoptInto', () => {
           adopted.text,
         ).toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
-    expect(merged).toBeGreaterThan(100)
+    expect(merged).toBeGreaterThan(runs(100))
   })
 })
 

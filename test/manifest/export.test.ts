@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { exportProject, parseManifests } from '../../src/manifest/index.ts'
 import { isEmptyPlan, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { world } from '../planner/world.ts'
 
@@ -30,7 +31,7 @@ test('whatever is live, its import plans empty', () => {
       const { text, computes } = exported(observed, { pin })
       if (computes > 0) expect(planOf(text, observed), text).toEqual([])
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -117,9 +118,9 @@ test('what no manifest can hold is listed, in the manifest too', () => {
   }
   const { text, leftOut } = exported(withSettings)
   expect(leftOut).toEqual([
-    'primary ep-1 on main: its size of 17 CU, its suspend timeout of -5 s, its name bi, which a replica there has as well',
-    'replica ep-2 on main: its size of 1–12 CU, its suspend timeout of 700000 s',
-    'replica ep-4 on main: its suspend timeout of 30 s, the default libraries that it preloads, its settings.pgbouncer_settings',
+    'primary ep-1 on main: its `size` of 17 CU, its `scaleToZero` of -5s, its name bi, which a replica there has as well',
+    'replica ep-2 on main: its `size` of 1–12 CU, its `scaleToZero` of 8d2h26m40s',
+    'replica ep-4 on main: its `scaleToZero` of 30s, the default libraries that it preloads, its settings.pgbouncer_settings',
   ])
   for (const line of leftOut) expect(text).toContain(`#   ${line}`)
   expect(planOf(text, observed)).toEqual([])

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAllDocuments, parseDocument, stringify } from 'yaml'
 import { formatManifest } from '../../src/manifest/index.ts'
 import { parseDuration } from '../../src/model/index.ts'
+import { runs } from '../long-runs.ts'
 
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 
@@ -253,7 +254,7 @@ rules: []
         expect(formatted.match(/# note/g)?.length).toBe(text.match(/# note/g)?.length)
         expect(formatManifest(formatted)).toBe(formatted)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

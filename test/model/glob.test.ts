@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { globMatcher, globMatches, globProblem } from '../../src/model/index.ts'
+import { runs } from '../long-runs.ts'
 
 describe('what a glob matches', () => {
   test.each([
@@ -92,7 +93,7 @@ test('it agrees with a regular expression of the same meaning', () => {
       fc.pre(pattern !== '' && globProblem(pattern) === undefined)
       expect(globMatches(pattern, name)).toBe(asExpression(pattern).test(name))
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   )
 })
 

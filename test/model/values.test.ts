@@ -108,7 +108,7 @@ test('scale to zero: the default is five minutes, and never is not a duration', 
 test('the worst of several impacts', () => {
   expect(worstImpact([])).toBe('none')
   expect(worstImpact(['restart', 'may-restart', 'none'])).toBe('restart')
-  expect(worstImpact(['reconnect', 'gone', 'new-host'])).toBe('gone')
+  expect(worstImpact(['move', 'delete', 'replace'])).toBe('delete')
 })
 
 test.each([

@@ -12,7 +12,7 @@ describe('what is sent', () => {
     expect(plan.steps).toMatchObject([
       {
         kind: 'move',
-        impact: 'reconnect',
+        impact: 'move',
         consents: ['move', 'restart'],
         actions: ['apply_config'],
         request: {
@@ -153,7 +153,7 @@ describe('protection', () => {
     const result = plan(
       desired(swap),
       world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } }, 'spare/1': {} }),
-      { guard: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
+      { basePolicy: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
     )
     expect(result.ok ? [] : result.diagnostics.map(({ code }) => code)).toContain('E_PARK_ON')
   })
@@ -213,13 +213,13 @@ describe('hints', () => {
   })
 })
 
-test('more replicas than can be paired exactly are still paired by what they are', () => {
+test('many nameless replicas are paired by what they are', () => {
   const sizes = Array.from({ length: 300 }, (_, index) => (index % 3) + 1)
   const plan = planOf(
     { branches: { main: { replicas: Object.fromEntries(sizes.map((size, index) => [`r${index}`, { size }])) } } },
     world({ main: { replicas: sizes.map((_, index) => ({ size: ((index + 1) % 3) + 1 })) } }),
   )
-  expect(plan.summary).toMatchObject({ restarts: 0, add: 0, change: 300 })
+  expect(plan.summary).toMatchObject({ restarts: 0, create: 0, update: 300 })
 })
 
 test('several projects: each planned by itself, sorted, and an unknown one is named with the nearest', () => {

@@ -149,7 +149,7 @@ describe('prune that the base does not ask for', () => {
     ['is refused', false, expect.stringContaining('the base manifest does not prune branch `dev`')],
     ['is done where the base asks for it too', true, undefined],
   ])('%s', (_what, prune, refused) => {
-    const made = planOf(document(true), observed, { guard: desired(document(prune)) })
+    const made = planOf(document(true), observed, { basePolicy: desired(document(prune)) })
     const [change] = made.changes
     expect(change).toMatchObject({ kind: 'delete', compute: { id: 'ep-2' } })
     expect(change?.refused).toEqual(refused)
@@ -157,7 +157,7 @@ describe('prune that the base does not ask for', () => {
   })
 
   test('is refused on a branch that the base does not declare at all', () => {
-    const made = planOf(document(true), observed, { guard: desired({ branches: {} }) })
+    const made = planOf(document(true), observed, { basePolicy: desired({ branches: {} }) })
     expect(made.steps.map((step) => step.refused)).toEqual([expect.stringContaining('does not prune')])
   })
 })

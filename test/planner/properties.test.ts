@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plan } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
 import { liveWorld, manifest, planned } from './arbitraries.ts'
 import { observe, perform, shuffled, start } from './simulator.ts'
 import { desired } from './world.ts'
 
-const RUNS = { numRuns: 2_000 }
+const RUNS = { numRuns: runs(2_000) }
 
 test('enough of the random manifests have a plan for the properties below to mean something', () => {
   const results = fc

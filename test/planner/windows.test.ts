@@ -145,7 +145,7 @@ describe('the git base', () => {
     ['moves to another branch', { branches: { bare: { primary: { id: 'ep-br-main' } } } }],
     ['becomes a rule’s', { rules: [{ match: 'main', primary: { size: 2 } }] }],
   ])('holds for a compute that %s', (_what, declared) => {
-    const plan = planOf(declared, LIVE, { guard: guard(SUN) })
+    const plan = planOf(declared, LIVE, { basePolicy: guard(SUN) })
     expect(Object.values(daysOf(plan))).toEqual(['Sun'])
     expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
@@ -156,7 +156,7 @@ describe('the git base', () => {
     ['a window that is new counts', guard(), head(MON), 'Mon', []],
     ['one that stays is not spoken of', guard(SUN), head(SUN), 'Sun', []],
   ])('%s', (_what, base, declared, day, warnings) => {
-    const plan = planOf(declared, LIVE, { guard: base })
+    const plan = planOf(declared, LIVE, { basePolicy: base })
     expect(daysOf(plan)).toEqual({ 'update main primary': day })
     expect(plan.warnings.map(({ code }) => code)).toEqual(warnings)
   })

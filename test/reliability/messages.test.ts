@@ -6,7 +6,7 @@ import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS } from '../../src/model/index.ts'
 import { eventLine, terminalOutcome } from '../../src/report/index.ts'
 import { type FaultOrder, worldOf } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { desired, world } from '../planner/world.ts'
 import { faultKinds } from '../sandbox/fault-kinds.ts'
 import { openStage } from './stage.ts'
@@ -40,7 +40,7 @@ const told = async (...faults: readonly FaultOrder[]): Promise<string> => {
   const { sandbox, clock } = stage
   sandbox.control.load(worldOf(LIVE, clock.now()))
   const api = stage.connect({ lockTimeoutMs: 60_000 })
-  const replan = () => look(api, MANIFESTS, { concurrency: 8, estimate: false })
+  const replan = () => planLive(api, MANIFESTS, { concurrency: 8, estimate: false })
   try {
     const { result, observed } = await stage.during(replan())
     if (!result.ok) throw new Error('no plan')

@@ -13,7 +13,7 @@ import {
   type StepRequest,
 } from '../../src/model/index.ts'
 import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { type Declared, type DeclaredDocument, type DeclaredShape, desired } from '../planner/world.ts'
 import type { Stage } from './stage.ts'
 
@@ -89,7 +89,7 @@ export class Trial {
     const api = connect({ lockTimeoutMs: TIMEOUT_MS })
     const manifests = manifestsOf(this.#manifest)
     const replan = (pinAliases: Readonly<Record<string, string>> = {}, read: readonly ReadCompute[] = []) =>
-      look(api, manifests, { concurrency: 8, estimate: false, pinAliases, read })
+      planLive(api, manifests, { concurrency: 8, estimate: false, pinAliases, read })
     const [stop, abort] = [new AbortController(), new AbortController()]
     let events = 0
     try {
@@ -235,14 +235,15 @@ export class Trial {
     return `${endpoint.autoscaling_limit_min_cu ?? min}-${endpoint.autoscaling_limit_max_cu ?? max}`
   }
 
-  /** A replica of ours that comes after somebody else's of that name was there to be seen. */
+  /** A replica of ours that is made although another client's of that name could be seen. */
   #watchMadeTwice(live: readonly Live[]): void {
     for (const one of live) {
       if (this.#last.has(one.id) || this.#before.has(one.id)) continue
       if (one.suspendTimeoutSeconds === RIVALS_SUSPEND_TIMEOUT) this.#rivals.add(one.id)
       if (this.#rivals.has(one.id) || this.#lags || one.type !== 'read_only') continue
       const twin = [...this.#last.values()].find(
-        ({ id, branchId, name }) => this.#rivals.has(id) && branchId === one.branchId && name === one.name,
+        ({ id, branchId, type, name }) =>
+          this.#rivals.has(id) && branchId === one.branchId && type === one.type && name === one.name,
       )
       if (twin !== undefined && !this.#planned.has(twin.id)) this.wrong.push(`${one.id} was made beside ${twin.id}`)
     }

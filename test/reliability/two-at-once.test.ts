@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { applyPlan, exitCodeOf } from '../../src/apply/index.ts'
 import { CONSENTS, type Outcome } from '../../src/model/index.ts'
 import { worldOf } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
 import { openStage } from './stage.ts'
 
@@ -28,7 +28,7 @@ const together = async (...manifests: readonly DeclaredDocument[]) => {
     Promise.all(
       manifests.map(async (declared) => {
         const own = manifestsOf(declared)
-        const { result, observed } = await look(api, own, { concurrency: 8, estimate: false })
+        const { result, observed } = await planLive(api, own, { concurrency: 8, estimate: false })
         if (!result.ok) throw new Error('no plan')
         return { plan: result.plan, observed, own }
       }),
@@ -46,13 +46,13 @@ const together = async (...manifests: readonly DeclaredDocument[]) => {
           consent: { allow: new Set(CONSENTS) },
           onEvent: () => stage.busy(),
           replan: async (pinAliases, read) =>
-            (await look(api, own, { concurrency: 8, estimate: false, pinAliases, read })).result,
+            (await planLive(api, own, { concurrency: 8, estimate: false, pinAliases, read })).result,
         }),
       ),
     ),
   )
   const changes = sandbox.control.requests().filter(({ method, status }) => method !== 'GET' && status < 300)
-  const { observed } = await stage.during(look(api, manifestsOf({}), { concurrency: 1, estimate: false }))
+  const { observed } = await stage.during(planLive(api, manifestsOf({}), { concurrency: 1, estimate: false }))
   await api.close()
   await sandbox.close()
   return { outcomes, changes: changes.map(({ method, path }) => `${method} ${path}`), observed }

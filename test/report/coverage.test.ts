@@ -99,7 +99,7 @@ describe.each([
   const none = originOf(undefined, EMPTY_PLAN)
   const gone = {
     severity: 'warning',
-    code: 'W_GUARD_WEAKENED',
+    code: 'W_POLICY_REMOVED',
     message: 'Branch `dev` of project `shop` is no longer protected.',
   } as const
 
@@ -154,6 +154,6 @@ test('the table of drift names the project though all drift is of one', () => {
   expect(EDGES.comment?.(plan, drifted)).toContain(`<br>\`${PROJECT}\` |`)
 })
 
-test('the second line of the summary mentions deletions', () => {
-  expect(EDGES.terminal?.(PLAN)).toContain('1 deletion')
+test('the summary counts deletions', () => {
+  expect(EDGES.terminal?.(PLAN)).toContain('1 to delete')
 })

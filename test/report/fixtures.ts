@@ -56,8 +56,10 @@ const changes: readonly Change[] = [
     attributes: [
       {
         path: 'size',
-        before: '1 CU',
-        after: '1–4 CU',
+        before: { min: 1, max: 1 },
+        after: { min: 1, max: 4 },
+        beforeText: '1 CU',
+        afterText: '1–4 CU',
         impact: 'restart',
         reason: 'SIZE_DIFFERS',
         rule: 'spec 2.4',
@@ -67,6 +69,8 @@ const changes: readonly Change[] = [
         path: 'postgres.settings.work_mem',
         before: '4MB',
         after: '64MB',
+        beforeText: '4MB',
+        afterText: '64MB',
         impact: 'may-restart',
         reason: 'SETTINGS_DIFFER',
         rule: 'spec 4',
@@ -86,7 +90,15 @@ const changes: readonly Change[] = [
     branch: main,
     compute: reporting,
     attributes: [
-      { path: 'size', after: '2 CU', impact: 'none', reason: 'NOT_OBSERVED', rule: 'spec 2', source: at(12) },
+      {
+        path: 'size',
+        after: { min: 2, max: 2 },
+        afterText: '2 CU',
+        impact: 'none',
+        reason: 'NOT_OBSERVED',
+        rule: 'spec 2',
+        source: at(12),
+      },
     ],
     impact: 'none',
     reasons: ['NOT_OBSERVED'],
@@ -101,7 +113,7 @@ const changes: readonly Change[] = [
     from: old,
     compute: moving,
     attributes: [],
-    impact: 'reconnect',
+    impact: 'move',
     reasons: ['PIN_ELSEWHERE'],
     source: at(13),
   },
@@ -112,7 +124,7 @@ const changes: readonly Change[] = [
     branch: old,
     compute: doomed,
     attributes: [],
-    impact: 'gone',
+    impact: 'delete',
     reasons: ['PRUNED'],
     refused: 'The branch is protected by the manifest (protect: true).',
     before: { size: { min: 1, max: 1 }, ramGb: 4, maxConnections: 419 },
@@ -126,8 +138,10 @@ const changes: readonly Change[] = [
     attributes: [
       {
         path: 'scaleToZero',
-        before: 'never',
-        after: '5m',
+        before: -1,
+        after: 300,
+        beforeText: 'never',
+        afterText: '5m',
         impact: 'none',
         reason: 'SCALE_TO_ZERO_DIFFERS',
         rule: 'spec 3',
@@ -221,7 +235,7 @@ export const WARNING: Diagnostic = {
 }
 
 export const PLAN: Plan = {
-  formatVersion: '1.0',
+  formatVersion: '2.0',
   projects: [PROJECT],
   changes,
   steps,
@@ -235,14 +249,14 @@ export const PLAN: Plan = {
   ],
   estimates: [{ project: PROJECT, medianMs: 2_500, p95Ms: 80_000, samples: 40 }],
   summary: {
-    add: 1,
-    change: 3,
-    destroy: 1,
+    create: 1,
+    update: 2,
+    move: 1,
+    replace: 0,
+    delete: 1,
     restarts: 1,
     mayRestart: 0,
     disconnects: 0,
-    moves: 1,
-    replaces: 0,
     refused: 1,
     unmanaged: 1,
     managed: 4,
@@ -253,6 +267,25 @@ export const PLAN: Plan = {
     calls: 5,
   },
   warnings: [WARNING],
+}
+
+/** The same in several projects, of which two have a name. */
+export const FLEET: Plan = {
+  ...PLAN,
+  projects: ['p-1', 'p-2', 'p-3'],
+  projectNames: { 'p-1': 'storefront', 'p-2': 'billing' },
+  changes: ['p-1', 'p-2', 'p-3'].flatMap((project) =>
+    changes.map((change) => ({ ...change, id: `${project}/${change.id}`, project })),
+  ),
+  steps: ['p-1', 'p-2', 'p-3'].flatMap((project) =>
+    steps.map((step) => ({
+      ...step,
+      id: `${project}/${step.id}`,
+      change: `${project}/${step.change}`,
+      project,
+      after: step.after.map((id) => `${project}/${id}`),
+    })),
+  ),
 }
 
 const NO_TOTAL = { computes: 2, minCu: 2, maxCu: 2, ramGb: 8, maxConnections: 838 }
@@ -266,11 +299,12 @@ export const EMPTY_PLAN: Plan = {
   warnings: [],
   summary: {
     ...PLAN.summary,
-    add: 0,
-    change: 0,
-    destroy: 0,
+    create: 0,
+    update: 0,
+    move: 0,
+    replace: 0,
+    delete: 0,
     restarts: 0,
-    moves: 0,
     refused: 0,
     unmanaged: 0,
     managed: 2,
@@ -356,8 +390,9 @@ export const planWith = (text: string, plan: Plan = PLAN): Plan => {
       attributes: change.attributes.map((one) => ({
         ...one,
         path: `postgres.settings.${text}`,
-        ...(one.before === undefined ? {} : { before: text }),
+        ...(one.before === undefined ? {} : { before: text, beforeText: text }),
         after: text,
+        afterText: text,
       })),
       ...(change.refused === undefined ? {} : { refused: text }),
     })),

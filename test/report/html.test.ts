@@ -78,7 +78,7 @@ describe('what they say', () => {
     test('what was done', () => {
       const text = ended({ [deleting]: { status: 'done' }, [restarting]: { status: 'done' } })
       expect(text).toContain('1 restart\n1 deleted')
-      expect(text).toMatch(/Who was interrupted\nreplica on old gone.*\nprimary on main restarts/)
+      expect(text).toMatch(/Who was interrupted\nreplica on old deleted.*\nprimary on main restarts/)
       expect(text).not.toMatch(/1 move|replica "etl" on main/)
       expect(text).toContain('from 4.25–5 CU → to 3.25–7 CU')
     })

@@ -4,6 +4,7 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { type ApplyEvent, type Plan, STEP_STATUSES, type Step, type StepStatus } from '../../src/model/index.ts'
 import { afterEvent, endedCount, type RunState, runView, startOf, timeLeftOf } from '../../src/report/index.ts'
+import { runs } from '../long-runs.ts'
 import { PLAN } from './fixtures.ts'
 
 const AT = Date.parse('2026-11-20T10:00:00Z')
@@ -195,7 +196,7 @@ describe('whatever happens', () => {
         expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1))
         for (const line of lines) expect(stringWidth(line)).toBeLessThan(width)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 
@@ -205,7 +206,7 @@ describe('whatever happens', () => {
         const { running } = stateOf(plan, [...events, ...plan.steps.map((step) => end(step, 'done'))])
         expect(running.size).toBe(0)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 })

@@ -7,6 +7,7 @@ import { encodePath, plainText } from '../../src/base/index.ts'
 import type { Diagnostic, Origin, Plan } from '../../src/model/index.ts'
 import { originOf } from '../../src/planner/index.ts'
 import { failureComment, markdownPlan, outcomeComment, planComment, problemComment } from '../../src/report/index.ts'
+import { runs } from '../long-runs.ts'
 import { OUTCOME, planWith, WARNING } from './fixtures.ts'
 import { HOSTILE_NAMES, hostileName, UNSEEN } from './names.ts'
 
@@ -125,7 +126,7 @@ describe.each(cases)('in %s', (_what, write) => {
         expect(text.replace(/[⚠⏭]\ufe0f/g, '')).not.toMatch(UNSEEN)
         expect(outsideOfCode(markdownIt.render(text))).toBe(expected)
       }),
-      { numRuns: 300, examples: HOSTILE_NAMES.map((name) => [name]) },
+      { numRuns: runs(300), examples: HOSTILE_NAMES.map((name) => [name]) },
     )
   })
 

@@ -10,7 +10,7 @@ export const HOSTILE_NAMES: readonly string[] = [
   '\x9b31m',
   '\u0000\x7f\x85',
   // Lines of its own.
-  'a\r\nPlan: 0 to add, 0 to change, 0 to destroy.',
+  'a\r\nPlan: 0 to create, 0 to update, 0 to delete.',
   'a\nNo changes.',
   '\u2028\u2029',
   // Direction.

@@ -106,7 +106,7 @@ test('5,000 changes fit: all counted, the most disruptive listed, and it says wh
     expect(limit.measure(text)).toBeLessThanOrEqual(limit.most)
     expect(limit.measure(text)).toBeGreaterThan(limit.most / 2)
     expect(text).toContain('### Espalier: 2500 computes restart, 2500 are deleted.')
-    expect(text).toContain('gone: connections end, the host is lost')
+    expect(text).toContain('deleted: connections end, the host is lost')
     expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
     // No line is cut: every row of the table has all its cells.
     for (const row of text.split('\n').filter((line) => line.startsWith('| `')))

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createReadApi, snapshot } from '../../src/api/index.ts'
 import { manualClock, startSandbox, worldOf } from '../../src/sandbox/index.ts'
+import { runs } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
@@ -31,6 +32,6 @@ test('a sandbox made of a snapshot shows what the snapshot shows', async () => {
         })
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })

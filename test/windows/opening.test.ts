@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatWindow, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
 import { openingOf } from '../../src/windows/index.ts'
+import { runs } from '../long-runs.ts'
 
 const window = (days: string, from: string, to: string, timezone: string): RestartWindow => ({
   days: WEEKDAYS.filter((day) => days === 'daily' || days.split(' ').includes(day)),
@@ -175,7 +176,7 @@ describe('whatever the window and the time', () => {
         while (!showsTimeIn(one, first) && first < at + 15 * 86_400_000) first += 900_000
         expect(opensAt).toBe(new Date(first).toISOString())
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 })

@@ -9,7 +9,7 @@ import { parseManifests } from '../../src/manifest/index.ts'
 import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
 import { markdownPlan, planComment, terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { look, type Manifests } from '../../src/workflow/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
 
 const OPERATION_MS = 10_000
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
@@ -56,7 +56,7 @@ const sized = (branches: number, size: number): readonly string[] =>
   range(branches, (at) => `b${at}: { primary: { size: ${size} } }`)
 
 const planFor = async (api: WriteApi, manifests: Manifests, estimate = true) => {
-  const { observed, result } = await look(api, manifests, { concurrency: 16, estimate })
+  const { observed, result } = await planLive(api, manifests, { concurrency: 16, estimate })
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return { observed, plan: result.plan }
 }
@@ -91,16 +91,16 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 119035,
-      "markdown": 10066,
-      "terminal": 13302,
+      "json": 127185,
+      "markdown": 10068,
+      "terminal": 13304,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1179462,
-      "markdown": 102210,
-      "terminal": 132294,
+      "json": 1260962,
+      "markdown": 102212,
+      "terminal": 132296,
     }
   `)
   const whole = await plan(20)

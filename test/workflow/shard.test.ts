@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parseShard } from '../../src/model/index.ts'
 import { mergePlans, plan } from '../../src/planner/index.ts'
 import { shardOf } from '../../src/workflow/index.ts'
+import { runs } from '../long-runs.ts'
 import { desired, world } from '../planner/world.ts'
 
 const PROJECTS = Array.from({ length: 10_000 }, (_, index) => `quiet-river-${String(index).padStart(8, '0')}`)
@@ -67,6 +68,6 @@ test('however a fleet is cut, the plans of its parts make the plan of the whole'
       const parts = [0, 1, 2, 3].map((part) => planOf(documents.filter((_, index) => cut[index] === part)))
       expect(JSON.stringify(mergePlans(parts))).toBe(JSON.stringify(whole))
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })

@@ -10,28 +10,29 @@ const COMMON = {
   },
   format: {
     type: 'string',
-    choices: ['terminal', 'json'],
+    alias: 'o',
+    choices: ['terminal', 'wide', 'json'],
     default: 'terminal',
     requiresArg: true,
     group: 'Output:',
-    describe: 'How to show them; json is an object a line',
+    describe: 'wide shows every column; json is one object per line',
   },
   ...API_FLAGS,
 } as const
 
 const FILTERS = {
-  branch: { type: 'string', requiresArg: true, group: 'Only those:', describe: 'Of a branch, by name or id' },
-  compute: { type: 'string', requiresArg: true, group: 'Only those:', describe: 'Of a compute, by id' },
-  action: { type: 'string', requiresArg: true, group: 'Only those:', describe: 'Of an action: apply_config, …' },
+  branch: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Branch, by name or id' },
+  compute: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Compute, by id' },
+  action: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Action, such as apply_config' },
   status: {
     type: 'string',
     requiresArg: true,
-    group: 'Only those:',
-    describe: "With a status, in the API's word or the console's: running, Error, …",
+    group: 'Filters:',
+    describe: 'Status, as the API or the console calls it: running, Error, …',
   },
-  since: { type: 'string', requiresArg: true, group: 'Only those:', describe: 'Begun within this time: 2h, 7d' },
-  limit: { type: 'number', requiresArg: true, default: 50, group: 'Only those:', describe: 'The newest N' },
-  all: { type: 'boolean', group: 'Only those:', describe: 'All, however many' },
+  since: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Started within this time: 2h, 7d' },
+  limit: { type: 'number', requiresArg: true, default: 50, group: 'Filters:', describe: 'Only the newest N' },
+  all: { type: 'boolean', group: 'Filters:', describe: 'All of them, however many' },
 } as const
 
 const EXIT_NOTES = `Exit codes:
@@ -46,8 +47,8 @@ const listCommand = defineCommand({
   flags: { ...FILTERS, ...COMMON },
   examples: [
     ['$0 operations list', 'The newest fifty'],
-    ['$0 operations list --status Error --since 7d --all', 'What failed within a week'],
-    ['$0 operations list --branch main --action apply_config', 'What was changed on main'],
+    ['$0 operations list --status Error --since 7d --all', 'Failures of the last week'],
+    ['$0 operations list --branch main --action apply_config', 'Configuration changes on main'],
   ],
   notes: EXIT_NOTES,
   run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsList(argv, io),
@@ -58,7 +59,7 @@ const getCommand = defineCommand({
   summary: 'Show one operation',
   positionals: { ref: { describe: 'Its id' } },
   flags: COMMON,
-  examples: [['$0 operations get ID --format json', 'Everything that the API tells of it']],
+  examples: [['$0 operations get ID --format json', 'All fields that the API returns']],
   notes: EXIT_NOTES,
   run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsGet(argv, io),
 })
@@ -73,8 +74,8 @@ const waitCommand = defineCommand({
   },
   examples: [['$0 operations wait ID --timeout 5m', 'In a script']],
   notes: `Exit codes:
-  0   all have finished, or were skipped
-  1   one failed for good or was cancelled, the time is over, or wrong input
+  0   all finished or were skipped
+  1   one failed for good or was cancelled, the timeout passed, or wrong input
 
 ${API_ENVIRONMENT}`,
   run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsWait(argv, io),
@@ -82,22 +83,22 @@ ${API_ENVIRONMENT}`,
 
 const watchCommand = defineCommand({
   command: 'watch',
-  summary: 'Show operations as they begin and change, until Ctrl-C',
+  summary: 'Show operations as they start and change, until Ctrl-C',
   flags: {
-    interval: { type: 'string', requiresArg: true, default: '5s', describe: 'How long to wait between looks' },
+    interval: { type: 'string', requiresArg: true, default: '5s', describe: 'How often to refresh' },
     ...FILTERS,
     ...COMMON,
   },
-  examples: [['$0 operations watch --branch main', 'What happens on main']],
+  examples: [['$0 operations watch --branch main', 'Operations on main']],
   notes: EXIT_NOTES,
   run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsWatch(argv, io),
 })
 
 export const operationsCommand: Command = {
   command: 'operations',
-  summary: 'What the control plane does and did',
+  summary: 'List, show and wait for operations of the control plane',
   flags: {},
   subcommands: [listCommand, getCommand, waitCommand, watchCommand],
   examples: [['$0 operations list', 'The newest fifty']],
-  notes: "Durations, states and words are the console's. Filters are applied here: the API has none.",
+  notes: 'Statuses have the names that the console uses.',
 }

@@ -4,30 +4,31 @@ import { PATHS } from './paths.ts'
 
 export const statusCommand = defineCommand({
   command: 'status [paths..]',
-  summary: 'List the live computes: state, size, id, host, last activity, and whether a manifest claims them',
+  summary: 'List the live computes, and whether they match the manifests',
   positionals: PATHS,
   flags: {
     project: {
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'A project id in the place of manifests; may be given again',
+      describe: 'A project id to list instead of the projects of manifests; repeatable',
     },
     format: {
       type: 'string',
-      choices: ['terminal', 'json'],
+      alias: 'o',
+      choices: ['terminal', 'wide', 'json', 'name'],
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'How to show it',
+      describe: 'wide shows every column, name only the ids',
     },
-    watch: { type: 'boolean', group: 'Output:', describe: 'Look again and again, until Ctrl-C' },
+    watch: { type: 'boolean', group: 'Output:', describe: 'Refresh until Ctrl-C' },
     interval: {
       type: 'string',
       requiresArg: true,
       default: '5s',
       group: 'Output:',
-      describe: 'How long to wait between looks',
+      describe: 'How often to refresh',
     },
     ...MANIFEST_FLAGS,
     ...API_FLAGS,
@@ -35,11 +36,20 @@ export const statusCommand = defineCommand({
   examples: [
     ['$0 status', 'The projects of the manifests here'],
     ['$0 status --project quiet-river-12345678', 'A project without manifests'],
-    ['$0 status --watch', 'As it changes'],
+    ['$0 status --watch', 'Refreshed every 5 seconds'],
+    ['$0 status -o wide', 'Every column, with hosts'],
   ],
-  notes: `Exit codes:
-  0   shown
-  1   wrong input, or a project that cannot be read or planned: the others are shown
+  notes: `SYNC compares each compute with the manifests:
+  in sync     a manifest declares it, and nothing differs
+  differs     a plan would change it
+  unmanaged   no manifest declares it
+  unknown     its project cannot be planned; the error below the table says why
+
+On a terminal, columns that do not fit are left out. In a pipe all of them are printed.
+
+Exit codes:
+  0   listed
+  1   wrong input, or a project cannot be read or planned; the others are listed
 
 ${API_ENVIRONMENT}`,
   run: async (argv, io) => (await import('../runs/status.ts')).runStatus(argv, io),

@@ -1,14 +1,14 @@
 import { createReadApi, type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
-import { consoleStatus, counted, operationLine, operationsHead, plainText, time } from '../../report/index.ts'
+import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
-import { print, styleOf } from '../terminal.ts'
+import { canRedraw, print, tableStyle } from '../terminal.ts'
 import { waitForOperation } from '../wait-for-operation.ts'
 import { waitingLine } from '../waiting-line.ts'
-import { untilInterrupted } from '../watch.ts'
+import { untilInterrupted, watchScreen } from '../watch.ts'
 
 interface CommonFlags extends ApiFlags {
   readonly project?: string | undefined
@@ -42,11 +42,15 @@ export interface WaitFlags extends CommonFlags {
 /** Two operations are told apart by id; the newest hundred hold all that a few seconds can bring. */
 const WATCHED = 100
 
+/** The columns of a table are measured by as many rows. */
+const MEASURED = 100
+
 export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> => {
   checkNumber('limit', flags.limit, 1)
   return withProject(flags, io, async (api, project) => {
-    const printer = await printerOf(api, project, flags, io)
-    const isWanted = filterOf(flags, printer.branches)
+    const branches = await branchNames(api, project)
+    const isWanted = filterOf(flags, branches)
+    const printer = printerOf(branches, flags, io)
     const oldest = flags.since === undefined ? 0 : io.clock.now() - durationMs('since', flags.since)
     let shown = 0
     for await (const operation of streamOperations(api, project)) {
@@ -57,6 +61,7 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
       shown += 1
       if (flags.all !== true && shown >= flags.limit) break
     }
+    printer.end()
     return EXIT.ok
   })
 }
@@ -64,30 +69,46 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
 export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> => {
   const everyMs = durationMs('interval', flags.interval)
   return withProject(flags, io, async (api, project) => {
-    const printer = await printerOf(api, project, flags, io)
-    const isWanted = filterOf(flags, printer.branches)
-    const known = new Map<string, string>()
-    await untilInterrupted(
-      everyMs,
-      async () => {
-        const { operations } = await api.listOperations(project, { limit: WATCHED })
-        for (const operation of [...operations].reverse()) {
-          const before = known.get(operation.id)
-          const now = `${operation.status} ${operation.failuresCount}`
-          if (before !== now && isWanted(operation)) printer.print(operation)
-          known.set(operation.id, now)
-        }
-      },
-      io,
-    )
+    const branches = await branchNames(api, project)
+    const isWanted = filterOf(flags, branches)
+    const read = async (): Promise<readonly Operation[]> =>
+      (await api.listOperations(project, { limit: WATCHED })).operations.filter(isWanted)
+    if (isTable(flags) && canRedraw(io.stdout, io.env)) {
+      const draw = (operations: readonly Operation[]): string => tableText(operations, branches, flags, io)
+      await watchScreen({ title: `espalier operations, every ${flags.interval}.`, everyMs, read, draw }, io)
+    } else await printChanges(everyMs, read, printerOf(branches, flags, io), io)
     return EXIT.ok
   })
 }
 
+/** A line for each operation that is new or has changed. */
+const printChanges = async (
+  everyMs: number,
+  read: () => Promise<readonly Operation[]>,
+  printer: Printer,
+  io: Io,
+): Promise<void> => {
+  const known = new Map<string, string>()
+  await untilInterrupted(
+    everyMs,
+    async () => {
+      for (const operation of (await read()).toReversed()) {
+        const now = `${operation.status} ${operation.failuresCount}`
+        if (known.get(operation.id) !== now) printer.print(operation)
+        known.set(operation.id, now)
+      }
+      printer.end()
+    },
+    io,
+  )
+}
+
 export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCode> =>
   withProject(flags, io, async (api, project) => {
-    const printer = await printerOf(api, project, flags, io)
-    printer.print(await api.getOperation(project, flags.ref))
+    const operation = await api.getOperation(project, flags.ref)
+    const printer = printerOf(await branchNames(api, project), flags, io)
+    printer.print(operation)
+    printer.end()
     return EXIT.ok
   })
 
@@ -95,13 +116,14 @@ export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCod
 export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('timeout', flags.timeout)
   return withProject(flags, io, async (api, project) => {
-    const printer = await printerOf(api, project, flags, io)
+    const branches = await branchNames(api, project)
+    const printer = printerOf(branches, flags, io, 1)
     const deadline = io.clock.now() + timeoutMs
     const startedAt = io.clock.now()
     let isWell = true
     for (const id of flags.refs) {
       let latest: Operation | undefined
-      const done = waitingLine(() => waitText(latest, printer.branches, io.clock.now() - startedAt), io)
+      const done = waitingLine(() => waitText(latest, branches, io.clock.now() - startedAt), io)
       try {
         const onLook = (operation: Operation): void => {
           latest = operation
@@ -130,21 +152,60 @@ const waitText = (
   return plainText(`Waiting ${time(elapsedMs)}: ${action} on ${where} ${status}${failures}${retry}`)
 }
 
-interface Printer {
-  readonly branches: ReadonlyMap<string, string>
-  print(operation: Operation): void
+const branchNames = async (api: ReadApi, project: string): Promise<ReadonlyMap<string, string>> =>
+  new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
+
+const isTable = ({ format }: CommonFlags): boolean => format !== 'json'
+
+const tableOf = (
+  sample: readonly Operation[],
+  branches: ReadonlyMap<string, string>,
+  flags: CommonFlags,
+  io: Io,
+): ReturnType<typeof operationsTable> =>
+  operationsTable(
+    sample,
+    { branches, now: io.clock.date(), isWide: flags.format === 'wide' },
+    tableStyle(io.stdout, flags, io.env),
+  )
+
+const tableText = (
+  operations: readonly Operation[],
+  branches: ReadonlyMap<string, string>,
+  flags: CommonFlags,
+  io: Io,
+): string => {
+  const table = tableOf(operations, branches, flags, io)
+  return [table.head, ...operations.map(table.line)].join('\n')
 }
 
-/** JSON is an object a line, so that any number can be read as they come. */
-const printerOf = async (api: ReadApi, project: string, flags: CommonFlags, io: Io): Promise<Printer> => {
-  const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
-  const style = styleOf(io.stdout, flags, io.env)
-  if (flags.format === 'terminal') print(operationsHead(style), io.stdout)
+interface Printer {
+  print(operation: Operation): void
+  /** Prints what was held back to measure the columns. */
+  end(): void
+}
+
+/**
+ * JSON is an object a line. A table is printed as its rows come, once its columns are measured.
+ *
+ * @param measured by how many rows.
+ */
+const printerOf = (branches: ReadonlyMap<string, string>, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
+  if (!isTable(flags)) return { print: (operation) => print(plainJson(operation), io.stdout), end: () => undefined }
+  const held: Operation[] = []
+  let table: ReturnType<typeof tableOf> | undefined
+  const open = (): void => {
+    table = tableOf(held, branches, flags, io)
+    print([table.head, ...held.map(table.line)].join('\n'), io.stdout)
+  }
   return {
-    branches,
     print: (operation) => {
-      if (flags.format === 'json') print(plainJson(operation), io.stdout)
-      else print(operationLine(operation, branches, style), io.stdout)
+      if (table !== undefined) return print(table.line(operation), io.stdout)
+      held.push(operation)
+      if (held.length >= measured) open()
+    },
+    end: () => {
+      if (table === undefined) open()
     },
   }
 }

@@ -1,33 +1,21 @@
-import { createReadApi } from '../../api/index.ts'
 import { jsonPlan } from '../../apply/index.ts'
 import { PRIVATE, replaceFile } from '../../base/index.ts'
-import {
-  EXIT,
-  type ExitCode,
-  hasErrors,
-  isEmptyPlan,
-  leftOutIds,
-  type Origin,
-  type Plan,
-  shardText,
-} from '../../model/index.ts'
+import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
 import { emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   commitOf,
-  compareWithBase,
   encodeSavedPlan,
-  keepShard,
-  type Look,
-  look,
-  lookAt,
   type Manifests,
   manifestsAt,
+  type Planned,
+  planLive,
+  planSnapshot,
   readSnapshot,
-  removedProjects,
-  withoutProjects,
+  rehearse,
+  selectShard,
 } from '../../workflow/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
-import { shardOfFlag, usageError } from '../flags.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
+import { type PlanViewFlags, planViewOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
@@ -36,7 +24,7 @@ import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface PlanFlags extends ApiFlags {
+export interface PlanFlags extends ApiFlags, PlanViewFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
@@ -52,38 +40,38 @@ export interface PlanFlags extends ApiFlags {
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const page = await pageOf(flags, io)
-  const shard = shardOfFlag(flags.shard)
-  const manifests = keepShard(await readManifests(flags.paths, flags.sizeTable, io), shard)
-  if (hasErrors(manifests.loaded.diagnostics)) {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags, io)
+  const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io), shardOfFlag(flags.shard))
+  const { loaded } = manifests
+  if (hasErrors(loaded.diagnostics)) {
+    reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   printShard(manifests, io)
-  const seen = await observe(manifests, flags, base?.manifests, io)
-  if (!seen.result.ok && seen.result.plan.projects.length === 0) {
-    reportProblems([...manifests.loaded.diagnostics, ...seen.result.diagnostics], manifests.loaded, flags, io)
+  const planned = await planAsAsked(manifests, flags, base?.manifests, io)
+  const { result, comparison } = planned
+  if (!result.ok && result.plan.projects.length === 0) {
+    reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
     return EXIT.error
   }
   // Warnings of the manifests alone are no part of the plan.
-  if (manifests.loaded.diagnostics.length > 0 && flags.format === 'terminal') {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, flags, io)
+  if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
+    reportProblems(loaded.diagnostics, loaded, flags, io)
   }
-  const compared = base && compareWithBase(base.manifests, manifests, seen.result.plan, seen.observed)
-  const plan = { ...seen.result.plan, warnings: [...seen.result.plan.warnings, ...(compared?.policyRemovals ?? [])] }
-  const since = base && compared && { ...base, origin: compared.origin }
+  const plan = { ...result.plan, warnings: [...result.plan.warnings, ...(comparison?.policyRemovals ?? [])] }
+  const since = base && comparison && { ...base, origin: comparison.origin }
   if (page === undefined) {
-    print(render(plan, seen, { ...flags, shard: shard && shardText(shard) }, since, io), io.stdout)
-    if (flags.out !== undefined) await save(flags.out, plan, seen, manifests, io)
+    print(render(plan, planned, flags, since, io), io.stdout)
+    if (flags.out !== undefined) await save(flags.out, planned, io)
   } else {
-    await page.write(await htmlPage(plan, seen, flags, since, io))
+    await page.write(await htmlPage(plan, planned, flags, since, io))
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
     print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
   }
-  const isGood = reportLeftOut(plan, io)
-  if (flags.rehearse === true && !(await isRehearsed(plan, seen, manifests, flags, io))) return EXIT.error
-  if (!isGood) return EXIT.error
+  const isComplete = reportLeftOut(plan, io)
+  if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
+  if (!isComplete) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
 
@@ -99,12 +87,12 @@ const pageOf = async ({ format, out }: PlanFlags, io: Io): Promise<PageFile | un
 
 const htmlPage = async (
   plan: Plan,
-  { observed }: Look,
+  { observed }: Planned,
   flags: PlanFlags,
   since: Since | undefined,
   io: Io,
 ): Promise<string> => {
-  // Loaded only where it is asked for: it brings an HTML library.
+  // Loaded only where it is asked for: it needs an HTML library.
   const { planPage } = await import('../../report/html/index.ts')
   return planPage(plan, {
     ...PAGE_FRAME,
@@ -116,39 +104,27 @@ const htmlPage = async (
   })
 }
 
-const observe = async (manifests: Manifests, flags: PlanFlags, base: Manifests | undefined, io: Io): Promise<Look> => {
+const planAsAsked = async (
+  manifests: Manifests,
+  flags: PlanFlags,
+  base: Manifests | undefined,
+  io: Io,
+): Promise<Planned> => {
   if (flags.live !== undefined) {
-    const seen = lookAt(await readSnapshot(io.locate(flags.live)), manifests)
-    print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(seen.observed.takenAt, io)} old.`, io.stderr)
-    return seen
+    const planned = planSnapshot(await readSnapshot(io.locate(flags.live)), manifests, { base })
+    print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io.stderr)
+    return planned
   }
-  const connection = await connect({ ...flags, runs: manifests.shard?.count }, io)
-  const api = createReadApi(connection.options)
-  try {
-    return await look(api, manifests, {
-      concurrency: flags.concurrency,
-      estimate: flags.noEstimate !== true,
-      alsoRead: base === undefined ? [] : removedProjects(base, manifests),
-    })
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api) =>
+    planLive(api, manifests, { concurrency: flags.concurrency, estimate: flags.noEstimate !== true, base }),
+  )
 }
 
-/** Told on stderr: stdout holds the plan alone. */
-const isRehearsed = async (
-  plan: Plan,
-  { observed }: Look,
-  all: Manifests,
-  flags: PlanFlags,
-  io: Io,
-): Promise<boolean> => {
+/** Reported on stderr: stdout holds the plan alone. */
+const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<boolean> => {
+  const { plan } = planned.result
   if (isEmptyPlan(plan)) return true
-  const manifests = withoutProjects(all, leftOutIds(plan))
-  // Loaded only where it is asked for: it brings the whole sandbox.
-  const { rehearse } = await import('../rehearse.ts')
-  const { outcome, isGood } = await rehearse(plan, observed, manifests, io)
+  const { outcome, isGood } = await rehearse(planned, io.clock)
   if (isGood) {
     const steps = `${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`
     print(
@@ -184,7 +160,7 @@ type Since = Base & { readonly origin: Origin }
 
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
   if (manifests.paths.includes(STDIN)) throw usageError('--base compares files with git, and - reads stdin.')
-  const base = keepShard(await manifestsAt(ref, manifests, { cwd: io.cwd }), manifests.shard)
+  const base = selectShard(await manifestsAt(ref, manifests, { cwd: io.cwd }), manifests.shard)
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
     print(`Note  The manifests at ${ref} have errors:`, io.stderr)
     reportProblems(base.loaded.diagnostics, base.loaded, { ...flags, format: 'terminal' }, io)
@@ -192,23 +168,29 @@ const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io:
   return { ref, commit: await commitOf(io.cwd, ref), manifests: base }
 }
 
-const render = (plan: Plan, { observed }: Look, flags: PlanFlags, since: Since | undefined, io: Io): string => {
+const render = (
+  plan: Plan,
+  { observed, manifests: { shard } }: Planned,
+  flags: PlanFlags,
+  since: Since | undefined,
+  io: Io,
+): string => {
   if (flags.format === 'json') {
     return jsonPlan(plan, {
       ...(since === undefined ? {} : { origin: { base: since.commit, ...since.origin } }),
-      ...(flags.shard === undefined ? {} : { shard: flags.shard }),
+      ...(shard === undefined ? {} : { shard: shardText(shard) }),
     })
   }
   if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
     takenAt: observed.takenAt,
     now: timeOf(io),
+    ...planViewOf(flags),
     ...(since === undefined ? {} : { since }),
   })
 }
 
-const save = async (file: string, plan: Plan, { observed }: Look, manifests: Manifests, io: Io): Promise<void> => {
-  const text = encodeSavedPlan(plan, observed, manifests)
-  await replaceFile(io.locate(file), text, 'The plan', PRIVATE)
+const save = async (file: string, planned: Planned, io: Io): Promise<void> => {
+  await replaceFile(io.locate(file), encodeSavedPlan(planned), 'The plan', PRIVATE)
   print(`Saved to ${file}. To apply exactly this: espalier apply ${file}`, io.stderr)
 }

@@ -1,11 +1,12 @@
 import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { markdownPlan, plainText, terminalPlan } from '../../report/index.ts'
-import { readPlanFile } from '../../workflow/index.ts'
+import { readSavedPlan } from '../../workflow/index.ts'
+import { type PlanViewFlags, planViewOf } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface ShowFlags {
+export interface ShowFlags extends PlanViewFlags {
   readonly ref: string
   readonly format: string
   readonly noColor?: boolean | undefined
@@ -13,7 +14,8 @@ export interface ShowFlags {
 
 /** Needs nothing but the file: whether it is stale is for `apply` to check. */
 export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
-  const { plan, createdAt, espalier, manifests, shard } = await readPlanFile(io.locate(flags.ref))
+  const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
+  const { plan, createdAt, espalier, manifests, shard } = file
   if (flags.format === 'json') {
     print(jsonPlan(plan, shard === undefined ? {} : { shard }), io.stdout)
     return EXIT.ok
@@ -21,7 +23,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   print(
     flags.format === 'markdown'
       ? markdownPlan(plan)
-      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io) }),
+      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io), ...planViewOf(flags) }),
     io.stdout,
   )
   const part = shard === undefined ? '' : `, shard ${shard}`

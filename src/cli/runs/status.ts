@@ -1,16 +1,16 @@
-import { createReadApi, type ReadApi, snapshot } from '../../api/index.ts'
+import { type ReadApi, snapshot } from '../../api/index.ts'
 import type { LoadedManifests } from '../../manifest/index.ts'
-import { EXIT, type ExitCode, hasErrors, type Observed, type Plan, plainJson, plainText } from '../../model/index.ts'
+import { EXIT, type ExitCode, hasErrors, type Observed, type Plan, plainJson } from '../../model/index.ts'
 import { unreadProjects } from '../../planner/index.ts'
-import { claimsOf, statusOf, statusTable } from '../../report/index.ts'
-import { look } from '../../workflow/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { statusesOf, statusTable, terminalDiagnostics } from '../../report/index.ts'
+import { planLive } from '../../workflow/index.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
 import { durationMs, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
-import { print, styleOf } from '../terminal.ts'
-import { redraw, untilInterrupted } from '../watch.ts'
+import { print, styleOf, tableStyle } from '../terminal.ts'
+import { untilInterrupted, watchScreen } from '../watch.ts'
 
 export interface StatusFlags extends ApiFlags {
   readonly paths: readonly string[]
@@ -36,29 +36,29 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
   }
   const see = flags.project === undefined ? await byManifests(flags, io) : byProjects(flags.project, flags)
   if (see === undefined) return EXIT.error
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  let code: ExitCode = EXIT.ok
-  try {
-    const show = async (): Promise<void> => {
+  return withReadApi(flags, io, async (api) => {
+    let code: ExitCode = EXIT.ok
+    const read = async (): Promise<Seen> => {
       const seen = await see(api)
-      if (flags.watch === true && flags.format === 'terminal') redraw(io)
-      code = tell(seen, flags, io)
+      code = leftOutOf(seen).length > 0 ? EXIT.error : EXIT.ok
+      return seen
     }
-    if (flags.watch === true) await untilInterrupted(everyMs, show, io)
-    else await show()
+    if (flags.watch !== true) show(await read(), flags, io)
+    else if (isTable(flags)) {
+      const draw = (seen: Seen): string => `${textOf(seen, flags, io)}\n${problemsOf(seen, flags, io)}`
+      await watchScreen({ title: `espalier status, every ${flags.interval}.`, everyMs, read, draw }, io)
+    } else await untilInterrupted(everyMs, async () => show(await read(), flags, io), io)
     return code
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  })
 }
+
+const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
 const byProjects =
   (projects: readonly string[], { concurrency }: StatusFlags) =>
   async (api: ReadApi): Promise<Seen> => ({ observed: await snapshot(api, projects, { concurrency }) })
 
-/** Of what the manifests name; who claims what is known only where they can be planned. */
+/** The projects of the manifests; which computes they manage is known only where they can be planned. */
 const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) => Promise<Seen>) | undefined> => {
   const manifests = await readManifests(flags.paths, flags.sizeTable, io)
   if (hasErrors(manifests.loaded.diagnostics)) {
@@ -66,26 +66,35 @@ const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) 
     return undefined
   }
   return async (api) => {
-    const { observed, result } = await look(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
     return { observed, plan: result.plan, loaded: manifests.loaded }
   }
 }
 
-const tell = ({ observed, plan, loaded }: Seen, flags: StatusFlags, io: Io): ExitCode => {
-  const context = { takenAt: observed.takenAt, ...(plan === undefined ? {} : { claims: claimsOf(plan) }) }
-  const leftOut = plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? [])
-  if (flags.format === 'json') {
-    const computes = observed.projects.flatMap((project) =>
-      project.computes.map((compute) => statusOf(compute, project, context)),
-    )
-    const problems = leftOut.length === 0 ? {} : { leftOut }
-    print(plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2), io.stdout)
-  } else print(statusTable(observed.projects, context, styleOf(io.stdout, flags, io.env)), io.stdout)
-  for (const { project, diagnostics } of leftOut) {
-    if (observed.projects.some(({ id }) => id === project)) {
-      print(plainText(`Error  It is not known which computes of ${project} are managed:`), io.stderr)
-    }
-    reportProblems(diagnostics, loaded ?? NO_FILES, { ...flags, format: 'terminal' }, io)
+const leftOutOf = ({ observed, plan }: Seen) => (plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? []))
+
+const show = (seen: Seen, flags: StatusFlags, io: Io): void => {
+  print(textOf(seen, flags, io), io.stdout)
+  print(problemsOf(seen, flags, io), io.stderr)
+}
+
+const textOf = (seen: Seen, flags: StatusFlags, io: Io): string => {
+  const { observed, plan } = seen
+  const context = { now: io.clock.date(), ...(plan === undefined ? {} : { plan }) }
+  if (isTable(flags)) {
+    return statusTable(observed.projects, context, tableStyle(io.stdout, flags, io.env), flags.format === 'wide')
   }
-  return leftOut.length > 0 ? EXIT.error : EXIT.ok
+  const computes = statusesOf(observed.projects, context)
+  if (flags.format === 'name') return computes.map(({ id }) => id).join('\n')
+  const leftOut = leftOutOf(seen)
+  const problems = leftOut.length === 0 ? {} : { leftOut }
+  return plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2)
+}
+
+const problemsOf = (seen: Seen, flags: StatusFlags, io: Io): string => {
+  const { lineOf } = seen.loaded ?? NO_FILES
+  const style = styleOf(io.stderr, flags, io.env)
+  return leftOutOf(seen)
+    .map(({ diagnostics }) => terminalDiagnostics(diagnostics, style, lineOf))
+    .join('')
 }

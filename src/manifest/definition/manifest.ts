@@ -14,17 +14,9 @@ import {
   text,
   type ValueOf,
 } from '../../base/index.ts'
-import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
-import {
-  ATTRIBUTES_IN_MANIFEST,
-  largeNeverScalesToZero,
-  RESTART_WINDOW,
-  SCALE_TO_ZERO,
-  sizeDefinition,
-} from './attributes.ts'
-
-/** 1 to 64 characters (the service's public OpenAPI), none of them a control character. */
-const NAME = '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$'
+import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable } from '../../model/index.ts'
+import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
+import type { RESTART_WINDOW } from './restart-window.ts'
 
 const protect = flag({
   default: false,
@@ -37,17 +29,12 @@ const id = text({
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
-const name = text({
-  pattern: NAME,
-  description: 'The name that the console shows.',
-  examples: ['primary'],
-  $comment: 'E_NAME',
-})
+const name: Schema<string> = rowOf('name').schema(SIZE_TABLE)
 const profile = text({ description: 'One of `profiles`.', examples: ['small'] })
 const glob = (more: JsonSchema) => text({ minLength: 1, $comment: 'E_GLOB', ...more })
 
 const compute = <P extends Readonly<Record<string, JsonSchema>>>(own: P, more: JsonSchema = {}) =>
-  map({ ...own, ...ATTRIBUTES_IN_MANIFEST }, { allOf: [{ $ref: '#/$defs/largeNeverScalesToZero' }], ...more })
+  map({ ...own, ...ATTRIBUTE_PROPERTIES }, { allOf: [{ $ref: '#/$defs/largeNeverScalesToZero' }], ...more })
 
 const DEFINITIONS = {
   attributes: compute({}),
@@ -70,7 +57,7 @@ const primary = <T>(definition: Schema<T>) =>
 
 const replicas = <T>(definition: Schema<T>) =>
   named(definition, {
-    propertyNames: { pattern: NAME, $comment: 'E_NAME' },
+    propertyNames: { pattern: COMPUTE_NAME_PATTERN, $comment: 'E_NAME' },
     description: 'The read replicas, by name.',
     examples: [{ reporting: { size: 2 } }],
   })
@@ -125,7 +112,7 @@ const DOCUMENT = map(
       examples: ['../platform.yaml'],
     }),
     restartWindow: {
-      ...ATTRIBUTES_IN_MANIFEST.restartWindow,
+      $ref: '#/$defs/restartWindow',
       description: 'When the computes of this document may be interrupted, unless something below says otherwise.',
     },
     prune: flag({
@@ -159,7 +146,8 @@ export type ManifestValue = ValueOf<typeof DOCUMENT>
 export type SharedValue = ValueOf<typeof SHARED>
 export type BranchValue = ValueOf<typeof branch>
 export type RuleValue = ValueOf<typeof rule>
-export type AttributesValue = ValueOf<(typeof DEFINITIONS)['attributes']>
+/** What defaults, profiles and computes hold; the attribute table knows the values. */
+export type AttributesValue = Readonly<Record<string, unknown>> & { readonly restartWindow?: WindowValue }
 export type ComputeValue = AttributesValue & { readonly id?: string; readonly name?: string; readonly profile?: string }
 export type WindowValue = ValueOf<typeof RESTART_WINDOW>
 
@@ -177,10 +165,7 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   ...DOCUMENT,
   $defs: {
     ...DEFINITIONS,
-    size: sizeDefinition(table),
-    scaleToZero: SCALE_TO_ZERO,
-    restartWindow: RESTART_WINDOW,
-    largeNeverScalesToZero: largeNeverScalesToZero(table),
+    ...attributeDefinitions(table),
   },
 })
 

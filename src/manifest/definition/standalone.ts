@@ -4,6 +4,8 @@ import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
 import { manifestSchema, SHARED_SCHEMA } from './manifest.ts'
 import { AJV_OPTIONS } from './options.ts'
+import { POLICY_SCHEMA } from './policy.ts'
+import { TIER_TABLE_SCHEMA } from './tier-table.ts'
 
 /** ajv refers to two small helpers of its own by `require`, which an ES module does not have; bundlers want imports. */
 const HELPERS = {
@@ -24,10 +26,15 @@ const withImports = (code: string): string => {
   return `${imports.join('')}${linked}`
 }
 
-/** The source of an ES module that exports a validator of manifests and one of shared files. */
+/** The source of an ES module that exports a validator for each kind of file. */
 export const standaloneValidator = (table: SizeTable): string => {
   const ajv = new Ajv2020({ ...AJV_OPTIONS, code: { source: true, esm: true } })
-  const schemas = { document: manifestSchema(table), shared: SHARED_SCHEMA }
+  const schemas = {
+    document: manifestSchema(table),
+    shared: SHARED_SCHEMA,
+    policies: POLICY_SCHEMA,
+    tierTable: TIER_TABLE_SCHEMA,
+  }
   const ids = Object.entries(schemas).map(([name, schema]) => {
     ajv.addSchema(schema, name)
     return [name, name] as const

@@ -1,13 +1,13 @@
 /** The attributes of a compute, and how defaults, profiles and a compute's own override each other. */
+
+import { groupBy } from '../../base/index.ts'
 import {
+  ATTRIBUTE_KEYS,
+  type AttributeKey,
   type ComputeAttributes,
-  formatDuration,
-  parseDuration,
+  type ManifestPlace,
   type RestartWindow,
-  SCALE_TO_ZERO_DEFAULT,
-  SCALE_TO_ZERO_MAX_SECONDS,
-  SCALE_TO_ZERO_MIN_SECONDS,
-  SCALE_TO_ZERO_NEVER,
+  rowOf,
   type Source,
   WEEKDAYS,
 } from '../../model/index.ts'
@@ -24,57 +24,41 @@ export interface AttributeSet {
 
 export const NO_ATTRIBUTES: AttributeSet = { values: {}, sources: {} }
 
+const topOf = (path: string): string => path.split('.', 1)[0] ?? path
+
+/** The attributes under each key of a compute: several where the key holds a group. */
+const BY_KEY: ReadonlyMap<string, readonly AttributeKey[]> = groupBy(ATTRIBUTE_KEYS, (key) => topOf(rowOf(key).path))
+
 export const readAttributes = (tree: Tree, own: AttributesValue): AttributeSet => {
-  const { size, scaleToZero, disabled, pooler, passwordlessAccess, postgres } = own
-  const restartWindow = own.restartWindow === undefined ? undefined : readWindow(tree, own.restartWindow)
-  const seconds = scaleToZero === undefined ? undefined : readScaleToZero(tree, own, scaleToZero)
+  const values: Record<string, unknown> = {}
   const sources: Record<string, Source> = {}
-  const values = {
-    ...(size === undefined ? {} : { size: typeof size === 'number' ? { min: size, max: size } : { ...size } }),
-    ...(seconds === undefined ? {} : { scaleToZero: seconds }),
-    ...(disabled === undefined ? {} : { disabled }),
-    ...(pooler?.enabled === undefined ? {} : { poolerEnabled: pooler.enabled }),
-    ...(pooler?.mode === undefined ? {} : { poolerMode: pooler.mode }),
-    ...(passwordlessAccess === undefined ? {} : { passwordlessAccess }),
-    ...(postgres?.settings === undefined ? {} : { postgresSettings: settingsOf(tree, postgres.settings) }),
-    ...(postgres?.preload === undefined ? {} : { postgresPreload: [...postgres.preload] }),
+  for (const top of Object.keys(own)) {
+    for (const key of BY_KEY.get(top) ?? []) {
+      const row = rowOf(key)
+      const isInGroup = row.path !== top
+      const parent = (isInGroup ? own[top] : own) as Readonly<Record<string, unknown>>
+      const name = isInGroup ? row.path.slice(top.length + 1) : top
+      const given = parent[name]
+      if (given === undefined) continue
+      const value = row.read(given, placeOf(tree, parent, name))
+      if (value === undefined) continue
+      values[key] = value
+      sources[row.path] = tree.source(parent, name)
+      if (row.type !== 'map') continue
+      for (const entry of Object.keys(given as object)) {
+        sources[`${row.path}.${entry}`] = tree.source(given as object, entry)
+      }
+    }
   }
-  for (const key of ['size', 'scaleToZero', 'disabled', 'passwordlessAccess'] as const) {
-    if (values[key] !== undefined) sources[key] = tree.source(own, key)
-  }
-  for (const key of Object.keys(pooler ?? {})) sources[`pooler.${key}`] = tree.source(pooler, key)
-  for (const key of Object.keys(postgres ?? {})) sources[`postgres.${key}`] = tree.source(postgres, key)
-  for (const name of Object.keys(postgres?.settings ?? {})) {
-    sources[`postgres.settings.${name}`] = tree.source(postgres?.settings, name)
-  }
-  return { values, sources, ...(restartWindow === undefined ? {} : { restartWindow }) }
+  const window = own.restartWindow === undefined ? undefined : readWindow(tree, own.restartWindow)
+  if (window === undefined) return { values, sources }
+  return { values, sources: { ...sources, restartWindow: tree.source(own, 'restartWindow') }, restartWindow: window }
 }
 
-/** Settings are texts to the service, as they were written. */
-const settingsOf = (tree: Tree, settings: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : (tree.written(settings, name) ?? String(value)),
-    ]),
-  )
-
-/** Seconds as the API takes them. */
-const readScaleToZero = (tree: Tree, parent: object, value: string): number | undefined => {
-  if (value === 'default') return SCALE_TO_ZERO_DEFAULT
-  if (value === 'never') return SCALE_TO_ZERO_NEVER
-  const seconds = parseDuration(value)
-  if (seconds === undefined) return undefined
-  const near = Math.min(Math.max(seconds, SCALE_TO_ZERO_MIN_SECONDS), SCALE_TO_ZERO_MAX_SECONDS)
-  if (near === seconds) return seconds
-  tree.report(
-    'E_DURATION_RANGE',
-    tree.source(parent, 'scaleToZero'),
-    '`scaleToZero` takes from 1m to 7d.',
-    `The nearest is \`${formatDuration(near)}\`.`,
-  )
-  return undefined
-}
+const placeOf = (tree: Tree, parent: Readonly<Record<string, unknown>>, key: string): ManifestPlace => ({
+  written: (name) => tree.written(parent[key] as object, name),
+  report: (code, message, hint) => tree.report(code, tree.source(parent, key), message, hint),
+})
 
 export const readWindow = (tree: Tree, value: WindowValue): RestartWindow | 'always' | undefined => {
   if (value === 'always') return value
@@ -106,16 +90,13 @@ const isTimezone = (name: string): boolean => {
   }
 }
 
-/** The later one wins; Postgres settings are merged name by name. */
-export const overlay = (below: AttributeSet, above: AttributeSet): AttributeSet => ({
-  ...below,
-  ...above,
-  values: {
-    ...below.values,
-    ...above.values,
-    ...(below.values.postgresSettings === undefined || above.values.postgresSettings === undefined
-      ? {}
-      : { postgresSettings: { ...below.values.postgresSettings, ...above.values.postgresSettings } }),
-  },
-  sources: { ...below.sources, ...above.sources },
-})
+const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
+
+/** The upper one wins, attribute by attribute; a map is merged entry by entry. */
+export const overlay = (below: AttributeSet, above: AttributeSet): AttributeSet => {
+  const values: Record<string, unknown> = { ...below.values, ...above.values }
+  for (const key of MAPS) {
+    if (values[key] !== undefined) values[key] = { ...(below.values[key] as object), ...(above.values[key] as object) }
+  }
+  return { ...below, ...above, values, sources: { ...below.sources, ...above.sources } }
+}

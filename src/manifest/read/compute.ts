@@ -52,18 +52,17 @@ const checkName = (tree: Tree, primary: DesiredCompute, replicas: readonly Desir
 }
 
 const readCompute = (tree: Tree, value: ComputeValue, source: Source, base: Base, table: SizeTable): DesiredCompute => {
-  const { id, name } = value
+  const { id } = value
   const profile = value.profile === undefined ? undefined : findProfile(tree, value, value.profile, base)
   const below = profile === undefined ? base.defaults : overlay(base.defaults, profile)
   const merged = overlay(below, readAttributes(tree, value))
   const compute: DesiredCompute = {
     ...(id === undefined ? {} : { id }),
-    attributes: { ...(name === undefined ? {} : { name }), ...merged.values },
+    attributes: merged.values,
     ...(merged.restartWindow === undefined ? {} : { restartWindow: merged.restartWindow }),
     source,
     sources: {
       ...merged.sources,
-      ...(name === undefined ? {} : { name: tree.source(value, 'name') }),
       ...(id === undefined ? {} : { id: tree.source(value, 'id') }),
     },
   }

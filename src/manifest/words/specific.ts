@@ -126,6 +126,20 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     }
   },
   E_TIMEZONE: text((value) => timezoneProblem(value)),
+  E_POLICY_RULE: (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'generic'
+    const count = Object.keys(value).length
+    return {
+      code: 'E_POLICY_RULE',
+      message: `A policy has exactly one rule, and this one has ${count === 0 ? 'none' : count}.`,
+      hint: count === 0 ? 'Write `rule: { maxSize: 0.25 }`.' : 'Make a policy of each, with its own name and reason.',
+    }
+  },
+  E_POLICY_DURATION: () => ({
+    code: 'E_DURATION',
+    message: '`maxScaleToZero` is a duration such as `90s`, `5m` or `1h30m`.',
+    hint: 'Units are d, h, m and s, in this order.',
+  }),
 }
 
 const NONE = /^(none|null|no|off|false|disabled|deleted?)$/i

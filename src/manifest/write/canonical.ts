@@ -1,5 +1,6 @@
 /** The order and spelling in which a manifest reads best, as its definition has them. */
 import type { JsonSchema } from '../../base/index.ts'
+import { type AnyAttributeRow, ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
 import { manifestSchema } from '../definition/index.ts'
 
 /** Of a map: its keys in order, and what its values are. Keys that are not named come last, as they are. */
@@ -8,36 +9,35 @@ export interface Shape {
   readonly values: Readonly<Record<string, Shape>>
   /** Of the value under any key, or of a list's items: names are a person's own, and so is their order. */
   readonly each?: Shape
-  /** Of several spellings that mean the same, the one that is written. */
-  readonly spelling?: 'duration' | 'number' | 'size'
+  /** The attribute that the value is of. */
+  readonly attribute?: AnyAttributeRow
 }
 
 const NOTHING: Shape = { order: [], values: {} }
 
-const SPELLINGS: Readonly<Record<string, NonNullable<Shape['spelling']>>> = {
-  '#/$defs/size': 'size',
-  '#/$defs/scaleToZero': 'duration',
-}
+const BY_PATH = new Map(ATTRIBUTE_KEYS.map(rowOf).map((row) => [row.path, row]))
 
-const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>): Shape => {
+/** @param path of the value below a compute, where it is one of its attributes. */
+const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>, path = ''): Shape => {
   const { $ref, then, properties, additionalProperties, items } = schema
   if (typeof $ref === 'string') {
-    const spelling = SPELLINGS[$ref]
-    const shape = shapeOf(definitions[$ref.slice('#/$defs/'.length)] ?? {}, definitions)
-    return spelling === undefined ? shape : { ...shape, spelling }
+    const name = $ref.slice('#/$defs/'.length)
+    return shapeOf(definitions[name] ?? {}, definitions, name)
   }
-  // A map, or something plain.
-  if (isSchema(then)) return shapeOf(then, definitions)
+  const attribute = BY_PATH.get(path)
+  const own = attribute === undefined ? NOTHING : { ...NOTHING, attribute }
+  // A map, or a plain value.
+  if (isSchema(then)) return { ...shapeOf(then, definitions), ...(attribute === undefined ? {} : { attribute }) }
   if (isSchema(properties)) {
     const values = Object.entries(properties as Readonly<Record<string, JsonSchema>>)
     return {
+      ...own,
       order: values.map(([key]) => key),
-      values: Object.fromEntries(values.map(([key, value]) => [key, shapeOf(value, definitions)])),
+      values: Object.fromEntries(values.map(([key, value]) => [key, shapeOf(value, definitions, `${path}.${key}`)])),
     }
   }
   const each = isSchema(additionalProperties) ? additionalProperties : items
-  if (isSchema(each)) return { ...NOTHING, each: shapeOf(each, definitions) }
-  return schema.$comment === 'E_SIZE_STEP' ? { ...NOTHING, spelling: 'number' } : NOTHING
+  return isSchema(each) ? { ...own, each: shapeOf(each, definitions) } : own
 }
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null

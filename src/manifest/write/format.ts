@@ -1,10 +1,10 @@
 /** A manifest in canonical order and spelling. What has no reason to change keeps every byte. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, Scalar, visit } from 'yaml'
-import { formatDuration, parseDuration } from '../../model/index.ts'
+import type { AnyAttributeRow } from '../../model/index.ts'
 import { isShared } from '../read/document.ts'
 import { readDocuments, type YamlDocument } from '../yaml/documents.ts'
 import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
-import { blockChunks, type Chunk, contentEnd, flowChunks, keyOf, type ParsedMap, startOf, valueAt } from './layout.ts'
+import { blockChunks, type Chunk, contentEnd, flowChunks, keyOf, type ParsedMap, startOf } from './layout.ts'
 import { applyEdits, type TextEdit } from './text-edits.ts'
 
 /**
@@ -57,12 +57,10 @@ const hasAnchors = (document: YamlDocument['document']): boolean => {
 
 const editsOf = (text: string, map: ParsedMap, shape: Shape, canMove: boolean, isRoot = false): readonly TextEdit[] => {
   const inside = map.items.flatMap(({ key, value }): readonly TextEdit[] => {
-    if (value === null) return []
-    const name = keyOf(key)
-    const spelled = spell(text, key, value, (shape.each ?? shape.values[name])?.spelling)
-    if (spelled !== undefined) return [spelled]
-    const below = shape.each ?? shape.values[name]
-    return below === undefined ? [] : editsBelow(text, value, below, canMove)
+    const below = shape.each ?? shape.values[keyOf(key)]
+    if (value === null || below === undefined) return []
+    const spelled = below.attribute === undefined ? undefined : respell(text, key, value, below.attribute)
+    return spelled ?? editsBelow(text, value, below, canMove)
   })
   return canMove ? reordered(text, map, shape, inside, isRoot) : inside
 }
@@ -96,39 +94,50 @@ const reordered = (
   return [{ start: first.start, end: last.end, text: parts.join('') }]
 }
 
+/** The edits that spell an attribute as `import` would write it; `undefined` where it is spelled that way. */
+const respell = (text: string, key: Node, value: Node, row: AnyAttributeRow): readonly TextEdit[] | undefined => {
+  const canonical = canonicalOf(value, row)
+  if (isPlain(canonical))
+    return isMap(value) ? collapsed(text, key, value, canonical) : respelled(text, value, canonical)
+  if (!isMap(value) || !(canonical instanceof Map)) return undefined
+  const edits = (value as ParsedMap).items.flatMap((pair) => {
+    const entry: unknown = canonical.get(keyOf(pair.key))
+    return pair.value !== null && isPlain(entry) ? (respelled(text, pair.value, entry) ?? []) : []
+  })
+  return edits.length === 0 ? undefined : edits
+}
+
+type PlainValue = string | number | boolean
+
+const isPlain = (value: unknown): value is PlainValue => ['string', 'number', 'boolean'].includes(typeof value)
+
+/** Entries of a map (Postgres settings) count as they are written. */
+const canonicalOf = (node: Node, row: AnyAttributeRow): unknown => {
+  if (row.type === 'map' || !(isScalar(node) || isMap(node))) return undefined
+  const given: unknown = isScalar(node) ? node.value : node.toJSON()
+  if (given === null) return undefined
+  const value = row.read(given, { written: () => undefined, report: () => undefined })
+  // A key too many is an error, and not to be lost.
+  const isWhole = !isMap(node) || Object.keys(value ?? {}).length === node.items.length
+  return value === undefined || !isWhole ? undefined : row.write(value, {})
+}
+
+/** A map that means one plain value: a range of one size is a fixed size. */
+const collapsed = (text: string, key: Node, map: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
+  const [start, end] = [key.range?.[1] ?? 0, contentEnd(map)]
+  // An anchor or a comment in there would be lost, and after `? key` the colon is on another line.
+  const canGo = /^:\s/.test(text.slice(start, end)) && !/[&#]/.test(text.slice(start, end))
+  return canGo ? [{ start, end, text: `: ${canonical}` }] : undefined
+}
+
 const ON_ONE_LINE = new Set<unknown>([Scalar.PLAIN, Scalar.QUOTE_SINGLE, Scalar.QUOTE_DOUBLE])
 
-/** The edit that gives a value its canonical spelling; `undefined` where it has it. */
-const spell = (text: string, key: Node, value: Node, spelling: string | undefined): TextEdit | undefined => {
-  if (isScalar(value) && !ON_ONE_LINE.has(value.type)) return undefined
-  if (spelling === 'duration' && isScalar(value) && typeof value.value === 'string') {
-    const seconds = parseDuration(value.value)
-    return seconds === undefined ? undefined : respelled(text, value, formatDuration(seconds))
-  }
-  if (spelling === undefined || spelling === 'duration') return undefined
-  if (isScalar(value)) return typeof value.value === 'number' ? respelled(text, value, `${value.value}`) : undefined
-  return isMap(value) && spelling === 'size' ? fixed(text, key, value as ParsedMap) : undefined
-}
-
-/** A range of one size is a fixed size. */
-const fixed = (text: string, key: Node, range: ParsedMap): TextEdit | undefined => {
-  const [start, end] = [key.range?.[1] ?? 0, contentEnd(range)]
-  const values = range.items.map(({ value }) => (isScalar(value) ? value.value : undefined))
-  const isFixed =
-    values.length === 2 &&
-    typeof values[0] === 'number' &&
-    values[0] === values[1] &&
-    ['min', 'max'].every((name) => valueAt(range, name) !== undefined)
-  // Where an anchor or a comment stands in there, taking it out would take that too; `? key` is written in its own way.
-  const isPlain = /^:\s/.test(text.slice(start, end)) && !/[&#]/.test(text.slice(start, end))
-  return isFixed && isPlain ? { start, end, text: `: ${values[0]}` } : undefined
-}
-
 /** Quotes stay. */
-const respelled = (text: string, node: Node, canonical: string): TextEdit | undefined => {
+const respelled = (text: string, node: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
+  if (!isScalar(node) || !ON_ONE_LINE.has(node.type)) return undefined
+  const spelling = typeof canonical === 'string' ? node.value : node.source
+  if (typeof node.value !== typeof canonical || spelling === String(canonical)) return undefined
   const [start, end] = [startOf(node), contentEnd(node)]
-  const written = text.slice(start, end)
-  const quote = /^(["']).*\1$/.exec(written)?.[1] ?? ''
-  const wanted = `${quote}${canonical}${quote}`
-  return written === wanted ? undefined : { start, end, text: wanted }
+  const quote = /^["']/.exec(text.slice(start, end))?.[0] ?? ''
+  return [{ start, end, text: `${quote}${canonical}${quote}` }]
 }

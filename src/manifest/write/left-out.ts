@@ -1,25 +1,12 @@
-/** What a live compute has and no manifest can say: it is not managed, and people should know. */
-import { formatSize, type ObservedCompute, SCALE_TO_ZERO_DEFAULT } from '../../model/index.ts'
-import { canSaySize, canSayTime } from './attributes.ts'
-
-/** The `settings` of the API, of which a manifest declares `pg_settings` and the list of libraries. */
-interface LiveSettings {
-  readonly preload_libraries?: { readonly use_defaults?: boolean | undefined } | undefined
-  readonly [other: string]: unknown
-}
+/** What a live compute has and no manifest can hold: it is not managed, and people should know. */
+import type { ObservedCompute } from '../../model/index.ts'
+import { unwritable } from './attributes.ts'
 
 /** Each the end of a sentence. */
-export const leftOutOf = ({
-  attributes: { size, scaleToZero },
-  settings = {},
-}: ObservedCompute & { readonly settings?: LiveSettings }): readonly string[] => {
+export const leftOutOf = ({ attributes, settings = {} }: ObservedCompute): readonly string[] => {
   const { pg_settings: _declared, preload_libraries: preload, ...others } = settings
   return [
-    ...(size === undefined || canSaySize(size) ? [] : [`its size of ${formatSize(size)}`]),
-    // The default says nothing of a compute that is too large to scale to zero.
-    ...(scaleToZero === undefined || scaleToZero === SCALE_TO_ZERO_DEFAULT || canSayTime(scaleToZero, size)
-      ? []
-      : [`its suspend timeout of ${scaleToZero} s`]),
+    ...unwritable(attributes),
     ...(preload?.use_defaults === true ? ['the default libraries that it preloads'] : []),
     ...Object.keys(others)
       .filter((key) => !isEmpty(others[key]))

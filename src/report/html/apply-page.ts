@@ -9,9 +9,8 @@ import {
   type Plan,
   type Step,
 } from '../../model/index.ts'
-import { counted } from '../style.ts'
-import { nextSteps, STATUS_WORDS } from '../terminal-outcome.ts'
-import { emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words.ts'
+import { nextSteps, STATUS_WORDS } from '../terminal/outcome.ts'
+import { counted, emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words/index.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -73,14 +72,11 @@ ${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).ma
   })
 }
 
-const happenedChips = (plan: Plan, { counts, done, uncertain }: Effects): readonly Markup[] => {
+const happenedChips = (plan: Plan, { counts, uncertain }: Effects): readonly Markup[] => {
   const refused = plan.summary.refused
   const loud = uncertain.filter(({ impact }) => isDisruptive(impact)).length
   const none = loud > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
-  return [
-    ...chips({ ...counts, refused }, done, none),
-    ...(loud > 0 ? [chip(STATUS_LOOKS.failed, `${loud} not known`)] : []),
-  ]
+  return [...chips({ ...counts, refused }, none), ...(loud > 0 ? [chip(STATUS_LOOKS.failed, `${loud} not known`)] : [])]
 }
 
 const interruptedSections = (plan: Plan, { done, uncertain }: Effects): Markup => {

@@ -1,6 +1,6 @@
 /** What the projects can do, before and after: numbers in words, and bars that say the same at a glance. */
 import type { CapacityTotal, PlanSummary } from '../../model/index.ts'
-import { group } from '../style.ts'
+import { group } from '../words/index.ts'
 import { type Markup, markup, when } from './markup.ts'
 
 interface Measure {

@@ -1,6 +1,6 @@
 /** One compute that changes: before and after, what that does to its users, and the calls that do it. */
 import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
-import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words.ts'
+import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words/index.ts'
 import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
@@ -83,12 +83,16 @@ const WORD_BREAK = trusted('<wbr>')
 const none = (): Markup => markup`<span aria-hidden="true">–</span><span class="vh">none</span>`
 
 const ownRows = (change: Change): readonly ValueRow[] => [
-  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'is there', after: 'gone' }] : []),
+  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'is there', after: 'deleted' }] : []),
   ...(change.kind === 'replace'
     ? [{ name: 'compute', before: change.compute.id ?? 'is there', after: 'another one, with a new host' }]
     : []),
   ...(change.from === undefined ? [] : [{ name: 'branch', before: change.from.name, after: change.branch.name }]),
-  ...change.attributes.map(({ path, before, after }) => ({ name: path, before, after })),
+  ...change.attributes.map(({ path, beforeText, afterText }) => ({
+    name: path,
+    before: beforeText,
+    after: afterText,
+  })),
 ]
 
 const capacityRows = (before: Capacity | undefined, after: Capacity | undefined): readonly ValueRow[] => {

@@ -1,7 +1,6 @@
 /** Projects, their branches, and on each branch the computes that change beside those that stay. */
 import { type Change, formatSize, isIdle, type Observed, type Plan } from '../../model/index.ts'
-import { counted } from '../style.ts'
-import { computeTitle, isDisruptive } from '../words.ts'
+import { computeTitle, counted, isDisruptive } from '../words/index.ts'
 import { type CardContext, changeCard, type NumberedStep } from './change-card.ts'
 import { icon } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'

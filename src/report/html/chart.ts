@@ -4,8 +4,7 @@
  * page's policy would refuse.
  */
 import type { Step } from '../../model/index.ts'
-import { counted } from '../style.ts'
-import { computeTitle, SYMBOLS, time } from '../words.ts'
+import { computeTitle, counted, SYMBOLS, time } from '../words/index.ts'
 import type { IconName, Tone } from './looks.ts'
 import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 import { percent, type Span, type Timescale, ticks } from './span.ts'

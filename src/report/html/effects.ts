@@ -46,7 +46,7 @@ const isGone = ({ kind }: Change, ended: readonly Step[]): boolean =>
 
 const asFarAs = (change: Change, own: readonly Step[], ended: readonly Step[]): Change => {
   if (ended.length === own.length) return change
-  if (isGone(change, ended)) return { ...change, kind: 'delete', impact: 'gone' }
+  if (isGone(change, ended)) return { ...change, kind: 'delete', impact: 'delete' }
   return { ...change, attributes: [], impact: worstImpact(ended.map(({ impact }) => impact)) }
 }
 

@@ -15,9 +15,9 @@ export const IMPACT_LOOKS: Readonly<Record<Impact, Look>> = {
   'may-restart': { icon: 'half-turn', tone: 'warn' },
   restart: { icon: 'turn', tone: 'warn' },
   disconnect: { icon: 'cut', tone: 'bad' },
-  reconnect: { icon: 'swap', tone: 'move' },
-  'new-host': { icon: 'diamond', tone: 'bad' },
-  gone: { icon: 'cross', tone: 'bad' },
+  move: { icon: 'swap', tone: 'move' },
+  replace: { icon: 'diamond', tone: 'bad' },
+  delete: { icon: 'cross', tone: 'bad' },
 }
 
 export const KIND_TONES: Readonly<Record<ChangeKind, Tone>> = {

@@ -1,6 +1,6 @@
 /** HTML out of values: whatever is put into the tag is text, unless the tag or `trusted` made it. */
 import { html, raw } from 'hono/html'
-import { plainText } from '../plain-text.ts'
+import { plainText } from '../words/index.ts'
 
 declare const made: unique symbol
 

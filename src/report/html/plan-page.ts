@@ -1,7 +1,16 @@
 /** A plan as a page to review. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
-import { counted, group } from '../style.ts'
-import { emptyVerdict, interruptions, isDisruptive, planLine, projectsLeftOut, time, windowWords } from '../words.ts'
+import {
+  counted,
+  emptyVerdict,
+  group,
+  interruptions,
+  isDisruptive,
+  planLine,
+  projectsLeftOut,
+  time,
+  windowWords,
+} from '../words/index.ts'
 import { capacitySection } from './capacity.ts'
 import { NO_EXTRAS } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -44,7 +53,7 @@ export const planPage = (plan: Plan, options: PlanPageOptions): string => {
     seen: seenAt(options),
     head: markup`<h1>${verdict}</h1>
 <p class="facts">${facts(plan)}</p><p class="projects">${projectWords(names)}</p>
-${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary, plan.changes).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
+${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
     body: [
       leftOutSection(plan),
       warningsSection(plan),

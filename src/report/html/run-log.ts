@@ -1,5 +1,6 @@
 /** What a step went through, line by line. */
-import { time } from '../words.ts'
+
+import { time } from '../words/index.ts'
 import type { Moment, StepRun } from './happened.ts'
 import { type IconName, icon } from './looks.ts'
 import { type Markup, markup, NOTHING } from './markup.ts'

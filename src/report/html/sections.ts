@@ -11,8 +11,17 @@ import {
   type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { counted, group } from '../style.ts'
-import { computeTitle, impactWords, isDisruptive, place, projectsLeftOut, RELEASED_HINT, SYMBOLS } from '../words.ts'
+import {
+  computeTitle,
+  counted,
+  group,
+  impactWords,
+  isDisruptive,
+  place,
+  projectsLeftOut,
+  RELEASED_HINT,
+  SYMBOLS,
+} from '../words/index.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
@@ -21,19 +30,14 @@ const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
 /** @param none what is said where nobody notices anything. */
-export const chips = (
-  summary: ChangeCounts,
-  changes: readonly Change[],
-  none = IMPACT_WORDS.none,
-): readonly Markup[] => {
-  const deletes = changes.filter(({ kind }) => kind === 'delete').length
+export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly Markup[] => {
   const all: readonly (readonly [number, Look, string])[] = [
     [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
     [summary.mayRestart, IMPACT_LOOKS['may-restart'], `${summary.mayRestart} that may restart`],
     [summary.disconnects, IMPACT_LOOKS.disconnect, counted(summary.disconnects, 'disconnect')],
-    [summary.moves, IMPACT_LOOKS.reconnect, counted(summary.moves, 'move')],
-    [summary.replaces, IMPACT_LOOKS['new-host'], `${summary.replaces} replaced (new host)`],
-    [deletes, IMPACT_LOOKS.gone, `${deletes} deleted`],
+    [summary.move, IMPACT_LOOKS.move, counted(summary.move, 'move')],
+    [summary.replace, IMPACT_LOOKS.replace, `${summary.replace} replaced`],
+    [summary.delete, IMPACT_LOOKS.delete, `${summary.delete} deleted`],
     [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused by protection`],
   ]
   const told = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { issueText } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
+import { issueText } from '../issue-text.ts'
 import { type FaultOrder, faultShape } from './fault.ts'
 
 const MAX_ALIASES = 100

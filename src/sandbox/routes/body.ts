@@ -1,7 +1,7 @@
 /** Request bodies: what the API documents is checked, what it does not is ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { issueText } from '../../base/index.ts'
+import { issueText } from '../issue-text.ts'
 import { annotation, changedBranch, newBranch } from '../world/branch-request.ts'
 import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
 import { changedProject, newProject } from '../world/project-request.ts'

@@ -1,7 +1,7 @@
 /** What a list may be asked for (public OpenAPI): each parameter is checked, one that is not documented is ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { issueText } from '../../base/index.ts'
+import { issueText } from '../issue-text.ts'
 import { Refusal } from '../world/refusal.ts'
 import { reportIgnored } from './ignored.ts'
 

@@ -1,8 +1,8 @@
 /** A seed file's text, with the place of everything that is wrong in it. */
 import { readFile } from 'node:fs/promises'
 import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
-import { issueText } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
+import { issueText } from '../issue-text.ts'
 import { type ResolvedSeed, type Seed, seedShape } from './seed.ts'
 
 /** Enough for any seed a person writes; an alias bomb stops here. */

@@ -1,0 +1,28 @@
+// Runs the checks of `npm run check` concurrently, and prints what each of them says once it ends.
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+
+const failed = []
+const waiting = process.argv.slice(2)
+
+const check = (name) =>
+  new Promise((resolve) => {
+    const chunks = []
+    const child = spawn('npm', ['run', '-s', ...name.split(' ')], { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk))
+    child.on('close', (code) => {
+      if (code !== 0) failed.push(name)
+      process.stdout.write(`── ${name}\n${Buffer.concat(chunks)}\n`)
+      resolve()
+    })
+  })
+
+const worker = async () => {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await check(name)
+}
+
+await Promise.all(Array.from({ length: availableParallelism() }, worker))
+if (failed.length > 0) {
+  console.error(`Failed: ${failed.join(', ')}`)
+  process.exitCode = 1
+}

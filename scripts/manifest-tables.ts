@@ -1,0 +1,91 @@
+/** The tables of docs/manifest.md, from the definition of a manifest. */
+import type { JsonSchema } from '../src/base/index.ts'
+import { manifestSchema } from '../src/manifest/index.ts'
+import { ATTRIBUTE_KEYS, rowOf } from '../src/model/index.ts'
+
+type Schemas = Readonly<Record<string, JsonSchema>>
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @returns the tables by name. */
+export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<Record<string, string>> => {
+  const definitions = schema.$defs as Schemas
+
+  /** What a `$ref` refers to, with what stands beside it. */
+  const resolved = (one: JsonSchema): JsonSchema =>
+    typeof one.$ref === 'string' ? { ...definitions[one.$ref.slice('#/$defs/'.length)], ...one } : one
+
+  /** The form of a map where a plain value is valid as well. */
+  const mapOf = (one: JsonSchema): JsonSchema => {
+    const { then } = resolved(one)
+    return isSchema(then) ? mapOf(then) : resolved(one)
+  }
+  const propertiesOf = (one: JsonSchema): Schemas => (mapOf(one).properties ?? {}) as Schemas
+  const items = (one: JsonSchema | undefined): JsonSchema =>
+    mapOf((one?.items ?? one?.additionalProperties) as JsonSchema)
+
+  const typeOf = (one: JsonSchema): string => {
+    const { then, else: plain, type, items: entries, additionalProperties, default: fallback, ...rest } = resolved(one)
+    if (isSchema(then) && isSchema(plain)) return `${typeOf(plain)} or ${typeOf(then)}`
+    const values = 'const' in rest ? [rest.const] : Array.isArray(rest.enum) ? rest.enum : undefined
+    if (values !== undefined) return values.length > 8 ? 'number' : values.map((value) => `\`${value}\``).join(', ')
+    if (type === 'boolean') return fallback === undefined ? 'boolean' : `boolean, default \`${fallback}\``
+    if (type === 'array') return `list of ${typeOf(entries as JsonSchema)}`
+    if (type === 'object') return isSchema(additionalProperties) ? `map: name → ${typeOf(additionalProperties)}` : 'map'
+    return type === 'string' ? 'text' : 'text, number or boolean'
+  }
+
+  const table = (one: JsonSchema): string => {
+    const required = (mapOf(one).required ?? []) as readonly string[]
+    const rows = Object.entries(propertiesOf(one)).map(([key, property]) => [
+      `\`${key}\``,
+      `${typeOf(property)}${required.includes(key) ? ', required' : ''}`,
+      String(resolved(property).description ?? ''),
+    ])
+    return render(['key', 'value', 'meaning'], rows)
+  }
+
+  const fields = new Map(
+    ATTRIBUTE_KEYS.map(rowOf).map((row) => [
+      row.path,
+      Object.keys(row.fields)
+        .map((field) => `\`${field}\``)
+        .join(', '),
+    ]),
+  )
+  const attributes = Object.entries(propertiesOf(definitions.pinnedPrimary ?? {})).flatMap(([key, property]) => {
+    const inner = typeof resolved(property).then === 'object' ? [] : Object.entries(propertiesOf(property))
+    return inner.length === 0
+      ? [[key, property] as const]
+      : inner.map(([name, one]) => [`${key}.${name}`, one] as const)
+  })
+  const properties = schema.properties as Schemas
+  return {
+    document: table(schema),
+    branch: table(items(properties.branches)),
+    rule: table(items(properties.rules)),
+    compute: render(
+      ['key', 'value', 'API field', 'meaning'],
+      attributes.map(([path, one]) => [
+        `\`${path}\``,
+        typeOf(one),
+        path === 'id' ? '`id`' : (fields.get(path) ?? ''),
+        String(resolved(one).description ?? ''),
+      ]),
+    ),
+    window: table(definitions.restartWindow ?? {}),
+  }
+}
+
+const render = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(escaped).join(' | ')} |`).join('\n')
+
+const escaped = (cell: string): string => cell.replaceAll('|', '\\|')
+
+/** A page with its tables written anew: `<!-- table: NAME -->` … `<!-- end -->`. */
+export const withTables = (page: string, tables: Readonly<Record<string, string>> = manifestTables()): string =>
+  page.replace(
+    /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_all, start: string, name: string, end: string) => `${start}\n${tables[name] ?? ''}\n\n${end}`,
+  )

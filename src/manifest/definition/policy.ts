@@ -1,0 +1,89 @@
+/** The one definition of a policy file: its schema, its types and its validator follow from it. */
+import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
+
+const globs = (description: string, examples: readonly unknown[]) =>
+  list(text({ minLength: 1, $comment: 'E_GLOB' }), { minItems: 1, description, examples })
+const cu = (description: string, example: number) =>
+  number({ exclusiveMinimum: 0, maximum: 100_000, description, examples: [example] })
+
+const RULE = map(
+  {
+    maxSize: cu('The largest size of a compute, in CU; of a range its upper limit.', 0.25),
+    minSize: cu('The smallest size of a compute, in CU; of a range its lower limit.', 1),
+    maxProjectCu: cu('The sum of the upper limits of all computes of a project, in CU.', 24),
+    maxReplicas: number({ minimum: 0, multipleOf: 1, description: 'Read replicas of a branch.', examples: [2] }),
+    scaleToZero: oneOf(['required', 'forbidden'], {
+      description: 'Whether computes must scale to zero, or must not.',
+      examples: ['forbidden'],
+    }),
+    maxScaleToZero: text({
+      pattern: '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$',
+      description: 'Computes must scale to zero, after this time at most.',
+      examples: ['10m'],
+      $comment: 'E_POLICY_DURATION',
+    }),
+    restartWindow: only('required', { description: 'Computes must have a restart window.', examples: ['required'] }),
+    protect: only('required', { description: 'Branches must have `protect: true`.', examples: ['required'] }),
+    prune: only('forbidden', { description: '`prune: true` is not allowed.', examples: ['forbidden'] }),
+    maxCuHours: cu('CU-hours a month as expected (docs/cost.md), per branch with `branches`, else per project.', 600),
+  },
+  { minProperties: 1, maxProperties: 1, $comment: 'E_POLICY_RULE', description: 'Exactly one rule.' },
+)
+
+const POLICY = map(
+  {
+    name: text({
+      pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+      description: 'Unique: 1 to 63 lower-case letters, digits and hyphens.',
+      examples: ['preview-size'],
+    }),
+    level: oneOf(['warn', 'deny'], { description: '`deny` stops the project, `warn` does not.', examples: ['deny'] }),
+    reason: text({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Shown with every violation.',
+      examples: ['Previews are paid by the platform team.'],
+    }),
+    projects: globs('Projects by id or name. Default: all.', [['shop*']]),
+    branches: globs('Branches by name. Default: all.', [['preview/**']]),
+    except: globs('Branches to which it does not apply.', [['preview/load-*']]),
+    computes: oneOf(['any', 'primary', 'replica'], {
+      default: 'any',
+      description: 'Which computes.',
+      examples: ['primary'],
+    }),
+    rule: { ...RULE, examples: [{ maxSize: 0.25 }] },
+  },
+  { required: ['name', 'level', 'reason', 'rule'] },
+)
+
+const FILE = map(
+  {
+    version: only(1, { description: 'The version of this format.', examples: [1], $comment: 'E_VERSION' }),
+    policies: list(POLICY, {
+      description: 'All that match apply; none overrides another.',
+      examples: [
+        [
+          {
+            name: 'preview-size',
+            level: 'deny',
+            reason: 'They are paid by the platform team.',
+            rule: { maxSize: 0.25 },
+          },
+        ],
+      ],
+    }),
+  },
+  { required: ['version', 'policies'] },
+)
+
+export type PolicyFileValue = ValueOf<typeof FILE>
+export type PolicyValue = ValueOf<typeof POLICY>
+
+export const POLICY_SCHEMA: JsonSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://espalier.dev/schemas/policy.schema.json',
+  title: 'Espalier policies',
+  description: 'What is allowed in projects and on branches, whatever the manifests ask for.',
+  ...FILE,
+}

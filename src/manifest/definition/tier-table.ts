@@ -1,0 +1,40 @@
+/** The definition of a table of tiers, as `--tier-table` takes it. */
+import { flag, type JsonSchema, list, map, number, oneOf, text, type ValueOf } from '../../base/index.ts'
+
+const severity = oneOf(['error', 'warning'])
+const source = text()
+const limit = map({ max: number({ minimum: 0 }), severity, source }, { required: ['max', 'severity', 'source'] })
+const seconds = number({ minimum: 0, multipleOf: 1 })
+
+const TABLE = map(
+  {
+    version: text({ minLength: 1 }),
+    tiers: list(
+      map(
+        {
+          name: text({ minLength: 1 }),
+          title: text({ minLength: 1 }),
+          subscriptions: list(text()),
+          fixedCu: limit,
+          autoscalingCu: limit,
+          scaleToZero: map(
+            { min: seconds, max: seconds, never: flag(), severity, source },
+            { required: ['min', 'max', 'never', 'severity', 'source'] },
+          ),
+          replicas: limit,
+          cuHours: limit,
+        },
+        { required: ['name', 'title', 'subscriptions'] },
+      ),
+    ),
+  },
+  { required: ['version', 'tiers'] },
+)
+
+export type TierTableValue = ValueOf<typeof TABLE>
+
+export const TIER_TABLE_SCHEMA: JsonSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://espalier.dev/schemas/tier-table.schema.json',
+  ...TABLE,
+}

@@ -1,0 +1,110 @@
+/** What follows from the attribute table. */
+import type { Impact } from '../impact.ts'
+import { mergeSettings } from './postgres.ts'
+import type { AttributeRow, Fields, FieldType, ValueType, ValueTypes, Wire, WireSettings } from './row.ts'
+import { ATTRIBUTES } from './table.ts'
+
+export type { ManifestPlace, WireSettings } from './row.ts'
+export { ATTRIBUTE_GROUPS, COMPUTE_NAME_PATTERN } from './table.ts'
+
+type Rows = typeof ATTRIBUTES
+
+export type AttributeKey = keyof Rows
+
+/** Managed (desired) or shown (observed) attributes; one left out is not managed, or was not shown. */
+export type ComputeAttributes = { readonly [K in AttributeKey]?: ValueTypes[Rows[K]['type']] }
+
+export type AttributeReason = Rows[AttributeKey]['reason']['code']
+
+type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
+
+type AllFields = Intersection<Rows[AttributeKey]['fields']>
+
+/** The attributes as the API spells them. */
+export type WireAttributes = Wire<AllFields>
+
+/** What is live, as far as a request for a change depends on it. */
+export interface LiveValues {
+  readonly attributes: ComputeAttributes
+  /** As the API showed them, with the parts that no manifest can declare. */
+  readonly settings?: WireSettings | undefined
+}
+
+/** A row whose value types are erased: for code that goes over all of them. */
+export type AnyAttributeRow = Omit<
+  AttributeRow,
+  'reason' | 'impact' | 'satisfied' | 'absent' | 'read' | 'write' | 'isImported' | 'toWire' | 'format'
+> & {
+  readonly reason: { readonly code: AttributeReason; readonly words: string }
+  readonly absent?: unknown
+  impact(before: unknown, after: unknown): Impact
+  satisfied(desired: unknown, observed: unknown): boolean
+  read(...args: Parameters<AttributeRow['read']>): unknown
+  write(value: unknown, compute: ComputeAttributes): unknown
+  isImported(value: unknown, compute: ComputeAttributes): boolean
+  toWire(desired: unknown, live: unknown): WireAttributes
+  format(value: unknown): string
+}
+
+const ROWS = ATTRIBUTES as unknown as Readonly<Record<AttributeKey, AnyAttributeRow>>
+
+export const rowOf = (key: AttributeKey): AnyAttributeRow => ROWS[key]
+
+/** In canonical order. */
+export const ATTRIBUTE_KEYS = Object.keys(ATTRIBUTES) as readonly AttributeKey[]
+
+/** The sentence for each reason, by its code. */
+export const ATTRIBUTE_REASONS = Object.fromEntries(
+  ATTRIBUTE_KEYS.map((key) => [ROWS[key].reason.code, ROWS[key].reason.words]),
+) as Readonly<Record<AttributeReason, string>>
+
+/** One shape for each field of the API, by its type. */
+export const shapesByField = <S extends Readonly<Record<FieldType, unknown>>>(shapes: S) => {
+  const fields: Fields = Object.assign({}, ...ATTRIBUTE_KEYS.map((key) => ROWS[key].fields))
+  return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, shapes[type]])) as {
+    [N in keyof AllFields]: S[AllFields[N] & FieldType]
+  }
+}
+
+/** One shape for each attribute, by its type. */
+export const shapesByAttribute = <S extends Readonly<Record<ValueType, unknown>>>(shapes: S) =>
+  Object.fromEntries(ATTRIBUTE_KEYS.map((key) => [key, shapes[ROWS[key].type]])) as {
+    [K in AttributeKey]: S[Rows[K]['type']]
+  }
+
+/** Every attribute that an endpoint of the API shows. */
+export const attributesFromWire = (wire: WireAttributes): ComputeAttributes =>
+  Object.fromEntries(
+    ATTRIBUTE_KEYS.map((key) => [key, ROWS[key].fromWire(wire)]).filter(([, value]) => value !== undefined),
+  )
+
+/** The keys whose desired value the observed attributes do not satisfy. */
+export const differingKeys = (desired: ComputeAttributes, observed: ComputeAttributes): readonly AttributeKey[] =>
+  ATTRIBUTE_KEYS.filter((key) => {
+    const row = ROWS[key]
+    return desired[key] !== undefined && !row.satisfied(desired[key], observed[key] ?? row.absent)
+  })
+
+/** The request attributes that bring `live` to `desired` in those keys, `settings` merged. */
+export const attributesToWire = (
+  desired: ComputeAttributes,
+  keys: readonly AttributeKey[],
+  live: LiveValues = { attributes: {} },
+): WireAttributes => {
+  const parts = keys.flatMap((key) =>
+    desired[key] === undefined ? [] : [ROWS[key].toWire(desired[key], live.attributes[key])],
+  )
+  const changed = parts.map(({ settings }) => settings).filter((part) => part !== undefined)
+  return {
+    ...Object.assign({}, ...parts),
+    ...(changed.length === 0
+      ? {}
+      : { settings: changed.reduce(mergeSettings, live.settings ?? settingsOf(live.attributes)) }),
+  }
+}
+
+/** Of a live compute without them: one that a plan only describes. */
+const settingsOf = (attributes: ComputeAttributes): WireSettings =>
+  ATTRIBUTE_KEYS.flatMap((key) => (attributes[key] === undefined ? [] : [ROWS[key].toWire(attributes[key], undefined)]))
+    .map(({ settings = {} }) => settings)
+    .reduce(mergeSettings, {})

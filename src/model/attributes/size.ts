@@ -1,0 +1,69 @@
+import { map, mapOr, oneOf, type Schema, when } from '../../base/index.ts'
+import { formatSize, isFixed, SIZE_TABLE, type Size, type SizeTable, sizeStep, sizesInWords } from '../size.ts'
+import type { AttributeRow } from './row.ts'
+
+type SizeFields = { readonly autoscaling_limit_min_cu: 'cu'; readonly autoscaling_limit_max_cu: 'cu' }
+
+export const SIZE: AttributeRow<'size', SizeFields, 'SIZE_DIFFERS'> = {
+  type: 'size',
+  path: 'size',
+  fields: { autoscaling_limit_min_cu: 'cu', autoscaling_limit_max_cu: 'cu' },
+  schema: (table) => sizeSchema(table),
+  reason: { code: 'SIZE_DIFFERS', words: 'the size differs' },
+  rule: 'spec 3.2, rules 1 and 2: a change of size or of a limit restarts the compute',
+  impact: () => 'restart',
+  satisfied: (desired, observed) => desired.min === observed?.min && desired.max === observed?.max,
+  read: (value) => {
+    if (typeof value === 'number') return { min: value, max: value }
+    const { min, max } = value as Size
+    return { min, max }
+  },
+  write: (size) => (fitsManifest(size) ? (isFixed(size) ? size.min : new Map(Object.entries(size))) : undefined),
+  isImported: () => true,
+  fromWire: ({ autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max }) =>
+    min === undefined || max === undefined ? undefined : { min, max },
+  toWire: ({ min, max }, live) => ({
+    ...(min === live?.min ? {} : { autoscaling_limit_min_cu: min }),
+    ...(max === live?.max ? {} : { autoscaling_limit_max_cu: max }),
+  }),
+  format: formatSize,
+}
+
+const fitsManifest = ({ min, max }: Size): boolean => {
+  if (sizeStep(min) === undefined || sizeStep(max) === undefined || min > max) return false
+  return min === max || (max <= SIZE_TABLE.autoscalingMaxCu && max - min <= SIZE_TABLE.maxSpreadCu)
+}
+
+const sizeSchema = (table: SizeTable) => {
+  const steps = table.steps.map(({ cu }) => cu)
+  const step = (description: string): Schema<number> =>
+    oneOf(steps, { description, examples: [steps[0]], $comment: 'E_SIZE_STEP' })
+  // JSON Schema cannot subtract, but there are few enough steps to list the ranges of each.
+  const spread = steps.map((min) =>
+    when(
+      { type: 'object', properties: { min: { const: min } }, required: ['min'] },
+      {
+        type: 'object',
+        properties: {
+          max: oneOf(
+            steps.filter(
+              (max) => max === min || (max > min && max <= table.autoscalingMaxCu && max - min <= table.maxSpreadCu),
+            ),
+            { $comment: 'E_SPREAD' },
+          ),
+        },
+      },
+    ),
+  )
+  return mapOr(
+    map(
+      { min: step('Minimum size, in CU.'), max: step('Maximum size, in CU.') },
+      { required: ['min', 'max'], allOf: spread },
+    ),
+    step('A fixed size, in CU.'),
+    {
+      description: `Compute units (CU; 1 CU is 4 GB of RAM). A number is a fixed size: ${sizesInWords(table)}. { min, max } is an autoscaling range, up to ${table.autoscalingMaxCu} CU and at most ${table.maxSpreadCu} CU wide. Above ${table.scaleToZeroMaxCu} CU, \`scaleToZero\` must be \`never\`.`,
+      examples: [0.25, 2, { min: 1, max: 8 }],
+    },
+  )
+}

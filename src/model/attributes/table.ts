@@ -1,0 +1,77 @@
+/**
+ * The attributes of a compute: one row holds all that Espalier knows of an attribute. Reading, validating, comparing,
+ * request and answer bodies, import, `fmt`, snapshot files and the reference all follow from it.
+ */
+import { flag, type JsonSchema, only, text } from '../../base/index.ts'
+import { POSTGRES_PRELOAD, POSTGRES_SETTINGS } from './postgres.ts'
+import { type AttributeRow, oneField } from './row.ts'
+import { SCALE_TO_ZERO } from './scale-to-zero.ts'
+import { SIZE } from './size.ts'
+
+/** 1 to 64 characters (the service's public OpenAPI), none of them a control character. */
+export const COMPUTE_NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$'
+
+/** In canonical order. */
+export const ATTRIBUTES = {
+  name: oneField('text', 'name', {
+    path: 'name',
+    isOwn: true,
+    schema: () =>
+      text({
+        pattern: COMPUTE_NAME_PATTERN,
+        description: 'The name that the console shows. The name of a replica is its key.',
+        examples: ['primary'],
+        $comment: 'E_NAME',
+      }),
+    reason: { code: 'NAME_DIFFERS', words: 'the name differs' },
+    rule: 'a label: no restart is documented',
+    impact: () => 'none',
+  }),
+  size: SIZE,
+  scaleToZero: SCALE_TO_ZERO,
+  disabled: oneField('flag', 'disabled', {
+    path: 'disabled',
+    schema: () => flag({ description: 'A disabled compute is suspended and cannot be started.', examples: [false] }),
+    reason: { code: 'DISABLED_DIFFERS', words: 'disabled differs' },
+    rule: "the service's public OpenAPI: disabling a compute suspends it",
+    impact: (_before, disabled) => (disabled ? 'disconnect' : 'none'),
+    absent: false,
+    isImported: (disabled) => disabled,
+  }),
+  poolerEnabled: oneField('flag', 'pooler_enabled', {
+    path: 'pooler.enabled',
+    schema: () => flag({ description: 'Has no effect: clients choose pooling by the host name.', examples: [true] }),
+    reason: { code: 'POOLER_DIFFERS', words: 'the pooler differs' },
+    rule: "the service's public OpenAPI: the field is inert, pooling is chosen by the host name",
+    impact: () => 'none',
+    isImported: () => false,
+  }),
+  poolerMode: oneField('text', 'pooler_mode', {
+    path: 'pooler.mode',
+    schema: () => only('transaction', { description: 'Has no effect.', examples: ['transaction'] }),
+    reason: { code: 'POOLER_DIFFERS', words: 'the pooler differs' },
+    rule: "the service's public OpenAPI: the field is inert",
+    impact: () => 'none',
+    isImported: () => false,
+  }),
+  passwordlessAccess: oneField('flag', 'passwordless_access', {
+    path: 'passwordlessAccess',
+    schema: () => flag({ description: 'Passed on to the API, which documents no effect.', examples: [false] }),
+    reason: { code: 'PASSWORDLESS_DIFFERS', words: 'passwordless access differs' },
+    rule: 'no effect is documented, so it counts as one that may restart',
+    impact: () => 'may-restart',
+    isImported: () => false,
+  }),
+  postgresSettings: POSTGRES_SETTINGS,
+  postgresPreload: POSTGRES_PRELOAD,
+} as const satisfies Readonly<Record<string, AttributeRow>>
+
+/** Maps that hold several attributes: keywords of their schema. */
+export const ATTRIBUTE_GROUPS: Readonly<Record<string, JsonSchema>> = {
+  pooler: { description: 'Connection pooling.', examples: [{ enabled: true }] },
+  postgres: {
+    description: 'Postgres itself.',
+    examples: [{ settings: { work_mem: '64MB' } }],
+    $comment: 'E_POSTGRES',
+  },
+}

@@ -1,0 +1,103 @@
+/** What the service's plans ("tiers") allow: data, each limit with its source, replaceable by `--tier-table`. */
+import type { Severity } from './diagnostic.ts'
+
+export interface TierLimit {
+  readonly max: number
+  /** An error only where the API itself refuses it; a docs page may be out of date, and must stop nobody. */
+  readonly severity: Severity
+  readonly source: string
+}
+
+export interface TierScaleToZero {
+  /** Seconds. */
+  readonly min: number
+  readonly max: number
+  /** Whether computes may stay active all the time. */
+  readonly never: boolean
+  readonly severity: Severity
+  readonly source: string
+}
+
+export interface Tier {
+  /** As `--tier` takes it. */
+  readonly name: string
+  /** As people are shown it. */
+  readonly title: string
+  /** The API's `subscription_type`s of this tier. */
+  readonly subscriptions: readonly string[]
+  /** Of a fixed size, in CU. */
+  readonly fixedCu?: TierLimit
+  /** Of an autoscaling range, in CU. */
+  readonly autoscalingCu?: TierLimit
+  readonly scaleToZero?: TierScaleToZero
+  /** For each project. */
+  readonly replicas?: TierLimit
+  /** Included for each project and month; computes are suspended once they are used. */
+  readonly cuHours?: TierLimit
+}
+
+export interface TierTable {
+  readonly version: string
+  readonly tiers: readonly Tier[]
+}
+
+const API = 'control API, limits'
+const PLANS = 'neon.com/docs/introduction/plans, 2026-03-20'
+
+const free: Omit<Tier, 'name' | 'subscriptions' | 'cuHours'> = {
+  title: 'Free',
+  fixedCu: { max: 2, severity: 'error', source: API },
+  autoscalingCu: { max: 2, severity: 'error', source: API },
+  scaleToZero: {
+    min: 300,
+    max: 300,
+    never: false,
+    severity: 'error',
+    source: `${PLANS}; refused in neondatabase/create-branch-action#31, kept silently in neondatabase/neon#4915`,
+  },
+  replicas: { max: 3, severity: 'warning', source: 'neon.com/docs/introduction/read-replicas, 2026-01' },
+}
+
+export const TIER_TABLE: TierTable = {
+  version: '2026-11',
+  tiers: [
+    {
+      ...free,
+      name: 'free',
+      subscriptions: ['free_v3'],
+      cuHours: { max: 100, severity: 'warning', source: PLANS },
+    },
+    {
+      ...free,
+      name: 'free-legacy',
+      subscriptions: ['free_v2'],
+      cuHours: { max: 191.9, severity: 'warning', source: 'neon.com/docs/introduction/legacy-plans, 2025-12-03' },
+    },
+    {
+      name: 'launch',
+      title: 'Launch',
+      subscriptions: ['launch_v3'],
+      fixedCu: { max: 16, severity: 'warning', source: PLANS },
+      autoscalingCu: { max: 16, severity: 'error', source: API },
+      scaleToZero: { min: 300, max: 300, never: true, severity: 'warning', source: PLANS },
+    },
+    {
+      name: 'scale',
+      title: 'Scale',
+      subscriptions: ['scale_v3'],
+      fixedCu: { max: 56, severity: 'error', source: API },
+      autoscalingCu: { max: 16, severity: 'error', source: API },
+      scaleToZero: {
+        min: 60,
+        max: 604_800,
+        never: true,
+        severity: 'error',
+        source: "the service's public OpenAPI 2.7.3, suspend_timeout_seconds",
+      },
+    },
+  ],
+}
+
+/** By its name, or by the API's word for it. */
+export const tierOf = (word: string, table: TierTable = TIER_TABLE): Tier | undefined =>
+  table.tiers.find(({ name, subscriptions }) => name === word || subscriptions.includes(word))

@@ -1,0 +1,43 @@
+/**
+ * Steps that run together or not at all. A step that only makes room for another one would leave a branch without its
+ * primary, or a compute on the branch it was parked on, where that other one is refused or not consented to.
+ */
+import type { Consent } from '../model/index.ts'
+import type { Draft } from './drafts.ts'
+import { type PrimarySlots, roomFor } from './primary-slots.ts'
+import { refuse } from './protection.ts'
+import type { StepDraft } from './steps.ts'
+
+/** The drafts, with refusals and consents carried over to the steps that make room for them. */
+export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {
+  const all = drafts.flatMap(({ steps }) => steps)
+  const byId = new Map(all.map(({ step }) => [step.id, step]))
+  const refused = new Map<string, string>()
+  const consents = new Map<string, readonly Consent[]>()
+
+  for (const ring of slots.rings) {
+    const blocking = ring.map((id) => byId.get(id)).find((step) => step?.refused !== undefined)
+    if (blocking === undefined) continue
+    const why = `it is part of a cycle of moves, of which that of ${blocking.compute.id} is refused (${blocking.refused})`
+    for (const id of ring) refused.set(id, why)
+  }
+  for (const draft of all) {
+    const room = roomFor(draft, slots)?.step
+    if (room?.reason !== 'PRUNED') continue
+    consents.set(room.id, draft.step.consents)
+    if (draft.step.refused !== undefined) refused.set(room.id, whyNoRoom(draft.step))
+  }
+  return drafts.map((draft) => {
+    const steps = draft.steps.map(({ step, ...rest }) => ({
+      ...rest,
+      step: { ...step, consents: [...new Set([...step.consents, ...(consents.get(step.id) ?? [])])] },
+    }))
+    return refuse(
+      { ...draft, steps },
+      steps.map(({ step }) => refused.get(step.id)).find((why) => why !== undefined),
+    )
+  })
+}
+
+const whyNoRoom = ({ compute, refused }: StepDraft['step']): string =>
+  `it makes room for ${compute.id ?? 'a new primary'}, whose own step is refused (${refused})`

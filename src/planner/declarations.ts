@@ -1,0 +1,49 @@
+/** What manifests declare for one live project. */
+import { type Desired, type Diagnostic, isAbsence, type ObservedCompute, type ObservedProject } from '../model/index.ts'
+import { compareSource } from './diagnostics.ts'
+import { type Matched, type MatchOptions, match } from './match.ts'
+import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
+
+export interface Declarations extends ResolvedProject, Matched {
+  /** The unclaimed computes that are to be deleted. */
+  readonly departures: readonly Departure[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface Departure {
+  readonly live: ObservedCompute
+  readonly reason: 'DECLARED_ABSENT' | 'PRUNED'
+  readonly resolved: ResolvedBranch
+}
+
+export const declarationsOf = (
+  { documents }: Desired,
+  project: ObservedProject,
+  options: MatchOptions = {},
+): Declarations => {
+  // Rules of several documents are tried in the order of their positions, not of their loading.
+  const own = documents
+    .filter((document) => document.project === project.id)
+    .sort((a, b) => compareSource(a.source, b.source))
+  const resolved = resolve(project, own)
+  const matched = match(project, resolved.branches, options)
+  return {
+    ...resolved,
+    ...matched,
+    departures: departuresOf(resolved.branches, matched),
+    diagnostics: [...resolved.diagnostics, ...matched.diagnostics],
+  }
+}
+
+const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matched): readonly Departure[] => {
+  const byBranch = new Map(branches.map((resolved) => [resolved.branch.id, resolved]))
+  return unclaimed.flatMap((live): readonly Departure[] => {
+    const resolved = byBranch.get(live.branchId)
+    if (resolved === undefined) return []
+    const { primary } = resolved.shape
+    if (live.type === 'read_write' && primary !== undefined && isAbsence(primary)) {
+      return [{ live, reason: 'DECLARED_ABSENT', resolved }]
+    }
+    return resolved.prune ? [{ live, reason: 'PRUNED', resolved }] : []
+  })
+}

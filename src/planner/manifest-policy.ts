@@ -1,0 +1,41 @@
+/** What manifests say of deleting, moving and interrupting what is live in one project. */
+import type { RestartWindow } from '../model/index.ts'
+import type { Declarations } from './declarations.ts'
+import type { ResolvedBranch } from './resolve.ts'
+
+export interface ManifestPolicy {
+  /** By branch id. */
+  readonly branches: ReadonlyMap<string, ResolvedBranch>
+  /** When a compute may be interrupted; `undefined`: at any time. */
+  windowOf(compute: Place): RestartWindow | undefined
+}
+
+interface Place {
+  readonly branch: string
+  /** Where it is declared, as in a claim. */
+  readonly slot?: string | undefined
+  readonly id?: string | undefined
+}
+
+/**
+ * A live compute has the window of the declaration that claims it, wherever it is to go. Otherwise the window of its slot
+ * counts, and then that of the document that declares its branch.
+ */
+export const manifestPolicyOf = ({ branches, claims }: Declarations): ManifestPolicy => {
+  const windows = new Map<string | undefined, RestartWindow | 'always'>()
+  for (const { branch, restartWindow } of branches) {
+    if (restartWindow !== undefined) windows.set(branch.id, restartWindow)
+  }
+  for (const { slot, observed, desired } of claims) {
+    const window = desired.restartWindow ?? 'always'
+    windows.set(slot, window)
+    if (observed !== undefined) windows.set(observed.id, window)
+  }
+  return {
+    branches: new Map(branches.map((resolved) => [resolved.branch.id, resolved])),
+    windowOf: ({ branch, slot, id }) => {
+      const window = windows.get(id) ?? windows.get(slot) ?? windows.get(branch)
+      return window === 'always' ? undefined : window
+    },
+  }
+}

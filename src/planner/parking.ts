@@ -1,0 +1,49 @@
+/** Branches on which a primary may wait while others swap their slots. */
+import type { BranchName, Diagnostic, ObservedProject } from '../model/index.ts'
+import type { Declarations } from './declarations.ts'
+import { problem } from './diagnostics.ts'
+import type { Protection } from './protection.ts'
+
+/**
+ * A branch to park on has no primary, and none is to come. One that is on its way elsewhere does not count: it may wait
+ * there since an apply that was interrupted.
+ */
+export const parkingPlaces = (
+  { computes }: ObservedProject,
+  { parkOn, claims }: Declarations,
+  protection: Protection,
+): { readonly places: readonly BranchName[]; readonly diagnostics: readonly Diagnostic[] } => {
+  const diagnostics: Diagnostic[] = []
+  const places: BranchName[] = []
+  const movesOn = new Set(
+    claims
+      .filter(({ observed, branch, type }) => type === observed?.type && branch.id !== observed.branchId)
+      .map(({ observed }) => observed?.id),
+  )
+  for (const { reference, branch } of parkOn) {
+    const occupant = computes.find(
+      ({ id, branchId, type }) => branchId === branch.id && type === 'read_write' && !movesOn.has(id),
+    )
+    const declared = claims.some((claim) => claim.branch.id === branch.id && claim.type === 'read_write')
+    const why =
+      occupant !== undefined
+        ? `it has the primary ${occupant.id}`
+        : declared
+          ? 'a primary is declared for it'
+          : protection.has(branch.id)
+            ? `it is protected (${protection.get(branch.id)})`
+            : undefined
+    if (why === undefined) places.push({ id: branch.id, name: branch.name })
+    else {
+      diagnostics.push(
+        problem(
+          'E_PARK_ON',
+          `Branch \`${branch.name}\` cannot be parked on: ${why}.`,
+          'Name a branch that has no primary and is to have none.',
+          reference.source,
+        ),
+      )
+    }
+  }
+  return { places, diagnostics }
+}

@@ -1,0 +1,52 @@
+/** A branch has at most one primary: which steps wait for each other's slot. */
+import { compare } from '../base/index.ts'
+import type { StepDraft } from './steps.ts'
+
+export interface PrimarySlots {
+  /** By branch id, the step that empties its primary slot. */
+  readonly freedBy: ReadonlyMap<string, StepDraft>
+  /** Moves that each wait for the next one's slot, the last one for the first one's: step ids. */
+  readonly rings: readonly (readonly string[])[]
+}
+
+export const primarySlotsOf = (steps: readonly StepDraft[]): PrimarySlots => {
+  const freedBy = new Map<string, StepDraft>()
+  for (const step of steps) if (step.frees !== undefined) freedBy.set(step.frees, step)
+  return { freedBy, rings: ringsOf(steps, freedBy) }
+}
+
+type FreedBy = Pick<PrimarySlots, 'freedBy'>
+
+/** The step that must empty the slot which `step` fills. */
+export const roomFor = ({ fills }: StepDraft, { freedBy }: FreedBy): StepDraft | undefined =>
+  fills === undefined ? undefined : freedBy.get(fills)
+
+/** The step, the one that makes room for it, the one that makes room for that, and so on; each once. */
+export const chain = (
+  start: StepDraft,
+  slots: FreedBy,
+  until: ReadonlySet<StepDraft> = new Set(),
+): readonly StepDraft[] => {
+  const steps = new Set<StepDraft>()
+  let current: StepDraft | undefined = start
+  while (current !== undefined && !until.has(current) && !steps.has(current)) {
+    steps.add(current)
+    current = roomFor(current, slots)
+  }
+  return [...steps]
+}
+
+/** At most one step fills a branch, so from each step there is one way on and every cycle is a plain ring. */
+const ringsOf = (steps: readonly StepDraft[], freedBy: PrimarySlots['freedBy']): PrimarySlots['rings'] => {
+  const settled = new Set<StepDraft>()
+  return [...steps]
+    .sort((a, b) => compare(a.step.id, b.step.id))
+    .flatMap((start) => {
+      const passed = chain(start, { freedBy }, settled)
+      for (const step of passed) settled.add(step)
+      const last = passed.at(-1)
+      const next = last && roomFor(last, { freedBy })
+      const first = next === undefined ? -1 : passed.indexOf(next)
+      return first === -1 ? [] : [passed.slice(first).map(({ step }) => step.id)]
+    })
+}

@@ -1,0 +1,3 @@
+export * from './judge.ts'
+export * from './overrides.ts'
+export * from './state.ts'

@@ -1,0 +1,96 @@
+/** Judges projects by policies. All policies that match apply; there is no order among them. */
+import type { Policy, PolicyOutcome, PolicyResult, Source } from '../model/index.ts'
+import { type Measure, measure } from './measure.ts'
+import type { PolicyProject } from './state.ts'
+
+export interface JudgedProject {
+  readonly after: PolicyProject
+  /** Absent: nothing was there before, so every violation is new. */
+  readonly before?: PolicyProject
+}
+
+export interface Judgement extends PolicyResult {
+  readonly source?: Source
+}
+
+export interface Judged {
+  readonly results: readonly Judgement[]
+  /** Policies that could not be decided for some value, by name. */
+  readonly undecided: readonly string[]
+}
+
+/**
+ * @param overrides reasons by policy name.
+ * @param isComplete whether all values that can be known are: what is unknown then warns; else it is `undecided`.
+ */
+export const judgePolicies = (
+  policies: readonly Policy[],
+  projects: readonly JudgedProject[],
+  { overrides = new Map(), isComplete = true }: { overrides?: ReadonlyMap<string, string>; isComplete?: boolean } = {},
+): Judged => {
+  const results: Judgement[] = []
+  const undecided = new Set<string>()
+  for (const { after, before } of projects) {
+    for (const policy of policies) {
+      const earlier = new Map((before === undefined ? [] : measure(policy, before)).map((one) => [one.key, one]))
+      for (const one of measure(policy, after)) {
+        if (!isComplete && one.excess === undefined) undecided.add(policy.name)
+        const outcome = outcomeOf(policy, one, earlier.get(one.key), isComplete)
+        if (outcome !== undefined) results.push(toResult(policy, after.id, one, outcome, overrides.get(policy.name)))
+      }
+    }
+  }
+  return { results, undecided: [...undecided].sort() }
+}
+
+/** `undefined`: nothing is to be said. A step towards the limit is never stopped. */
+const outcomeOf = (
+  { level }: Policy,
+  { excess, isNew }: Measure,
+  before: Measure | undefined,
+  isComplete: boolean,
+): PolicyOutcome | undefined => {
+  const strict = level === 'deny' ? 'denied' : 'warned'
+  if (excess === undefined) return isNew ? strict : isComplete ? 'unknown' : undefined
+  if (excess === 0) return undefined
+  return before?.excess !== undefined && before.excess >= excess ? 'existing' : strict
+}
+
+const toResult = (
+  { name, rule, level, reason }: Policy,
+  project: string,
+  { branch, compute, what, limit, source }: Measure,
+  outcome: PolicyOutcome,
+  override: string | undefined,
+): Judgement => {
+  const isOverridden = override !== undefined && (outcome === 'denied' || outcome === 'warned')
+  const verb = {
+    denied: 'denies',
+    warned: 'warns about',
+    existing: 'warns about',
+    unknown: 'cannot judge',
+    overridden: 'denies',
+  }[outcome]
+  return {
+    policy: name,
+    rule: rule.kind,
+    level,
+    outcome: isOverridden ? 'overridden' : outcome,
+    project,
+    ...(branch === undefined ? {} : { branch }),
+    ...(compute === undefined ? {} : { compute }),
+    message: `\`${name}\` ${verb} ${what} (${limit})`,
+    reason,
+    ...(isOverridden ? { override } : {}),
+    ...(source === undefined ? {} : { source }),
+  }
+}
+
+/** Names of overrides that no violation needed. */
+export const unusedOverrides = (
+  overrides: ReadonlyMap<string, string>,
+  results: readonly PolicyResult[],
+): readonly string[] =>
+  [...overrides.keys()].filter(
+    (name) => !results.some(({ policy, override }) => policy === name && override !== undefined),
+  )

@@ -1,0 +1,195 @@
+/** What a policy is about in a project, and how far each value is beyond what it allows. */
+import {
+  formatDuration,
+  formatScaleToZero,
+  globMatcher,
+  type Policy,
+  type PolicyRule,
+  SCALE_TO_ZERO_NEVER,
+  SIZE_TABLE,
+  type Source,
+  scaleToZeroSeconds,
+} from '../model/index.ts'
+import type { PolicyBranch, PolicyCompute, PolicyProject } from './state.ts'
+
+/** One value that a policy looks at. */
+export interface Measure {
+  /** The same before and after a plan. */
+  readonly key: string
+  readonly branch?: string
+  readonly compute?: string
+  /** How far beyond the limit: 0 is allowed; `undefined` is unknown. */
+  readonly excess: number | undefined
+  /** `4 CU for primary on preview/checkout`; what follows "denies". */
+  readonly what: string
+  /** `at most 0.25 CU`. */
+  readonly limit: string
+  /** The plan itself makes the value unknown. */
+  readonly isNew: boolean
+  readonly source?: Source
+}
+
+/** A project whose name is unknown matches every name: nothing escapes because it could not be read. */
+const concernsProject = ({ projects }: Policy, { id, name }: Pick<PolicyProject, 'id' | 'name'>): boolean =>
+  projects === undefined ||
+  projects.map(globMatcher).some((matches) => matches(id) || name === undefined || matches(name))
+
+export const measure = (policy: Policy, project: PolicyProject): readonly Measure[] => {
+  if (!concernsProject(policy, project)) return []
+  const { rule } = policy
+  const isIncluded = matcherOf(policy)
+  const branches = project.branches.filter(({ name }) => isIncluded(name))
+  switch (rule.kind) {
+    case 'maxSize':
+    case 'minSize':
+    case 'scaleToZero':
+    case 'maxScaleToZero':
+    case 'restartWindow':
+      return branches.flatMap((branch) =>
+        branch.computes
+          .filter(
+            ({ type }) => policy.computes === 'any' || (policy.computes === 'primary') === (type === 'read_write'),
+          )
+          .map((compute) => ofCompute(rule, branch, compute)),
+      )
+    case 'maxReplicas':
+      return branches.map((branch) => ofReplicas(rule, branch, project))
+    case 'protect':
+      return branches.map((branch) => ({
+        ...atBranch(branch),
+        excess: branch.protect === undefined ? undefined : Number(!branch.protect),
+        what: `${branch.name} without \`protect: true\``,
+        limit: 'required',
+      }))
+    case 'prune':
+      return [
+        {
+          ...atProject(project),
+          excess: project.prune === undefined ? undefined : Number(project.prune),
+          what: `\`prune: true\` for project ${project.name ?? project.id}`,
+          limit: 'forbidden',
+        },
+      ]
+    case 'maxProjectCu':
+      return [ofProjectCu(rule, project)]
+    case 'maxCuHours':
+      return policy.branches === undefined
+        ? [{ ...atProject(project), ...ofCuHours(rule, project.cuHours, `project ${project.name ?? project.id}`) }]
+        : branches.map((branch) => ({ ...atBranch(branch), ...ofCuHours(rule, branch.cuHours, branch.name) }))
+  }
+}
+
+const matcherOf = ({ branches, except }: Policy): ((name: string) => boolean) => {
+  const [included, excluded] = [branches?.map(globMatcher), except.map(globMatcher)]
+  return (name) => (included === undefined || included.some((one) => one(name))) && !excluded.some((one) => one(name))
+}
+
+type ComputeRule = Extract<
+  PolicyRule,
+  { kind: 'maxSize' | 'minSize' | 'scaleToZero' | 'maxScaleToZero' | 'restartWindow' }
+>
+
+const ofCompute = (rule: ComputeRule, branch: PolicyBranch, compute: PolicyCompute): Measure => {
+  const { size, scaleToZero } = compute.settings
+  const at = {
+    key: compute.key,
+    branch: branch.name,
+    compute: compute.title,
+    isNew: compute.isNew ?? false,
+    ...(compute.source === undefined ? {} : { source: compute.source }),
+  }
+  const where = `for ${compute.title} on ${branch.name}`
+  switch (rule.kind) {
+    case 'maxSize':
+    case 'minSize': {
+      const isMost = rule.kind === 'maxSize'
+      const cu = isMost ? size?.max : size?.min
+      return {
+        ...at,
+        excess: cu === undefined ? undefined : Math.max(0, isMost ? cu - rule.cu : rule.cu - cu),
+        what: `${cu === undefined ? 'an unknown size' : `${cu} CU`} ${where}`,
+        limit: `at ${isMost ? 'most' : 'least'} ${rule.cu} CU`,
+      }
+    }
+    case 'scaleToZero':
+    case 'maxScaleToZero': {
+      const isForbidden = rule.kind === 'scaleToZero' && rule.is === 'forbidden'
+      const most = rule.kind === 'maxScaleToZero' ? rule.seconds : Number.POSITIVE_INFINITY
+      return {
+        ...at,
+        excess: sleepExcess(compute, isForbidden, most),
+        what: `${scaleToZero === undefined ? 'an unknown scale to zero' : `\`scaleToZero: ${formatScaleToZero(scaleToZero)}\``} ${where}`,
+        limit: isForbidden ? 'never' : rule.kind === 'maxScaleToZero' ? `at most ${formatDuration(most)}` : 'required',
+      }
+    }
+    case 'restartWindow':
+      return {
+        ...at,
+        excess: compute.hasWindow === undefined ? undefined : Number(!compute.hasWindow),
+        what: `no restart window ${where}`,
+        limit: 'required',
+      }
+  }
+}
+
+/** Large computes never sleep, whatever they are set to. */
+const sleepExcess = ({ settings }: PolicyCompute, isForbidden: boolean, most: number): number | undefined => {
+  const { size, scaleToZero } = settings
+  const isLarge = size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu
+  if (scaleToZero === undefined && !isLarge) return undefined
+  const seconds =
+    isLarge || scaleToZero === undefined || scaleToZero === SCALE_TO_ZERO_NEVER
+      ? Number.POSITIVE_INFINITY
+      : scaleToZeroSeconds(scaleToZero)
+  if (isForbidden) return Number(seconds !== Number.POSITIVE_INFINITY)
+  if (seconds === Number.POSITIVE_INFINITY) return seconds
+  return Math.max(0, seconds - most)
+}
+
+const ofReplicas = (
+  { count: most }: Extract<PolicyRule, { kind: 'maxReplicas' }>,
+  branch: PolicyBranch,
+  { isComplete }: PolicyProject,
+): Measure => {
+  const count = branch.computes.filter(({ type }) => type === 'read_only').length
+  return {
+    ...atBranch(branch),
+    // Declared replicas alone can be too many; whether others are live, only the service knows.
+    excess: count > most ? count - most : isComplete ? 0 : undefined,
+    what: `${count} replicas on ${branch.name}`,
+    limit: `at most ${most}`,
+  }
+}
+
+const ofProjectCu = ({ cu }: { readonly cu: number }, project: PolicyProject): Measure => {
+  const sizes = project.branches.flatMap(({ computes }) => computes.map(({ settings }) => settings.size?.max))
+  const known = sizes.filter((size) => size !== undefined)
+  const total = known.reduce((sum, size) => sum + size, 0)
+  const isKnown = project.isComplete && known.length === sizes.length
+  return {
+    ...atProject(project),
+    excess: total > cu ? total - cu : isKnown ? 0 : undefined,
+    what: `${total} CU in project ${project.name ?? project.id}`,
+    limit: `at most ${cu} CU`,
+  }
+}
+
+/** The expected number changes with every hour; it is not part of the words, so that a saved plan stays the same. */
+const ofCuHours = (
+  { cuHours: most }: { readonly cuHours: number },
+  cuHours: number | undefined,
+  where: string,
+): Pick<Measure, 'excess' | 'what' | 'limit'> => ({
+  excess: cuHours === undefined ? undefined : Math.max(0, cuHours - most),
+  what: `the CU-hours expected for ${where}`,
+  limit: `at most ${most} a month`,
+})
+
+const atProject = ({ id }: PolicyProject) => ({ key: id, isNew: false })
+
+const atBranch = ({ name, source }: PolicyBranch) => ({
+  key: name,
+  branch: name,
+  isNew: false,
+  ...(source === undefined ? {} : { source }),
+})

@@ -1,0 +1,36 @@
+/** What policies are judged on: a project as it is, or as it will be. */
+import type { ComputeSettings, ComputeType, Source } from '../model/index.ts'
+
+/** Throughout, absent is unknown: of a manifest by itself much is. */
+export interface PolicyProject {
+  readonly id: string
+  readonly name?: string
+  readonly prune?: boolean
+  /** CU-hours a month as expected. */
+  readonly cuHours?: number
+  readonly branches: readonly PolicyBranch[]
+  /** Whether `branches` are all branches with all their computes. */
+  readonly isComplete: boolean
+}
+
+export interface PolicyBranch {
+  readonly name: string
+  /** By a manifest; the service's own protection allows moves, so it does not count. */
+  readonly protect?: boolean
+  readonly cuHours?: number
+  readonly computes: readonly PolicyCompute[]
+  readonly source?: Source
+}
+
+export interface PolicyCompute {
+  /** The same before and after. */
+  readonly key: string
+  /** `primary`, `replica reporting`. */
+  readonly title: string
+  readonly type: ComputeType
+  readonly settings: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>
+  readonly hasWindow?: boolean
+  /** Created by the plan: an unknown size is the manifest's own, and can be given. */
+  readonly isNew?: boolean
+  readonly source?: Source
+}

@@ -1,0 +1,66 @@
+/** A plan, applied with every gate that the command line has. */
+import { systemClock } from '../base/index.ts'
+import type { ApplyEvent, Consent, Diagnostic, Outcome, Plan } from '../model/index.ts'
+import { apply as applyPlanned, savedPlanOf } from '../workflow/index.ts'
+import type { WriteClient } from './clients.ts'
+import { clients, plans } from './internals.ts'
+import type { Planned } from './plan.ts'
+
+export interface ApplyOptions {
+  /** What may happen to connections and computes. Default: `['restart']`. */
+  readonly allow?: readonly Consent[]
+  /** Nothing is changed where the plan exceeds one of these. */
+  readonly budgets?: {
+    readonly maxRestarts?: number
+    readonly maxDeletes?: number
+    readonly maxCuIncrease?: number
+  }
+  /** Where some projects cannot be planned, applies the others. */
+  readonly keepGoing?: boolean
+  /** Interrupts outside of restart windows too. */
+  readonly now?: boolean
+  /** Projects worked on at once. Default 16. */
+  readonly concurrency?: number
+  /** How long one step's operations are waited for. Default: ten minutes. */
+  readonly operationTimeoutMs?: number
+  /** Aborted: no new step starts, running steps are completed. */
+  readonly signal?: AbortSignal
+  /** A file that gets every event before what it announces. */
+  readonly journal?: string
+  /** Awaited before what it announces; where it rejects, nothing new is started. */
+  readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
+}
+
+export type Applied =
+  /** Some projects cannot be planned, and nothing was changed in the others either: see `keepGoing`. */
+  | { readonly kind: 'unplannable'; readonly diagnostics: readonly Diagnostic[]; readonly plan: Plan }
+  | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
+
+/**
+ * Applies exactly this plan, or nothing: the projects are read and planned again first.
+ *
+ * @throws {EspalierError} `E_STALE` if something else would be planned now; `E_BUDGET`; `E_JOURNAL`.
+ */
+export const apply = async (
+  client: WriteClient,
+  planned: Planned,
+  { allow = ['restart'], keepGoing = false, now, onEvent, ...options }: ApplyOptions = {},
+): Promise<Applied> => {
+  const { plan, diagnostics } = planned
+  const api = clients.of(client)
+  if (!('send' in api)) throw new TypeError('To apply, a client of createWriteClient is needed.')
+  const inside = plans.of(planned)
+  if (diagnostics.length > 0 && !keepGoing) return { kind: 'unplannable', diagnostics, plan }
+  const applied = await applyPlanned({
+    ...options,
+    manifests: inside.manifests,
+    saved: savedPlanOf(inside),
+    ignoreWindows: now,
+    open: async () => ({ api, close: async () => undefined }),
+    clock: systemClock,
+    consent: { allow: new Set(allow) },
+    watch: () => ({ event: async (event) => onEvent?.(event), end: async () => undefined }),
+  })
+  if (applied.kind === 'ended' || applied.kind === 'unplannable') return applied
+  throw new Error(`A plan of ${applied.kind} manifests was applied.`)
+}

@@ -1,0 +1,44 @@
+/** Connections to the control API, as the package hands them out. */
+import { createReadApi, createWriteApi } from '../api/index.ts'
+import { clients } from './internals.ts'
+
+export interface ClientOptions {
+  readonly apiKey: string
+  /** The root of the control API, version included. Default: the public one. */
+  readonly baseUrl?: string
+  /** How many programs share the account's request limits; this one keeps to its part. Default 1. */
+  readonly sharedBy?: number
+}
+
+/** Cannot change anything. */
+export interface ReadClient {
+  listProjects(): Promise<readonly { readonly id: string; readonly name: string }[]>
+  close(): Promise<void>
+}
+
+/** What `apply` needs. */
+export interface WriteClient extends ReadClient {
+  readonly canWrite: true
+}
+
+/** @throws {EspalierError} `E_KEY`, `E_BASE_URL`, `E_TLS`, `E_PROXY` */
+export const createReadClient = (options: ClientOptions): ReadClient => {
+  const api = createReadApi(optionsOf(options))
+  return clients.publish({ listProjects: () => api.listProjects(), close: () => api.close() }, api)
+}
+
+/**
+ * @param options with `lockTimeoutMs`: how long a locked project is waited for. Default: ten minutes.
+ * @throws {EspalierError} `E_KEY`, `E_BASE_URL`, `E_TLS`, `E_PROXY`
+ */
+export const createWriteClient = (options: ClientOptions & { readonly lockTimeoutMs?: number }): WriteClient => {
+  const { lockTimeoutMs } = options
+  const api = createWriteApi({ ...optionsOf(options), ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }) })
+  return clients.publish({ listProjects: () => api.listProjects(), close: () => api.close(), canWrite: true }, api)
+}
+
+const optionsOf = ({ apiKey, baseUrl, sharedBy }: ClientOptions) => ({
+  apiKey,
+  ...(baseUrl === undefined ? {} : { baseUrl }),
+  ...(sharedBy === undefined ? {} : { clients: sharedBy }),
+})

@@ -1,0 +1,43 @@
+/** Plans and outcomes as text. */
+import { jsonPlan } from '../apply/index.ts'
+import type { Diagnostic, Outcome, Plan } from '../model/index.ts'
+import { markdownPlan, terminalDiagnostics, terminalOutcome, terminalPlan } from '../report/index.ts'
+import type { Planned } from './plan.ts'
+
+export interface TextStyle {
+  /** Default: no. */
+  readonly color?: boolean
+  /** In columns. Default: 100. */
+  readonly width?: number
+}
+
+export interface BaseName {
+  /** What the plan was compared with, as people know it: `main`. */
+  readonly ref?: string
+}
+
+const styleOf = ({ color = false, width = 100 }: TextStyle) => ({ color, width })
+
+const sinceOf = ({ origin }: Planned, { ref = 'the base' }: BaseName) =>
+  origin === undefined ? {} : { since: { ref, origin } }
+
+export const render = {
+  /** As `espalier plan` prints it. */
+  terminal: (planned: Planned, options: TextStyle & BaseName = {}): string =>
+    terminalPlan(planned.plan, styleOf(options), {
+      takenAt: planned.observed.takenAt,
+      now: new Date().toISOString(),
+      ...sinceOf(planned, options),
+    }),
+  /** For a pull request, a chat or a ticket. */
+  markdown: (planned: Planned, options: BaseName = {}): string =>
+    markdownPlan(planned.plan, { takenAt: planned.observed.takenAt, ...sinceOf(planned, options) }),
+  /** As `schemas/plan.schema.json` describes it. */
+  json: ({ plan }: Planned): string => jsonPlan(plan),
+  /** What became of each step, as `espalier apply` prints it. */
+  outcome: (plan: Plan, outcome: Outcome, options: TextStyle = {}): string =>
+    terminalOutcome(plan, outcome, styleOf(options)),
+  /** Errors and warnings, each with its place. */
+  diagnostics: (diagnostics: readonly Diagnostic[], options: TextStyle = {}): string =>
+    terminalDiagnostics(diagnostics, styleOf(options), () => undefined),
+}

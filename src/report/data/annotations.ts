@@ -1,0 +1,45 @@
+/** Remarks on the lines of the manifests. */
+import { type Change, type Diagnostic, IMPACTS } from '../../model/index.ts'
+import { computeTitle, impactWords, plainText } from '../words/index.ts'
+
+export interface Annotation {
+  readonly level: 'error' | 'warning'
+  readonly title: string
+  readonly message: string
+  readonly file?: string
+  readonly line?: number
+  readonly column?: number
+}
+
+export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): readonly Annotation[] =>
+  diagnostics.map(({ severity, code, message, hint, source }) => ({
+    level: severity,
+    title: code,
+    message: plainText(hint === undefined ? message : `${message} ${hint}`),
+    ...(source === undefined ? {} : { file: source.file, line: source.line, column: source.column }),
+  }))
+
+/**
+ * Of what restarts, deletes, moves or otherwise interrupts; the worst first.
+ *
+ * @param drift those of them that were there before, and are marked as such.
+ */
+export const changeAnnotations = (
+  changes: readonly Change[],
+  drift: readonly Pick<Change, 'id'>[] = [],
+): readonly Annotation[] => {
+  const drifted = new Set(drift.map(({ id }) => id))
+  return changes
+    .filter(({ impact, refused }) => impact !== 'none' || refused !== undefined)
+    .toSorted((a, b) => IMPACTS.indexOf(b.impact) - IMPACTS.indexOf(a.impact))
+    .map((change) => ({
+      level: 'warning',
+      title: plainText(`${computeTitle(change.compute)} on ${change.branch.name}`),
+      message: plainText(
+        `${drifted.has(change.id) ? 'existing drift: ' : ''}${impactWords(change)}${change.refused === undefined ? '' : `; refused: ${change.refused}`}`,
+      ),
+      ...(change.source === undefined
+        ? {}
+        : { file: change.source.file, line: change.source.line, column: change.source.column }),
+    }))
+}

@@ -1,0 +1,128 @@
+/** Changes as tables, and as YAML before and after. */
+import { diffLines } from 'diff'
+import { stringify } from 'yaml'
+import { type Change, IMPACTS } from '../../model/index.ts'
+import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words/index.ts'
+import { fenced, linked, literal } from './text.ts'
+import type { Frame } from './view.ts'
+
+/** A row each, by project and branch, as they stand in the plan. */
+export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
+  // Five columns at most: GitHub cuts a wider table off.
+  const head = ['', 'branch', 'compute', 'change', 'what it does']
+  const rows = changes.map((change) => [
+    `\`${SYMBOLS[change.kind]}\``,
+    [change.branch.name, ...(withProject ? [change.project] : [])].map(literal).join('<br>'),
+    [
+      literal(computeTitle(change.compute)),
+      ...(change.compute.id === undefined ? [] : [literal(change.compute.id)]),
+      ...placeOf(change, frame),
+    ].join('<br>'),
+    whatChanges(change),
+    impactCell(change),
+  ])
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+const whatChanges = (change: Change): string => {
+  const moved = change.from === undefined ? [] : [`from ${literal(change.from.name)}`]
+  const attributes = change.attributes.map(({ path, beforeText: before, afterText: after }) =>
+    before === undefined
+      ? `${literal(path)} ${literal(after)}`
+      : `${literal(path)} ${literal(before)} → ${literal(after)}`,
+  )
+  const words = [...moved, ...attributes]
+  return words.length > 0 ? words.join('<br>') : `${change.kind}d`
+}
+
+const impactCell = (change: Change): string => {
+  const words = impactWords(change)
+  const shown = isDisruptive(change.impact) ? `**${words}**` : words
+  return [
+    shown,
+    ...(change.windows === undefined ? [] : [literal(windowWords(change))]),
+    ...(change.refused === undefined ? [] : [`refused: ${literal(change.refused)}`]),
+  ].join('<br>')
+}
+
+/** Where it is declared; empty for a prune. */
+const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
+  if (source === undefined) return ['not declared']
+  const shown = literal(`${source.file}:${source.line}`)
+  const link = linkTo?.(source.file, source.line)
+  return [linked(shown, link)]
+}
+
+/** The worst first; of equal ones the plan's order. */
+export const worstFirst = (changes: readonly Change[]): readonly Change[] =>
+  changes.toSorted((a, b) => rank(b) - rank(a))
+
+const rank = ({ impact, refused }: Change): number => IMPACTS.indexOf(impact) + (refused === undefined ? 0 : 0.5)
+
+/** Computes in the words of the manifest, as they are and as they will be: branch by branch, which keeps it linear. */
+export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
+  const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
+  const branches = [...new Set([...before.keys(), ...after.keys()])]
+  return fenced(
+    'diff',
+    branches.flatMap((branch) => diffOf(yamlOf(branch, before), yamlOf(branch, after))),
+  )
+}
+
+type Side = 'before' | 'after'
+type Tree = Record<string, unknown>
+
+const diffOf = (before: string, after: string): readonly string[] =>
+  diffLines(before, after).flatMap(({ added, removed, value }) =>
+    value
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => `${added === true ? '+' : removed === true ? '-' : ' '} ${line}`),
+  )
+
+const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
+  const tree = trees.get(branch)
+  return tree === undefined ? '' : stringify(new Map([[branch, tree]]), { lineWidth: 0 })
+}
+
+/** What stands under each branch. */
+const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
+  const trees = new Map<string, Tree>()
+  for (const change of changes) {
+    const { kind, compute, project } = change
+    const isThere = side === 'before' ? kind !== 'create' : kind !== 'delete'
+    if (!isThere) continue
+    const name = side === 'before' && change.from !== undefined ? change.from.name : change.branch.name
+    const branch = isFleet ? `${name} in ${project}` : name
+    const tree = trees.get(branch) ?? emptyTree()
+    trees.set(branch, tree)
+    const slot = compute.type === 'read_write' ? ['primary'] : ['replicas', compute.name ?? compute.id ?? 'new']
+    // A replacement is another compute: nothing of the one before is certain to come back.
+    put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
+    for (const attribute of change.attributes) {
+      const value = side === 'before' ? attribute.beforeText : attribute.afterText
+      if (value !== undefined) put(tree, [...slot, ...keysOf(attribute.path)], value)
+    }
+  }
+  return trees
+}
+
+/** A setting's own name may have dots, as `app.jwt_secret` has: it is one key. */
+const keysOf = (path: string): readonly string[] =>
+  path.startsWith(SETTINGS) ? [...SETTINGS.split('.').slice(0, -1), path.slice(SETTINGS.length)] : path.split('.')
+
+const SETTINGS = 'postgres.settings.'
+
+/** Names come from elsewhere: none of them may mean something to the object. */
+const emptyTree = (): Tree => Object.create(null)
+
+const put = (root: Tree, path: readonly string[], value: string): void => {
+  let at = root
+  for (const key of path.slice(0, -1)) {
+    const next = at[key]
+    const made = typeof next === 'object' && next !== null ? (next as Tree) : emptyTree()
+    at[key] = made
+    at = made
+  }
+  at[path.at(-1) ?? ''] = value
+}

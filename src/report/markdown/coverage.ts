@@ -1,0 +1,72 @@
+/** What the plan does not cover: computes that are no longer managed, and projects that could not be planned. */
+import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
+import {
+  computeTitle,
+  counted,
+  group,
+  hasSeveralProjects,
+  place,
+  projectsLeftOut,
+  RELEASED_HINT,
+} from '../words/index.ts'
+import { linked, literal } from './text.ts'
+import type { Frame, PlanView } from './view.ts'
+
+/** More rows are counted. */
+const MOST_SHOWN = 50
+
+/** A sentence; `undefined` where there is none. */
+export const releasedWords = (released: readonly ReleasedCompute[]): string | undefined =>
+  released.length === 0
+    ? undefined
+    : `${counted(released.length, 'compute')} ${released.length === 1 ? 'is' : 'are'} no longer managed.`
+
+/** A sentence; `undefined` where every project was planned. */
+export const leftOutWords = (plan: Plan): string | undefined => {
+  const words = projectsLeftOut(plan)
+  return words === undefined ? undefined : `${words} could not be planned.`
+}
+
+export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): readonly string[] => {
+  const { released } = origin
+  if (released.length === 0 || !withRows) return []
+  const isFleet = hasSeveralProjects(plan, released)
+  const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
+  const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
+    ...(isFleet ? [literal(project)] : []),
+    literal(branch.name),
+    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
+    // In the base: the head's file has another text there, or is gone.
+    literal(place(source)),
+  ])
+  const more = released.length - rows.length
+  return [
+    '**No longer managed**',
+    [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
+    ...(more > 0 ? [`And ${group(more)} more.`] : []),
+    RELEASED_HINT,
+  ]
+}
+
+export const leftOutPart = (view: Pick<PlanView, 'plan' | 'linkTo'>, withReasons: boolean): readonly string[] => {
+  const { leftOut } = view.plan
+  if (leftOut === undefined) return []
+  const problems = leftOut.flatMap(({ project, diagnostics }) =>
+    diagnostics.map((diagnostic) => `> - ${literal(project)}: ${problemText(diagnostic, view)}`),
+  )
+  const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []
+  const more = problems.length - shown.length
+  return [
+    [
+      '> [!CAUTION]',
+      `> Left out: ${counted(leftOut.length, 'project')}`,
+      ...shown,
+      ...(more > 0 ? [`> - and ${counted(more, 'more problem')}`] : []),
+    ].join('\n'),
+  ]
+}
+
+const problemText = ({ code, message, hint, source }: Diagnostic, { linkTo }: Pick<Frame, 'linkTo'>): string => {
+  const where = source === undefined ? '' : ` ${linked(literal(place(source)), linkTo?.(source.file, source.line))}`
+  return `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}${where}`
+}

@@ -1,0 +1,30 @@
+/** In the place of a plan or an outcome: why there is none. */
+
+import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { heading, literal } from './text.ts'
+import type { FailureView } from './view.ts'
+
+/** Beyond the limit the message is shortened from its end. */
+export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT): string => {
+  let { message } = view
+  while (message.length > 1 && !fits(render(view, message), limit)) message = message.slice(0, message.length / 2)
+  return render(view, message)
+}
+
+const render = (view: FailureView, message: string): string => {
+  const { what, reason, code, hint, isOutOfDate, commit, run } = view
+  const lines = [...message.split('\n'), ...(hint === undefined ? [] : [hint])].map((line) => line.trim())
+  const parts = [
+    view.marker,
+    heading(view, `the ${what} failed (${reason})`),
+    ...(isOutOfDate
+      ? [`> [!CAUTION]\n> What this comment showed before is out of date. Nothing is known of the live project now.`]
+      : []),
+    `**${code}** ${lines
+      .filter((line) => line !== '')
+      .map(literal)
+      .join('<br>')}`,
+    `<sub>${commit === '' ? '' : `Commit ${literal(commit)}. `}${run === undefined ? '' : `[The log](${run}) has more.`}</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}

@@ -1,0 +1,31 @@
+/** The order of steps as a graph that GitHub draws. */
+import type { Plan } from '../../model/index.ts'
+import { isDisruptive, isOfFleet, stepTitle } from '../words/index.ts'
+import { mermaidText } from './text.ts'
+
+/** More nodes than this are no picture any more. */
+const MOST_STEPS = 25
+
+/** `undefined` where there is nothing to draw, or too much. */
+export const stepGraph = (plan: Plan): string | undefined => {
+  if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const isFleet = isOfFleet(plan.steps)
+  const nodes = plan.steps.map((step, index) => {
+    const label = `${index + 1}. ${stepTitle(step, changes, isFleet)}`
+    return `  s${index + 1}["${mermaidText(label)}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
+  })
+  const last = new Map<string, number>()
+  const edges = plan.steps.flatMap((step, index) => {
+    // One step at a time runs on a project, so within it each waits for the one before.
+    const previous = last.get(step.project)
+    last.set(step.project, index + 1)
+    const waits = step.after.flatMap((id) => numbers.get(id) ?? [])
+    const drawn = new Set([...(previous === undefined ? [] : [previous]), ...waits])
+    return [...drawn].map((number) => `  s${number} --> s${index + 1}`)
+  })
+  return ['```mermaid', 'graph LR', ...nodes, ...edges, '  classDef loud stroke:#b35900,stroke-width:3px', '```'].join(
+    '\n',
+  )
+}

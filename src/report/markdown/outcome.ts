@@ -1,0 +1,88 @@
+/** What became of the merge: every step, and what to do about those that are not done. */
+import { isScheduled, type StepOutcome } from '../../model/index.ts'
+import { counted, isOfFleet, stepTitle, time } from '../words/index.ts'
+import { leftOutPart, leftOutWords } from './coverage.ts'
+import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { heading, literal } from './text.ts'
+import type { OutcomeView } from './view.ts'
+
+const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
+  done: '✅ done',
+  failed: '❌ failed',
+  stale: '⚠️ stale',
+  skipped: '⏭️ skipped',
+  'not-allowed': '🚫 not allowed',
+  scheduled: '🕑 scheduled',
+}
+
+/** Of what is left to do, so many are listed. */
+const LEFT = 10
+
+/** Steps that are done are dropped first, where not all fits. */
+export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
+  const { steps } = view.outcome
+  const open = steps.filter(({ status }) => status !== 'done')
+  const withReasons = fits(render(view, [], true), limit)
+  for (const shown of [steps, open]) {
+    const text = render(view, shown, withReasons)
+    if (fits(text, limit)) return text
+  }
+  let [low, high] = [0, open.length]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(render(view, open.slice(0, middle), withReasons), limit)) low = middle
+    else high = middle - 1
+  }
+  return render(view, open.slice(0, low), withReasons)
+}
+
+/** @param withReasons of the projects left out. */
+const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
+  const { outcome, plan } = view
+  const done = outcome.steps.filter(({ status }) => status === 'done').length
+  const all = outcome.steps.length
+  const title =
+    all === 0
+      ? 'nothing to apply'
+      : done === all && outcome.converged !== false
+        ? `applied, ${counted(done, 'step')} done`
+        : isScheduled(outcome)
+          ? `applied as far as restart windows let it, ${done} of ${counted(all, 'step')} done`
+          : `applied in part, ${done} of ${counted(all, 'step')} done`
+  const rest = all - shown.length
+  const leftOut = leftOutWords(plan)
+  const parts = [
+    view.marker,
+    heading(view, `${title}${leftOut === undefined ? '' : `. ${leftOut}`}`),
+    ...leftOutPart(view, withReasons),
+    ...(outcome.converged === false
+      ? [
+          'A plan made afterwards is **not** empty: apply again.',
+          ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, LEFT),
+        ]
+      : []),
+    ...(outcome.interrupted ? ['It was interrupted: apply again to converge.'] : []),
+    ...(shown.length === 0 ? [] : [table(view, shown)]),
+    ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
+    ...outcome.notes.map((note) => `- ${literal(note)}`),
+    `<sub>Commit ${literal(view.commit)}, ${counted(plan.changes.length, 'change')} planned.</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+const table = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const isFleet = isOfFleet(plan.steps)
+  const rows = shown.map((outcome) => {
+    const step = steps.get(outcome.step)
+    const title = step === undefined ? outcome.step : stepTitle(step, changes, isFleet)
+    const words = [
+      ...(outcome.reason === undefined ? [] : [outcome.reason]),
+      ...(outcome.message === undefined ? [] : [literal(outcome.message)]),
+    ].join(': ')
+    const took = outcome.status === 'done' || outcome.status === 'failed' ? time(outcome.durationMs) : ''
+    return `| ${literal(title)} | ${MARKS[outcome.status]} | ${took} | ${words} |`
+  })
+  return ['| step | | took | |', '|---|---|---|---|', ...rows].join('\n')
+}

@@ -1,0 +1,53 @@
+/** In the place of a plan: what is wrong with the manifests. */
+import type { Diagnostic } from '../../model/index.ts'
+import { counted } from '../words/index.ts'
+import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { heading, linked, literal } from './text.ts'
+import type { ProblemView } from './view.ts'
+
+export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
+  const sorted = view.diagnostics.toSorted((a, b) => rank(a) - rank(b))
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(render(view, sorted, middle), limit)) low = middle
+    else high = middle - 1
+  }
+  return render(view, sorted, low)
+}
+
+const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1)
+
+const render = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: number): string => {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length
+  const warnings = diagnostics.length - errors
+  const counts = [
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+  ]
+  const rest = diagnostics.length - shown
+  const parts = [
+    view.marker,
+    heading(view, counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`),
+    ...view.notes.map((note) => `> ${note}`),
+    ...(shown === 0
+      ? []
+      : [
+          diagnostics
+            .slice(0, shown)
+            .map((one) => line(one, view))
+            .join('\n'),
+        ]),
+    ...(rest === 0 ? [] : [`And ${rest} more. All of them are in ${view.whole}.`]),
+    `<sub>Commit ${literal(view.commit)}</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+const line = ({ severity, code, message, hint, source }: Diagnostic, { linkTo }: ProblemView): string => {
+  const where =
+    source === undefined
+      ? ''
+      : `${linked(literal(`${source.file}:${source.line}:${source.column}`), linkTo?.(source.file, source.line))} `
+  return `- ${severity === 'error' ? '❌' : '⚠️'} ${where}**${code}** ${literal(message)}${hint === undefined ? '' : `<br>${literal(hint)}`}`
+}

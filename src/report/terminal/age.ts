@@ -1,0 +1,18 @@
+/** How long ago something was, as `kubectl` writes it. */
+import { plainText } from '../words/index.ts'
+
+const UNITS: readonly (readonly [name: string, seconds: number])[] = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+]
+
+/** `42s`, `5m`, `3h`, `12d`; a time that is not a time as it is. */
+export const ageOf = (iso: string, now: number): string => {
+  const at = Date.parse(iso)
+  if (Number.isNaN(at)) return plainText(iso)
+  const seconds = Math.max(0, Math.floor((now - at) / 1_000))
+  const [name, unit] = UNITS.find(([, size]) => seconds >= size) ?? ['s', 1]
+  return `${Math.floor(seconds / unit)}${name}`
+}

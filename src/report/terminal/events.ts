@@ -1,0 +1,59 @@
+/** Events as they come: a plain line each, or an object a line. */
+import { type ApplyEvent, formatWindow, plainJson, type Step } from '../../model/index.ts'
+import { counted, impactWords, isDisruptive, isOfFleet, plainValue, stepTitle, time } from '../words/index.ts'
+import { isNotStarted, statusMark, whyOf } from './outcome.ts'
+import { paintOf, type Style } from './style.ts'
+
+/**
+ * One line without its end, or `undefined` for an event that has been told in another way.
+ *
+ * @param steps the plan's steps by id, so that the end of one can be told in words.
+ */
+export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<string, Step>): string | undefined => {
+  // These three are told in other ways, and are large.
+  if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
+  const event = plainValue(raw)
+  const paint = paintOf(style)
+  const isFleet = isOfFleet(steps?.values() ?? [])
+  /** Projects go side by side, so each line of a fleet says whose it is. */
+  const owner = (id: string): string => {
+    const step = isFleet ? steps?.get(id) : undefined
+    return step === undefined ? '' : paint.dim(`  ${stepTitle(step, new Map(), true)}`)
+  }
+  switch (event.type) {
+    case 'window-overridden':
+      return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
+    case 'step-start': {
+      const warning = isDisruptive(event.step.impact) ? paint.red(`  ! ${impactWords(event.step)}`) : ''
+      return `${paint.bold('start')}  ${stepTitle(event.step, new Map(), isFleet)}${warning}`
+    }
+    case 'call':
+      return (
+        paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`) +
+        owner(event.step)
+      )
+    case 'wait':
+      return `  waiting ${time(event.delayMs)}: ${event.message}${owner(event.step)}`
+    case 'operation': {
+      const { action, id, status, failuresCount } = event.operation
+      return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}${owner(event.step)}`
+    }
+    case 'step-end': {
+      const { step, status, durationMs } = event.outcome
+      const known = steps?.get(event.outcome.step)
+      const title = known === undefined ? step : stepTitle(known, new Map(), isFleet)
+      return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${whyOf(event.outcome)}`
+    }
+    case 'interrupt':
+      return paint.yellow(event.message)
+  }
+}
+
+/**
+ * Whether a person wants to see it when it happens. Steps that never started are listed at the end, and what an interruption says is on
+ * stderr already.
+ */
+export const isNews = (event: ApplyEvent): boolean =>
+  event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))
+
+export const jsonEvent = (event: ApplyEvent): string => plainJson(event)

@@ -1,0 +1,85 @@
+/** What is known of an apply while it runs: the events so far, folded into one value. */
+import type { ApplyEvent, Plan, Step, StepStatus } from '../../../model/index.ts'
+import { counted, plainText, time } from '../../words/index.ts'
+
+export interface RunningStep {
+  readonly step: Step
+  /** Milliseconds since the epoch. */
+  readonly since: number
+  /** What it does or waits for at the moment; empty at first. */
+  readonly doing: string
+}
+
+export interface RunState {
+  readonly total: number
+  readonly startedAt: number
+  /** Steps that ended, by how. */
+  readonly ended: ReadonlyMap<StepStatus, number>
+  /** Steps that ended, by project. */
+  readonly endedIn: ReadonlyMap<string, number>
+  /** By id, in the order in which they started. */
+  readonly running: ReadonlyMap<string, RunningStep>
+  readonly isStopping: boolean
+}
+
+export const startOf = (plan: Plan, startedAt: number): RunState => ({
+  total: plan.steps.length,
+  startedAt,
+  ended: new Map(),
+  endedIn: new Map(),
+  running: new Map(),
+  isStopping: false,
+})
+
+export const endedCount = ({ ended }: RunState): number => [...ended.values()].reduce((sum, count) => sum + count, 0)
+
+/** A step is over with its `step-end`, whatever its status and whether or not it ever started. */
+export const afterEvent = (
+  state: RunState,
+  event: ApplyEvent,
+  projectOf: (step: string) => string | undefined,
+): RunState => {
+  switch (event.type) {
+    case 'step-start': {
+      const started: RunningStep = { step: event.step, since: Date.parse(event.time), doing: '' }
+      return { ...state, running: new Map(state.running).set(event.step.id, started) }
+    }
+    case 'call':
+      return doing(state, event.step, event.attempt > 1 ? `${event.method}, attempt ${event.attempt}` : '')
+    case 'wait':
+      return doing(state, event.step, `waits ${time(event.delayMs)}: ${event.message}`)
+    case 'operation': {
+      const { action, status, failuresCount } = event.operation
+      const failures = failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''
+      return doing(state, event.step, `${action} ${status}${failures}`)
+    }
+    case 'step-end': {
+      const { step, status } = event.outcome
+      const running = new Map(state.running)
+      running.delete(step)
+      const project = projectOf(step)
+      return {
+        ...state,
+        running,
+        ended: plusOne(state.ended, status),
+        endedIn: project === undefined ? state.endedIn : plusOne(state.endedIn, project),
+      }
+    }
+    case 'interrupt':
+      return { ...state, isStopping: true }
+    case 'version':
+    case 'plan':
+    case 'window-overridden':
+    case 'outcome':
+      return state
+  }
+}
+
+const doing = (state: RunState, step: string, text: string): RunState => {
+  const own = state.running.get(step)
+  if (own === undefined) return state
+  return { ...state, running: new Map(state.running).set(step, { ...own, doing: plainText(text) }) }
+}
+
+const plusOne = <K>(counts: ReadonlyMap<K, number>, key: K): ReadonlyMap<K, number> =>
+  new Map(counts).set(key, (counts.get(key) ?? 0) + 1)

@@ -1,0 +1,108 @@
+/** A running apply as the few lines at the bottom of a terminal: a header, and a line for each running step. */
+import { IMPACT_WORDS, type Step } from '../../../model/index.ts'
+import { computeTitle, group, isDisruptive, plainText, time } from '../../words/index.ts'
+import { STATUS_WORDS } from '../outcome.ts'
+import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
+import { endedCount, type RunningStep, type RunState } from './run-state.ts'
+
+export interface RunView {
+  readonly now: number
+  /** One character that turns, so that the run is seen to be alive. */
+  readonly spinner: string
+  /** About how long the rest takes, in milliseconds, where that is known. */
+  readonly leftMs: number | undefined
+  /** What to call each project; empty where there is only one. */
+  readonly projectNames: ReadonlyMap<string, string>
+  readonly style: Style & { readonly rows: number }
+}
+
+const GAP = '  '
+/** Project, branch and what it is may be shortened to this, where a line would be too long. */
+const NARROWEST = 12
+const SHORTENED = 3
+/** Room for what it waits for. */
+const DOING = 22
+
+/** Never more lines than the terminal has rows, and none that wraps. */
+export const runView = (state: RunState, view: RunView): readonly string[] => {
+  const { style, spinner } = view
+  const paint = paintOf(style)
+  const room = Math.max(0, style.rows - 2)
+  const all = [...state.running.values()]
+  const shown = all.length <= room ? all : all.slice(0, Math.max(0, room - 1))
+  const cells = shown.map((one) => cellsOf(one, view))
+  const widths = widthsOf(cells, style.width)
+  const more = all.length - shown.length
+  return [
+    headerOf(state, view, spinner, paint),
+    ...cells.map((row) => rowOf(row, widths, style, paint)),
+    ...(more > 0 && room > 0 ? [paint.dim(`  and ${group(more)} more running`)] : []),
+  ]
+}
+
+/** As wide as what is in them; the widest one is narrowed first where that is too much. */
+const widthsOf = (cells: readonly Cells[], width: number): readonly number[] => {
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),
+  )
+  const used = (): number => widths.reduce((sum, one) => sum + (one === 0 ? 0 : one + GAP.length), DOING + GAP.length)
+  for (let excess = used() - width + 1; excess > 0; excess -= 1) {
+    const widest = Math.max(...widths.slice(0, SHORTENED))
+    if (widest <= NARROWEST) break
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+  return widths
+}
+
+const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: string, paint: Paint): string => {
+  const ended = endedCount(state)
+  const waiting = state.total - ended - state.running.size
+  const bad = [...state.ended].filter(([status]) => status !== 'done')
+  const isLeftKnown = leftMs !== undefined && leftMs >= 1_000 && !state.isStopping && ended < state.total
+  const facts = [
+    elapsed(now - state.startedAt),
+    ...(isLeftKnown ? [`about ${elapsed(leftMs)} left`] : []),
+    ...(waiting > 0 ? [`${group(waiting)} ${state.isStopping ? 'will not start' : 'waiting'}`] : []),
+    ...bad.map(([status, count]) => `${group(count)} ${STATUS_WORDS[status]}`),
+  ].join(GAP)
+  const title = `${state.isStopping ? 'Stopping' : 'Applying'} ${group(ended)}/${group(state.total)}`
+  const rest = clip(facts, style.width - 1 - textWidth(`${spinner} ${title}${GAP}`))
+  return `${paint.cyan(spinner)} ${paint.bold(title)}${GAP}${rest}`
+}
+
+interface Cells {
+  /** Project, branch, what, impact mark, elapsed. */
+  readonly texts: readonly string[]
+  readonly doing: string
+}
+
+const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames }: RunView): Cells => ({
+  texts: [
+    plainText(projectNames.get(step.project) ?? ''),
+    plainText(step.branch.name),
+    `${step.kind} ${computeTitle(step.compute)}`,
+    markOf(step),
+    elapsed(now - since),
+  ],
+  doing,
+})
+
+const markOf = ({ impact }: Step): string =>
+  isDisruptive(impact) ? `! ${IMPACT_WORDS[impact].replace(/:.*$/, '')}` : ''
+
+const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style, paint: Paint): string => {
+  const colors: readonly ((text: string) => string)[] = [paint.bold, paint.bold, String, paint.red, paint.dim, String]
+  let line = ''
+  let left = style.width - 1
+  for (const [column, text] of [...texts, doing].entries()) {
+    const width = Math.min(widths[column] ?? textWidth(text), left - GAP.length)
+    if (width <= 0) continue
+    line +=
+      GAP + (colors[column] ?? String)(pad(column < SHORTENED - 1 ? clipMiddle(text, width) : clip(text, width), width))
+    left -= GAP.length + width
+  }
+  return line.trimEnd()
+}
+
+/** Whole seconds: a figure that is redrawn many times a second must not flicker. */
+const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 1_000)) * 1_000)

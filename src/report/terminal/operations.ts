@@ -1,0 +1,83 @@
+/** Operations as the console lists them. */
+
+import { plainText, time } from '../words/index.ts'
+import { ageOf } from './age.ts'
+import { paintOf, type Style } from './style.ts'
+import { type Column, type Table, tableOf } from './table.ts'
+
+export interface ListedOperation {
+  readonly id: string
+  readonly action: string
+  readonly status: string
+  readonly branchId?: string
+  readonly endpointId?: string
+  readonly failuresCount: number
+  readonly createdAt: string
+  readonly totalDurationMs?: number
+  readonly error?: string
+}
+
+/** The console's four words (spec 2.1.2); a status that is none of them is shown as the API words it. */
+const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
+  ['finished', 'OK'],
+  ['scheduling', 'Scheduling'],
+  ['running', 'In progress'],
+  ['cancelling', 'In progress'],
+  ['failed', 'Error'],
+  ['error', 'Error'],
+])
+
+export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
+
+export interface OperationsContext {
+  /** By id; a branch that was deleted is shown by its id. */
+  readonly branches: ReadonlyMap<string, string>
+  readonly now: number
+  /** Shows everything, however long the lines become. */
+  readonly isWide: boolean
+}
+
+/** @param sample operations that the columns are measured by; longer values of others are shortened. */
+export const operationsTable = (
+  sample: readonly ListedOperation[],
+  context: OperationsContext,
+  style: Style,
+): Table<ListedOperation> => {
+  const width = context.isWide ? Number.POSITIVE_INFINITY : style.width
+  const table = tableOf(columns(context), sample, { ...style, width })
+  const paint = paintOf(style)
+  return {
+    head: table.head,
+    line: (operation) => {
+      const { error } = operation
+      return error === undefined
+        ? table.line(operation)
+        : `${table.line(operation)}\n${paint.red(`    ${plainText(error)}`)}`
+    },
+  }
+}
+
+const columns = ({ branches, now }: OperationsContext): readonly Column<ListedOperation>[] => [
+  { title: 'OPERATION', text: ({ action }) => plainText(action), narrowest: 16 },
+  {
+    title: 'BRANCH',
+    text: ({ branchId }) => plainText(branches.get(branchId ?? '') ?? branchId ?? ''),
+    narrowest: 10,
+  },
+  {
+    title: 'STATUS',
+    text: ({ status }) => plainText(consoleStatus(status)),
+    color: ({ status }, paint) => {
+      const word = consoleStatus(status)
+      if (word === 'OK') return paint.green
+      return word === 'Error' || status === 'cancelled' ? paint.red : paint.yellow
+    },
+  },
+  {
+    title: 'DURATION',
+    text: ({ totalDurationMs = 0 }) => (totalDurationMs === 0 ? '' : time(totalDurationMs)),
+  },
+  { title: 'AGE', text: ({ createdAt }) => ageOf(createdAt, now) },
+  { title: 'ID', text: ({ id }) => plainText(id), isOptional: true },
+  { title: 'COMPUTE', text: ({ endpointId = '' }) => plainText(endpointId), isOptional: true },
+]

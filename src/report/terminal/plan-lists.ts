@@ -1,0 +1,91 @@
+/** The lists beside the changes of a plan: what is not managed, warnings, and the projects left out. */
+import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
+import {
+  computeTitle,
+  counted,
+  group,
+  hasSeveralProjects,
+  place,
+  projectsLeftOut,
+  RELEASED_HINT,
+} from '../words/index.ts'
+import type { PlanFrame } from './plan-frame.ts'
+import { type Paint, type Style, wrap } from './style.ts'
+
+/** Longer lists of computes that are left alone say nothing more. */
+const MOST_SHOWN = 20
+
+export const releasedSection = (
+  released: readonly ReleasedCompute[],
+  ref: string,
+  isFleet: boolean,
+  style: Style,
+  paint: Paint,
+): string => {
+  if (released.length === 0) return ''
+  const lines = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => {
+    const where = `${branch.name}${isFleet ? ` in ${project}` : ''}`
+    const told = paint.dim(`  ${compute.id}  ${compute.state}  was at ${place(source)}`)
+    return wrap(`${computeTitle(compute)} on ${where}${told}`, style, '    ', '      ')
+  })
+  const more = released.length - lines.length
+  return [
+    wrap(
+      paint.bold(paint.cyan(`No longer managed since ${ref}: ${counted(released.length, 'compute')}`)),
+      style,
+      '',
+      '  ',
+    ),
+    ...lines,
+    ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
+    wrap(RELEASED_HINT, style, '  ', '  '),
+  ].join('\n')
+}
+
+/** @param isCompact their number only. */
+export const unmanagedSection = ({ plan, style, paint, titleOf }: PlanFrame, isCompact: boolean): string => {
+  const { unmanaged } = plan
+  if (unmanaged.length === 0) return ''
+  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares')}`
+  if (isCompact) return wrap(`${title}${paint.dim('; --detail lists them')}`, style, '', '  ')
+  const isFleet = hasSeveralProjects(plan)
+  const lines = unmanaged.slice(0, MOST_SHOWN).map(({ project, branch, compute }) => {
+    const where = `${branch.name}${isFleet ? ` in ${titleOf(project)}` : ''}`
+    return wrap(
+      `${computeTitle(compute)} on ${where}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
+      style,
+      '  ',
+      '    ',
+    )
+  })
+  const more = unmanaged.length - lines.length
+  return [wrap(title, style, '', '  '), ...lines, ...(more > 0 ? [paint.dim(`  and ${group(more)} more`)] : [])].join(
+    '\n',
+  )
+}
+
+export const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string =>
+  warnings.map((warning) => diagnosticText(warning, style, paint, '')).join('\n')
+
+const diagnosticText = (
+  { severity, code, message, hint, source }: Diagnostic,
+  style: Style,
+  paint: Paint,
+  indent: string,
+): string => {
+  const word = severity === 'error' ? paint.red('Error') : paint.yellow('Warning')
+  const where = source === undefined ? '' : paint.dim(`  ${place(source)}`)
+  const text = `${word} ${code}: ${message}${hint === undefined ? '' : ` ${hint}`}${where}`
+  return wrap(text, style, indent, `${indent}  `)
+}
+
+export const leftOutSection = (plan: Plan, style: Style, paint: Paint): string => {
+  if (plan.leftOut === undefined) return ''
+  return [
+    paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`)),
+    ...plan.leftOut.flatMap(({ project, diagnostics }) => [
+      wrap(paint.bold(`Project ${project}`), style, '  ', '    '),
+      ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style, paint, '    ')),
+    ]),
+  ].join('\n')
+}

@@ -1,0 +1,73 @@
+/** A plan for the terminal: read once, and understood. */
+import type { Change, Origin, Plan } from '../../model/index.ts'
+import { counted, hasSeveralProjects, isUnchanged, plainValue, projectTitle } from '../words/index.ts'
+import { compactChanges } from './plan-compact.ts'
+import { detailedChanges } from './plan-detail.ts'
+import { type PlanFrame, requiredConsents } from './plan-frame.ts'
+import { leftOutSection, releasedSection, unmanagedSection, warningsSection } from './plan-lists.ts'
+import { stepsSection } from './plan-steps.ts'
+import { capacitySection, closing } from './plan-summary.ts'
+import { paintOf, type Style, wrap } from './style.ts'
+
+/** More changes than this are a line each, unless asked for otherwise. */
+const MOST_DETAILED = 12
+
+export interface PlanContext {
+  /** When the snapshot was taken, ISO 8601. */
+  readonly takenAt?: string
+  /** When the plan is read, ISO 8601: tells which restart windows are open. */
+  readonly now?: string
+  /** `--now`: steps run outside of their windows too. */
+  readonly overridesWindows?: boolean
+  /** Since which commit, and what was so before. */
+  readonly since?: { readonly ref: string; readonly origin: Origin }
+  /** A line for each change, or all of its attributes; absent: by how many there are. */
+  readonly view?: 'compact' | 'detail' | undefined
+  /** Show the order of steps even where it does not matter. */
+  readonly steps?: boolean | undefined
+}
+
+export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
+  const plan = plainValue(raw)
+  const paint = paintOf(style)
+  const isCompact = extra.view === undefined ? plan.changes.length > MOST_DETAILED : extra.view === 'compact'
+  const frame: PlanFrame = {
+    ...extra,
+    plan,
+    style,
+    paint,
+    titleOf: projectTitle(plan),
+    consents: requiredConsents(plan),
+  }
+  const show = isCompact ? compactChanges : detailedChanges
+  const sections = [
+    ...(extra.since === undefined ? show(plan.changes, frame) : originSections(plainValue(extra.since), frame, show)),
+    stepsSection(frame, extra.steps ?? (isCompact ? false : undefined)),
+    unmanagedSection(frame, isCompact),
+    warningsSection(plan, style, paint),
+    capacitySection(plan, style, paint, isCompact),
+    leftOutSection(plan, style, paint),
+    closing(plan, style, paint, extra.takenAt),
+  ]
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
+}
+
+const originSections = (
+  { ref, origin }: NonNullable<PlanContext['since']>,
+  frame: PlanFrame,
+  show: (changes: readonly Change[], frame: PlanFrame) => readonly string[],
+): readonly string[] => {
+  const { plan, style, paint } = frame
+  const title = (words: string): string => wrap(paint.bold(paint.cyan(words)), style, '', '  ')
+  const part = (words: string, changes: readonly Change[]): readonly string[] =>
+    changes.length === 0 ? [] : [title(words), ...show(changes, frame)]
+  const { introduced, drift, settled, released, gaps = [] } = origin
+  return [
+    ...gaps.map((gap) => wrap(`${paint.yellow('Note')} ${gap}`, style, '', '  ')),
+    ...(isUnchanged(plan, origin) ? [wrap(`The manifests introduce no changes since ${ref}.`, style, '', '')] : []),
+    ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
+    releasedSection(released, ref, hasSeveralProjects(plan, released), style, paint),
+    ...part(`Existing drift: ${counted(drift.length, 'change')}`, drift),
+    ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
+  ]
+}

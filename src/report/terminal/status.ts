@@ -1,0 +1,196 @@
+/** Live computes, and how they compare with the manifests. */
+import { groupBy } from '../../base/index.ts'
+import {
+  byBranch,
+  formatScaleToZero,
+  formatSize,
+  leftOutIds,
+  type ObservedCompute,
+  type ObservedProject,
+  type Plan,
+} from '../../model/index.ts'
+import { computeTitle, counted, plainText } from '../words/index.ts'
+import { ageOf } from './age.ts'
+import { type Paint, paintOf, type Style } from './style.ts'
+import { type Column, tableOf } from './table.ts'
+
+/** `unknown`: the project cannot be planned. `null`: no manifests were read. */
+export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
+
+export interface StatusContext {
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** What the manifests ask for; absent where no manifests were read. */
+  readonly plan?: Plan
+}
+
+/** One compute as JSON and the table show it. */
+export interface ComputeStatus {
+  readonly project: string
+  readonly projectName: string | null
+  readonly branch: string
+  readonly branchId: string
+  readonly type: 'primary' | 'replica'
+  readonly name: string | null
+  readonly id: string
+  readonly host: string
+  readonly state: string
+  readonly pendingState: string | null
+  readonly disabled: boolean
+  readonly size: { readonly min: number; readonly max: number } | null
+  /** Seconds; 0 the default, −1 never. */
+  readonly scaleToZero: number | null
+  readonly createdAt: string | null
+  readonly lastActive: string | null
+  readonly sync: Sync
+}
+
+/** Sorted by project as given, then the default branch first, then primary before replicas. */
+export const statusesOf = (projects: readonly ObservedProject[], { plan }: StatusContext): readonly ComputeStatus[] => {
+  const syncOf = plan === undefined ? () => null : syncBy(plan)
+  return projects.flatMap((project) => {
+    const branches = project.branches.toSorted(byBranch)
+    const places = new Map(branches.map(({ id }, index) => [id, index]))
+    const names = new Map(branches.map(({ id, name }) => [id, name]))
+    return project.computes
+      .toSorted(
+        (a, b) =>
+          (places.get(a.branchId) ?? places.size) - (places.get(b.branchId) ?? places.size) ||
+          Number(a.type === 'read_only') - Number(b.type === 'read_only') ||
+          ((a.attributes.name ?? a.id) < (b.attributes.name ?? b.id) ? -1 : 1),
+      )
+      .map((compute) => statusOf(compute, project, names.get(compute.branchId), syncOf(compute.id, project.id)))
+  })
+}
+
+const syncBy = (plan: Plan): ((compute: string, project: string) => Sync) => {
+  const unmanaged = new Set(plan.unmanaged.map(({ compute }) => compute.id))
+  const changing = new Set(plan.changes.map(({ compute }) => compute.id))
+  const leftOut = new Set(leftOutIds(plan))
+  return (compute, project) => {
+    if (leftOut.has(project)) return 'unknown'
+    if (unmanaged.has(compute)) return 'unmanaged'
+    return changing.has(compute) ? 'differs' : 'in-sync'
+  }
+}
+
+const statusOf = (
+  compute: ObservedCompute,
+  project: ObservedProject,
+  branch: string | undefined,
+  sync: Sync,
+): ComputeStatus => ({
+  project: project.id,
+  projectName: project.name ?? null,
+  branch: branch ?? compute.branchId,
+  branchId: compute.branchId,
+  type: compute.type === 'read_write' ? 'primary' : 'replica',
+  name: compute.attributes.name ?? null,
+  id: compute.id,
+  host: compute.host,
+  state: compute.state,
+  pendingState: compute.pendingState ?? null,
+  disabled: compute.attributes.disabled ?? false,
+  size: compute.attributes.size ?? null,
+  scaleToZero: compute.attributes.scaleToZero ?? null,
+  createdAt: compute.createdAt ?? null,
+  lastActive: compute.lastActive ?? null,
+  sync,
+})
+
+/** @param isWide shows everything, however long the lines become. */
+export const statusTable = (
+  projects: readonly ObservedProject[],
+  context: StatusContext,
+  style: Style,
+  isWide = false,
+): string => {
+  const paint = paintOf(style)
+  const all = statusesOf(projects, context)
+  const shown = columns(context.now)
+  const table = tableOf(isWide ? [...shown.map(required), ...wideColumns(context.now)] : shown, all, {
+    ...style,
+    width: isWide ? Number.POSITIVE_INFINITY : style.width,
+  })
+  const byProject = groupBy(all, ({ project }) => project)
+  const missing = groupBy(context.plan?.changes.filter(({ kind }) => kind === 'create') ?? [], ({ project }) => project)
+  const sections = projects.map((project) => {
+    const own = byProject.get(project.id) ?? []
+    const absent = missing.get(project.id) ?? []
+    return [
+      titleOf(project, own, absent.length, paint),
+      ...(own.length === 0 ? [] : [table.head, ...own.map(table.line)]),
+      ...absent.map(({ compute, branch }) =>
+        paint.yellow(`  not live: ${computeTitle(compute)} on ${plainText(branch.name)}`),
+      ),
+    ].join('\n')
+  })
+  return sections.length === 0 ? '' : `${sections.join('\n\n')}\n`
+}
+
+const titleOf = (
+  { id, name }: ObservedProject,
+  computes: readonly ComputeStatus[],
+  missing: number,
+  paint: Paint,
+): string => {
+  const count = (of: (one: ComputeStatus) => boolean): number => computes.filter(of).length
+  const facts = [
+    counted(computes.length, 'compute'),
+    `${count(({ state }) => state === 'active')} active`,
+    ...(['differs', 'unmanaged'] as const).flatMap((word) => {
+      const found = count(({ sync }) => sync === word)
+      return found === 0 ? [] : [`${found} ${word === 'differs' && found > 1 ? 'differ' : word}`]
+    }),
+    ...(missing === 0 ? [] : [`${missing} not live`]),
+  ].join(', ')
+  const title = name === undefined || name === id ? plainText(id) : `${plainText(name)}  ${paint.dim(plainText(id))}`
+  return `${paint.bold(title)}  ${facts}`
+}
+
+const SYNC_WORDS: Readonly<Record<NonNullable<Sync>, string>> = {
+  'in-sync': 'in sync',
+  differs: 'differs',
+  unmanaged: 'unmanaged',
+  unknown: 'unknown',
+}
+
+const syncColor = ({ sync }: ComputeStatus, paint: Paint): ((text: string) => string) => {
+  if (sync === 'differs') return paint.yellow
+  if (sync === 'unknown') return paint.red
+  return sync === 'in-sync' ? paint.green : paint.dim
+}
+
+const columns = (now: number): readonly Column<ComputeStatus>[] => [
+  { title: 'BRANCH', text: ({ branch }) => plainText(branch), narrowest: 12 },
+  {
+    title: 'COMPUTE',
+    text: ({ type, name }) => (name === null ? type : `${type} ${plainText(name)}`),
+    narrowest: 16,
+  },
+  { title: 'STATE', text: stateWords, color: ({ state }, paint) => (state === 'active' ? paint.green : paint.dim) },
+  { title: 'SIZE', text: ({ size }) => (size === null ? '' : formatSize(size)) },
+  { title: 'SYNC', text: ({ sync }) => (sync === null ? '' : SYNC_WORDS[sync]), color: syncColor },
+  { title: 'ID', text: ({ id }) => plainText(id), isOptional: true },
+  {
+    title: 'LAST ACTIVE',
+    text: ({ lastActive }) => (lastActive === null ? 'never' : ageOf(lastActive, now)),
+    isOptional: true,
+  },
+]
+
+const wideColumns = (now: number): readonly Column<ComputeStatus>[] => [
+  {
+    title: 'SCALE TO ZERO',
+    text: ({ scaleToZero }) => (scaleToZero === null ? '' : formatScaleToZero(scaleToZero)),
+  },
+  { title: 'AGE', text: ({ createdAt }) => (createdAt === null ? '' : ageOf(createdAt, now)) },
+  { title: 'HOST', text: ({ host }) => plainText(host) },
+]
+
+const required = (column: Column<ComputeStatus>): Column<ComputeStatus> => ({ ...column, isOptional: false })
+
+const stateWords = ({ state, pendingState, disabled }: ComputeStatus): string => {
+  const moving = pendingState === null ? state : `${state} → ${pendingState}`
+  return plainText(disabled ? `${moving}, disabled` : moving)
+}

@@ -1,0 +1,47 @@
+import pico from 'picocolors'
+import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
+
+/** Where text goes to: whether it may be coloured, and how many columns there are. */
+export interface Style {
+  readonly color: boolean
+  readonly width: number
+}
+
+export type Paint = ReturnType<typeof pico.createColors>
+
+export const paintOf = ({ color }: Style): Paint => pico.createColors(color)
+
+/** Spaces up to `width` columns, as the eye counts them. */
+export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
+
+export const textWidth = (text: string): number => stringWidth(text)
+
+/** At most `width` columns of a text without colours, with an ellipsis where some of it is left out. */
+export const clip = (text: string, width: number): string => {
+  if (stringWidth(text) <= width) return text
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (stringWidth(kept + segment) >= width) break
+    kept += segment
+  }
+  return width <= 0 ? '' : `${kept}…`
+}
+
+/** The same with the ellipsis inside, since ids and names of branches often differ at the end only. */
+export const clipMiddle = (text: string, width: number): string => {
+  if (stringWidth(text) <= width || width < 5) return clip(text, width)
+  const tail = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
+  while (stringWidth(tail.join('')) > Math.floor((width - 1) / 2)) tail.shift()
+  return clip(text, width - stringWidth(tail.join(''))) + tail.join('')
+}
+
+/** Wrapped at words; later lines are indented under the first. */
+export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
+  // Colour codes only lengthen it, so what is short enough as it stands needs no measuring.
+  if (first.length + text.length <= width && /^[\p{ASCII}–→]*$/u.test(text)) return first + text
+  const indent = stringWidth(later)
+  const room = Math.max(20, width - indent)
+  const lines = wrapAnsi(text, room, { hard: true, trim: true }).split('\n')
+  return lines.map((line, index) => (index === 0 ? first : later) + line).join('\n')
+}

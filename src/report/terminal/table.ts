@@ -1,0 +1,87 @@
+/** A table that fits the width it has: less important columns are left out, names are shortened, no line wraps. */
+import { clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from './style.ts'
+
+export interface Column<Row> {
+  readonly title: string
+  /** Plain text, already free of control characters. */
+  readonly text: (row: Row) => string
+  readonly color?: (row: Row, paint: Paint) => (text: string) => string
+  /** Left out where there is no room; of several, earlier columns are kept first. */
+  readonly isOptional?: boolean
+  /** How far it may be shortened, in columns. */
+  readonly narrowest?: number
+}
+
+export interface Table<Row> {
+  readonly head: string
+  readonly line: (row: Row) => string
+}
+
+const GAP = '  '
+
+/** @param rows what the columns are measured by; columns without text in any of them are left out. */
+export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): Table<Row> => {
+  const paint = paintOf(style)
+  const measured = columns
+    .filter(({ text }) => rows.length === 0 || rows.some((row) => text(row) !== ''))
+    .map((column) => ({
+      column,
+      width: Math.max(textWidth(column.title), ...rows.map((row) => textWidth(column.text(row)))),
+    }))
+  const widthOf = (chosen: readonly { readonly width: number }[]): number =>
+    chosen.reduce((sum, { width }) => sum + GAP.length + width, 0)
+  let kept: readonly Measured<Row>[] = narrowed(
+    measured.filter(({ column }) => column.isOptional !== true),
+    style.width - 1,
+    widthOf,
+  )
+  for (const one of measured.filter(({ column }) => column.isOptional === true)) {
+    if (widthOf([...kept, one]) < style.width) kept = [...kept, one]
+  }
+  // Back in the order in which the columns are declared.
+  const shown = kept.toSorted((a, b) => columns.indexOf(a.column) - columns.indexOf(b.column))
+  const join = (cells: readonly string[]): string => (GAP + cells.join(GAP)).trimEnd()
+  return {
+    head: paint.dim(join(shown.map(({ column, width }) => pad(column.title, width)))),
+    line: (row) =>
+      join(
+        shown.map(({ column, width, limit }) => {
+          const text = limit === undefined ? column.text(row) : clipMiddle(column.text(row), limit)
+          // Only the text is coloured, so that no trailing spaces are left behind the last column.
+          return (column.color?.(row, paint) ?? String)(text) + ' '.repeat(Math.max(0, width - textWidth(text)))
+        }),
+      ),
+  }
+}
+
+interface Measured<Row> {
+  readonly column: Column<Row>
+  readonly width: number
+  /** Set where the column is shortened. A later row with a longer text keeps it otherwise, and is not aligned. */
+  readonly limit?: number
+}
+
+/** Shortens the widest of those that may be shortened, until all of them fit or none can give more. */
+const narrowed = <Row>(
+  all: readonly Measured<Row>[],
+  room: number,
+  widthOf: (all: readonly Measured<Row>[]) => number,
+): readonly Measured<Row>[] => {
+  const widths = all.map(({ width }) => width)
+  const isWide = (index: number): boolean => {
+    const narrowest = all[index]?.column.narrowest
+    return narrowest !== undefined && (widths[index] ?? 0) > narrowest
+  }
+  for (let excess = widthOf(all) - room; excess > 0; excess -= 1) {
+    const [widest] = widths
+      .map((_, index) => index)
+      .filter(isWide)
+      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))
+    if (widest === undefined) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+  }
+  return all.map((one, index) => {
+    const width = widths[index] ?? one.width
+    return width === one.width ? one : { ...one, width, limit: width }
+  })
+}

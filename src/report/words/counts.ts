@@ -1,0 +1,54 @@
+/** Numbers, times and the lines that count. */
+import { CHANGE_KINDS, type ChangeKind, type Plan, type PlanSummary } from '../../model/index.ts'
+
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${group(count)} ${count === 1 ? noun : plural}`
+
+/** 12,345: the same in every locale. */
+export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
+
+/** `2.5 s`, `1 min 20 s`. */
+export const time = (ms: number): string => {
+  const seconds = ms / 1_000
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  const rest = Math.round(seconds) % 60
+  return `${Math.floor(Math.round(seconds) / 60)} min${rest === 0 ? '' : ` ${rest} s`}`
+}
+
+/** The line that everyone greps for. */
+export const planLine = (summary: PlanSummary): string =>
+  `Plan: ${CHANGE_KINDS.filter((kind) => COUNTED_ALWAYS.has(kind) || summary[kind] > 0)
+    .map((kind) => `${group(summary[kind])} to ${kind}`)
+    .join(', ')}.`
+
+/** Moves and replacements are rare: they are named where there are any. */
+const COUNTED_ALWAYS: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
+
+/** What the counts of `Plan: …` do not say: interruptions, and what is refused. */
+export const interruptions = (summary: PlanSummary): string =>
+  [
+    summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
+    ...(summary.mayRestart > 0 ? [`${summary.mayRestart} that may restart`] : []),
+    ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
+    ...(summary.refused > 0 ? [`${summary.refused} refused by protection`] : []),
+  ].join(', ')
+
+export const NO_CHANGES = 'No changes. The live project is as the manifests say.'
+
+/** `1 of 3 projects`; `undefined` where none is left out. */
+export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>
+  leftOut.length === 0
+    ? undefined
+    : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
+
+/** In the place of the counts, where there is nothing to do. */
+export const emptyVerdict = (plan: Plan): string => {
+  const total = plan.projects.length + (plan.leftOut?.length ?? 0)
+  return plan.leftOut === undefined
+    ? NO_CHANGES
+    : `No changes in ${group(plan.projects.length)} of ${counted(total, 'project')}.`
+}
+
+export const RELEASED_HINT =
+  'They keep running, and nothing deletes them. To delete one instead, keep its branch in the manifest and declare `primary: absent`, or set `prune: true`, which deletes whatever the branch does not declare.'

@@ -1,0 +1,27 @@
+/** Every code outside of reading manifests: what stands behind it, what it looks like, and the way out. */
+import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
+import type { Explanation } from './explanation.ts'
+import { OF_FAILURE, OF_IMPACT } from './outcomes.ts'
+import { PLANNING } from './planning.ts'
+import { RUNNING } from './running.ts'
+
+export type { Explanation }
+
+const ofImpact = (impact: Impact): Explanation => ({ rule: IMPACT_WORDS[impact], ...OF_IMPACT[impact] })
+
+const ofReason = (reason: Reason): Explanation => ({
+  rule: `In a plan: ${REASONS[reason]}.`,
+  example: `why: ${REASONS[reason]} (${reason})`,
+})
+
+/** By code. */
+export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  ...PLANNING,
+  ...RUNNING,
+  ...OF_FAILURE,
+  ...Object.fromEntries(IMPACTS.map((impact) => [impact, ofImpact(impact)])),
+  ...Object.fromEntries((Object.keys(REASONS) as Reason[]).map((reason) => [reason, ofReason(reason)])),
+}
+
+export const explanationText = (code: string, { rule, example, wayOut }: Explanation): string =>
+  `${code}\n\n  rule     ${rule}\n  example  ${example}\n${wayOut === undefined ? '' : `  way out  ${wayOut}\n`}`

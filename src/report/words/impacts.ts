@@ -1,0 +1,42 @@
+/** What users of a compute notice, and when. */
+import { formatWindow, IMPACT_NAMES, IMPACT_WORDS, type Impact, type RestartWindow } from '../../model/index.ts'
+import { openingOf } from '../../windows/index.ts'
+
+/** What it does to its users; on an idle compute also what it would do otherwise. */
+export const impactWords = ({
+  impact,
+  unlessIdle,
+}: {
+  readonly impact: Impact
+  readonly unlessIdle?: Impact
+}): string => {
+  if (unlessIdle === undefined) return IMPACT_WORDS[impact]
+  const otherwise = IMPACT_NAMES[unlessIdle]
+  return impact === 'none'
+    ? `idle: no one is connected (${otherwise} if it is active by then)`
+    : `${IMPACT_WORDS[impact]} (${otherwise} as well if it is active by then)`
+}
+
+/**
+ * When it may interrupt; empty without windows. `now` (ISO 8601) tells also whether that is so, and else when it will be.
+ */
+export const windowWords = (
+  { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },
+  now?: string,
+  isOverridden = false,
+): string => {
+  if (windows === undefined) return ''
+  const words = windows.map(formatWindow).join(' and ')
+  const which = windows.length === 1 ? 'its restart window' : 'the restart windows'
+  if (impact === 'none') return `if it is active by then: only in ${which}: ${words}`
+  if (now === undefined) return `only in ${which}: ${words}`
+  const { isOpen, opensLocally } = openingOf(windows, Date.parse(now))
+  if (isOverridden && !isOpen) return `outside of ${which}, which --now overrides: ${words}`
+  if (isOpen) return `in ${which}, open now: ${words}`
+  return opensLocally === undefined
+    ? `waits for ${which}, not open at once within a year: ${words}`
+    : `waits for ${which}: ${words}, opens ${opensLocally}`
+}
+
+/** Whether the eye should fall on it first. */
+export const isDisruptive = (impact: Impact): boolean => impact !== 'none'

@@ -1,0 +1,16 @@
+export {
+  counted,
+  emptyVerdict,
+  group,
+  interruptions,
+  planLine,
+  projectsLeftOut,
+  RELEASED_HINT,
+  time,
+} from './counts.ts'
+export { impactWords, isDisruptive, windowWords } from './impacts.ts'
+export { computeTitle, hasSeveralProjects, isOfFleet, place, projectTitle, SYMBOLS, stepTitle } from './names.ts'
+export { badness, worstFirst } from './order.ts'
+export { isUnchanged } from './origin.ts'
+export { plainText, plainValue } from './plain-text.ts'
+export { verdict } from './verdict.ts'

@@ -1,0 +1,13 @@
+/** What may be said of a comparison with a base. */
+import type { Origin, Plan } from '../../model/index.ts'
+
+const POLICY_CODES = new Set(['W_POLICY_REMOVED', 'W_WINDOW_CHANGED'])
+
+/** Whether the manifests ask for nothing that the base did not ask for, as far as the whole of both is known. */
+export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
+  introduced.length === 0 &&
+  settled.length === 0 &&
+  released.length === 0 &&
+  gaps === undefined &&
+  plan.leftOut === undefined &&
+  !plan.warnings.some(({ code }) => POLICY_CODES.has(code))

@@ -1,0 +1,31 @@
+/** Branches that the service is about to delete. */
+import { formatDuration, type ObservedBranch } from '../model/index.ts'
+
+/** Seconds for which a branch has to live for a change that interrupts, unless the manifests say otherwise. */
+export const SKIP_EXPIRING_SECONDS = 3600
+
+/** Seconds until the branch is deleted, 0 if that is due; `undefined`: it stays. */
+export const secondsToLive = ({ expiresAt }: Pick<ObservedBranch, 'expiresAt'>, now: number): number | undefined => {
+  const expires = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt)
+  return Number.isNaN(expires) ? undefined : Math.max(0, Math.floor((expires - now) / 1000))
+}
+
+/** `in 21 h`, `in 40 min`, `now`. */
+export const untilExpiry = (seconds: number): string => {
+  if (seconds < 60) return 'now'
+  if (seconds < 7200) return `in ${Math.floor(seconds / 60)} min`
+  const hours = Math.floor(seconds / 3600)
+  return hours < 48 ? `in ${hours} h` : `in ${Math.floor(hours / 24)} days`
+}
+
+/** Why a change is not worth making, without a full stop; `undefined` where it is. */
+export const expiryReason = (
+  branch: Pick<ObservedBranch, 'name' | 'expiresAt'>,
+  { interrupts, now, skipSeconds = SKIP_EXPIRING_SECONDS }: { interrupts: boolean; now: number; skipSeconds?: number },
+): string | undefined => {
+  const left = secondsToLive(branch, now)
+  if (left === undefined || skipSeconds === 0) return undefined
+  if (left === 0) return `${branch.name} has expired and is about to be deleted`
+  if (!interrupts || left >= skipSeconds) return undefined
+  return `${branch.name} expires ${untilExpiry(left)}, and nothing is interrupted for less than ${formatDuration(skipSeconds)}`
+}

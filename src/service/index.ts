@@ -1,0 +1,3 @@
+export * from './expiry.ts'
+export * from './maintenance.ts'
+export * from './tier-checks.ts'

@@ -1,0 +1,98 @@
+/** Whether the account's plan allows what is asked for. */
+import {
+  type ComputeSettings,
+  formatDuration,
+  formatScaleToZero,
+  formatSize,
+  isFixed,
+  SCALE_TO_ZERO_NEVER,
+  type Severity,
+  type Size,
+  scaleToZeroSeconds,
+  type Tier,
+  type TierTable,
+} from '../model/index.ts'
+
+/** Something that a tier does not allow. Whatever the table says of it, only an error stops anything. */
+export interface TierProblem {
+  readonly severity: Severity
+  readonly code:
+    | 'E_TIER_SIZE'
+    | 'W_TIER_SIZE'
+    | 'E_TIER_SCALE_TO_ZERO'
+    | 'W_TIER_SCALE_TO_ZERO'
+    | 'W_TIER_REPLICAS'
+    | 'W_TIER_CU_HOURS'
+  /** Without a full stop. */
+  readonly message: string
+  readonly hint: string
+}
+
+/** What of `settings` the tier does not allow; what is absent is not checked. */
+export const checkTierSettings = (
+  { size, scaleToZero }: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>,
+  tier: Tier,
+  { version }: Pick<TierTable, 'version'>,
+): readonly TierProblem[] => [
+  ...(size === undefined ? [] : sizeProblems(size, tier, version)),
+  ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier, version)),
+]
+
+/** @param count of the replicas that the project has afterwards. */
+export const checkTierReplicas = (
+  count: number,
+  { title, replicas }: Tier,
+  table: TierTable,
+): readonly TierProblem[] =>
+  replicas === undefined || count <= replicas.max
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'W_TIER_REPLICAS',
+          message: `The ${title} plan allows ${replicas.max} read replicas a project (table ${table.version}), and this asks for ${count}`,
+          hint: 'Declare fewer, or give --tier-table if this has changed.',
+        },
+      ]
+
+/** @param expected CU-hours a month of the project; `null` is unknown. */
+export const checkTierCuHours = (expected: number | null, { title, cuHours }: Tier): readonly TierProblem[] =>
+  cuHours === undefined || expected === null || expected <= cuHours.max
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'W_TIER_CU_HOURS',
+          message: `The ${title} plan includes ${cuHours.max} CU-hours a project and month, and about ${Math.round(expected)} are expected after this plan`,
+          hint: 'All computes of the project are suspended once they are used up.',
+        },
+      ]
+
+const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, version: string): readonly TierProblem[] => {
+  const limit = isFixed(size) ? fixedCu : autoscalingCu
+  if (limit === undefined || size.max <= limit.max) return []
+  return [
+    {
+      severity: limit.severity,
+      code: limit.severity === 'error' ? 'E_TIER_SIZE' : 'W_TIER_SIZE',
+      message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${version})`,
+      hint: 'Use a smaller size, or give --tier-table if this has changed.',
+    },
+  ]
+}
+
+const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier, version: string): readonly TierProblem[] => {
+  if (scaleToZero === undefined) return []
+  const { min, max, never, severity } = scaleToZero
+  const seconds = scaleToZeroSeconds(value)
+  if (value === SCALE_TO_ZERO_NEVER ? never : seconds >= min && seconds <= max) return []
+  const durations = min === max ? formatDuration(min) : `${formatDuration(min)} to ${formatDuration(max)}`
+  return [
+    {
+      severity,
+      code: severity === 'error' ? 'E_TIER_SCALE_TO_ZERO' : 'W_TIER_SCALE_TO_ZERO',
+      message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${durations}${never ? ' or never' : ''}, table ${version})`,
+      hint: `Write \`scaleToZero: ${formatDuration(min)}\`, or give --tier-table if this has changed.`,
+    },
+  ]
+}

@@ -1,0 +1,89 @@
+/** The whole way of a plan: manifests and live projects, to a plan. */
+import { ApiError, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import type { ReadCompute } from '../apply/index.ts'
+import { mapConcurrently } from '../base/index.ts'
+import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type PlanResult } from '../model/index.ts'
+import { plan, projectIds, withEstimates } from '../planner/index.ts'
+import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
+import type { Manifests } from './manifests.ts'
+
+export interface Planned {
+  readonly manifests: Manifests
+  /** The snapshot that the plan was made from. */
+  readonly observed: Observed
+  readonly result: PlanResult
+  /** Where a base was given. */
+  readonly comparison?: BaseComparison
+}
+
+export interface PlanOptions {
+  /** Projects read at once. Default 16. */
+  readonly concurrency?: number | undefined
+  /** Also read a page of past operations of each project that changes, for the estimate. Default: yes. */
+  readonly estimate?: boolean
+  /** Manifests to compare with: those of a git ref, or of a pull request's base. */
+  readonly base?: Manifests | undefined
+  /** The base's protection, prune and restart windows hold in the plan too, as an untrusted pull request needs it. */
+  readonly enforceBasePolicy?: boolean
+  readonly pinAliases?: Readonly<Record<string, string>>
+  /** Computes that were read by their ids, which a list may not show yet as they are. */
+  readonly read?: readonly ReadCompute[]
+}
+
+/** Reads the projects that the manifests name, and plans against what they show. */
+export const planLive = async (api: ReadApi, manifests: Manifests, options: PlanOptions = {}): Promise<Planned> => {
+  const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [] } = options
+  const projects = projectIds(manifests.loaded.desired)
+  // A project that only the base declares may be gone: that it cannot be read is no problem of the plan.
+  const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
+  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency }), read)
+  const planned = planSnapshot(observed, manifests, options)
+  const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
+  if (!estimate || changing.size === 0) return planned
+  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) =>
+    changing.has(project.id) ? addPast(api, project) : project,
+  )
+  const whole = { ...observed, projects: withPast }
+  return { ...planned, observed: whole, result: { ...planned.result, plan: withEstimates(planned.result.plan, whole) } }
+}
+
+/** Plans against a snapshot that was taken before. A project that it lacks counts as not there. */
+export const planSnapshot = (
+  observed: Observed,
+  manifests: Manifests,
+  { base, enforceBasePolicy = false, pinAliases }: PlanOptions = {},
+): Planned => {
+  const { loaded, sizeTable } = manifests
+  const result = plan(loaded.desired, observed, {
+    ...(sizeTable === undefined ? {} : { sizeTable }),
+    ...(pinAliases === undefined ? {} : { pinAliases }),
+    ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
+  })
+  const comparison = base && compareWithBase(base, manifests, result.plan, observed)
+  return { manifests, observed, result, ...(comparison === undefined ? {} : { comparison }) }
+}
+
+/** A project whose operations cannot be read is planned all the same, without an estimate. */
+const addPast = async (api: ReadApi, project: ObservedProject): Promise<ObservedProject> => {
+  try {
+    return { ...project, pastOperations: await pastOperations(api, project.id) }
+  } catch (error) {
+    if (error instanceof ApiError) return project
+    throw error
+  }
+}
+
+const withRead = (observed: Observed, read: readonly ReadCompute[]): Observed => {
+  if (read.length === 0) return observed
+  const ids = new Set(read.map(({ id }) => id))
+  return {
+    ...observed,
+    projects: observed.projects.map((project) => ({
+      ...project,
+      computes: [
+        ...project.computes.filter(({ id }) => !ids.has(id)),
+        ...read.flatMap((one) => (one.project === project.id ? (one.compute ?? []) : [])),
+      ],
+    })),
+  }
+}

@@ -1,0 +1,57 @@
+/** The plan, applied by the real engine to a sandbox copy of the projects, with injected faults. Nothing live is touched. */
+import { createWriteApi } from '../api/index.ts'
+import { applyPlan } from '../apply/index.ts'
+import { type Clock, CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
+import { startSandbox, worldOf } from '../sandbox/index.ts'
+import { replanner } from './apply.ts'
+import { withoutProjects } from './manifests.ts'
+import type { Planned } from './plan.ts'
+
+/** How many times as fast as on the live project. */
+const SPEED = 50
+const SLOW_MS = 20_000
+
+export interface Rehearsal {
+  readonly outcome: Outcome
+  /** Every step was done, and the plan made afterwards was empty. */
+  readonly isGood: boolean
+}
+
+/** The faults: a lock, a slow operation, and one that fails once. */
+export const rehearse = async ({ result, observed, manifests }: Planned, real: Clock): Promise<Rehearsal> => {
+  const { plan } = result
+  const sandbox = await startSandbox({ timeScale: SPEED, background: false })
+  const clock = fastClock(real)
+  const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
+  try {
+    sandbox.control.load(worldOf(observed, sandbox.clock.now()))
+    const [first] = plan.steps
+    if (first !== undefined) {
+      sandbox.control.addFault({ on: 'request', method: first.request.method, effect: { kind: 'lock' } })
+    }
+    sandbox.control.addFault({ on: 'operation', effect: { kind: 'slow', ms: SLOW_MS } })
+    sandbox.control.addFault({ on: 'operation', effect: { kind: 'fail', message: 'a rehearsed failure' }, after: 1 })
+    const outcome = await applyPlan({
+      plan,
+      observed,
+      api,
+      // Consents, budgets and windows are for what is live.
+      consent: { allow: new Set(CONSENTS) },
+      ignoreWindows: true,
+      clock,
+      replan: replanner(api, withoutProjects(manifests, leftOutIds(plan))),
+    })
+    return { outcome, isGood: isAllDone(outcome) && outcome.converged === true }
+  } finally {
+    await api.close()
+    await sandbox.close()
+  }
+}
+
+const fastClock = (real: Clock): Clock => {
+  const start = real.now()
+  return {
+    now: () => start + (real.now() - start) * SPEED,
+    sleep: (ms, signal) => real.sleep(ms / SPEED, signal),
+  }
+}

@@ -1,0 +1,123 @@
+/** `espalier` as an application has it: packed, installed beside nothing else of ours, and checked by its own types. */
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { ROOT } from './espalier.ts'
+
+const run = promisify(execFile)
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
+
+let application: string
+let sandbox: Sandbox
+beforeAll(async () => {
+  application = mkdtempSync(join(tmpdir(), 'espalier-application-'))
+  const modules = join(application, 'node_modules')
+  mkdirSync(join(modules, '@types'), { recursive: true })
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', application], { cwd: ROOT })
+  await run('tar', ['-xzf', 'espalier-0.1.0.tgz', '-C', modules], { cwd: application })
+  await run('mv', [join(modules, 'package'), join(modules, 'espalier')])
+  symlinkSync(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'))
+  symlinkSync(join(ROOT, 'node_modules/undici-types'), join(modules, 'undici-types'))
+  writeFileSync(join(application, 'package.json'), '{ "type": "module" }')
+  writeFileSync(
+    join(application, 'espalier.yaml'),
+    'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 2 } }\n',
+  )
+  sandbox = await startSandbox({
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-main', size: 1 }] }] }] },
+  })
+})
+afterAll(async () => {
+  await sandbox.close()
+  rmSync(application, { recursive: true, force: true })
+})
+
+const node = (name: string, program: string, env: Readonly<Record<string, string>> = {}) => {
+  writeFileSync(join(application, name), program)
+  return run(process.execPath, [name], {
+    cwd: application,
+    env: { PATH: process.env.PATH, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey, ...env },
+  })
+}
+
+const [PLAN_AND_POST = '', APPLY = ''] = [
+  ...readFileSync(join(ROOT, 'docs/api.md'), 'utf8').matchAll(/```js\n(.*?)```/gs),
+].map(([, program]) => program)
+
+test('the first program of docs/api.md posts the plan', async () => {
+  const posted: string[] = []
+  const server = createServer(async (request, response) => {
+    posted.push(await text(request))
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const { port } = server.address() as AddressInfo
+    await node('post.js', PLAN_AND_POST, { WEBHOOK_URL: `http://127.0.0.1:${port}/` })
+  } finally {
+    server.close()
+  }
+  expect(posted.map((body) => JSON.parse(body))).toEqual([
+    { text: expect.stringContaining('`size` `1 CU` → `2 CU`'), restarts: 1 },
+  ])
+})
+
+test('the second one applies it, and a plan that is stale is refused', async () => {
+  const { stdout } = await node('apply.js', APPLY)
+  expect(stdout).toMatch(/^shop\/br-\S+\/primary#1 done\n/)
+  const stale = await node(
+    'stale.js',
+    `import { apply, createWriteClient, loadManifests, plan } from 'espalier'
+     import { writeFileSync } from 'node:fs'
+     const client = createWriteClient({ apiKey: process.env.ESPALIER_API_KEY, baseUrl: process.env.ESPALIER_BASE_URL })
+     writeFileSync('three.yaml', 'version: 1\\nproject: shop\\nbranches: { main: { primary: { size: 3 } } }\\n')
+     const planned = await plan(client, await loadManifests(['three.yaml']))
+     console.log((await apply(client, planned)).kind)
+     await apply(client, planned).catch(({ code }) => console.log(code))
+     await plan(client, { ...(await loadManifests()) }).catch(({ message }) => console.log(message))
+     await client.close()`,
+  )
+  expect(stale.stdout).toBe('ended\nE_STALE\nThis must come from loadManifests.\n')
+})
+
+test('its types are complete without our sources and without the libraries that are bundled', async () => {
+  const check = (program: string) => {
+    writeFileSync(join(application, 'application.ts'), program)
+    return run(process.execPath, [
+      ...[TSC, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'],
+      ...['--ignoreConfig', '--types', 'node', join(application, 'application.ts')],
+    ])
+  }
+  await expect(
+    check(
+      `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
+       import { startSandbox } from 'espalier/sandbox'
+       const sandbox = await startSandbox()
+       const client = createReadClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.apiUrl })
+       const { plan: made, origin } = await plan(client, await loadManifests(), { base: await loadManifests([], { ref: 'main' }) })
+       const worst = (of: Plan): Change | undefined => of.changes.find(({ impact }) => impact === 'restart')
+       console.log(worst(made)?.source?.line, origin?.drift.length)\n`,
+    ),
+  ).resolves.toBeDefined()
+  const mistake = `import { apply, createReadClient, loadManifests, plan } from 'espalier'
+    const client = createReadClient({ apiKey: '' })
+    await apply(client, await plan(client, await loadManifests()))\n`
+  await expect(check(mistake)).rejects.toMatchObject({ stdout: expect.stringContaining("'canWrite' is missing") })
+})
+
+test('a schema can be imported', async () => {
+  const { stdout } = await node(
+    'schema.js',
+    `import plan from 'espalier/schemas/plan.schema.json' with { type: 'json' }\nconsole.log(plan.type)`,
+  )
+  expect(stdout).toBe('object\n')
+})

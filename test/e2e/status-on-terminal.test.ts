@@ -1,0 +1,64 @@
+/** `status` and `operations` on a terminal: they fit its width, and watching leaves no trace. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { CTRL_C, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
+import { environmentOf } from './real-computes.ts'
+
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    seed: {
+      projects: [
+        {
+          id: 'amber-field-20000002',
+          name: 'billing',
+          operations: 40,
+          branches: [
+            { name: 'main', computes: [{ id: 'ep-cool-dawn-a0000001', size: { min: 1, max: 4 } }] },
+            { name: 'staging', computes: [{ id: 'ep-calm-lake-a0000002', size: 0.25, state: 'idle' }] },
+            { name: 'preview/customer-portal-redesign', computes: [{ id: 'ep-old-moon-a0000003', size: 0.25 }] },
+          ],
+        },
+      ],
+    },
+  })
+  folder = await mkdtemp(join(tmpdir(), 'espalier-status-'))
+  const branches = '{ main: { primary: { size: 2 } }, staging: { primary: {} } }'
+  await writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: amber-field-20000002\nbranches: ${branches}\n`)
+})
+afterAll(() => sandbox.close())
+
+const run = (args: readonly string[], columns: number, watch = false) =>
+  runOnTerminal({
+    args,
+    cwd: folder,
+    env: environmentOf(sandbox),
+    columns,
+    deeds: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
+  })
+
+describe.runIf(hasTerminal)('on a terminal', () => {
+  test.each([
+    [80, ['status']],
+    [120, ['status']],
+    [80, ['operations', 'list', '--limit', '5']],
+    [120, ['operations', 'list', '--limit', '5']],
+  ])('of %i columns, %j has one line each', async (columns, args) => {
+    const { code, lines } = await run(args, columns)
+    expect(code).toBe(0)
+    for (const line of lines) expect(line.length).toBeLessThan(columns)
+    expect(lines.length).toBe(args[0] === 'status' ? 5 : 6)
+    if (args[0] === 'status') expect(lines.join('\n').replaceAll(/\d+s$/gm, 'AGE')).toMatchSnapshot()
+  })
+
+  test.each([[['status', '--watch']], [['operations', 'watch']]])('%j leaves the terminal as it was', async (args) => {
+    const { code, lines, all } = await run(args, 80, true)
+    expect(code).toBe(0)
+    expect(all).toContain('main')
+    expect(lines).toEqual([])
+  })
+})

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { parsePolicies, parseTierTable } from '../../src/manifest/index.ts'
+
+const read = (text: string) => parsePolicies([{ path: 'espalier.policy.yaml', text }])
+const problems = (text: string) =>
+  read(text).diagnostics.map(({ code, message, source }) => `${source?.line}:${source?.column} ${code} ${message}`)
+const policy = (lines: string) => `version: 1
+policies:
+  - name: preview-size
+    level: deny
+    reason: Previews are paid by the platform team.
+${lines}`
+
+test('a policy has a name, a level, a reason, selectors and a rule', () => {
+  const text = policy(`    branches: [preview/**]
+    except: [preview/load-*]
+    rule: { maxSize: 0.25 }
+  - { name: sleep, level: warn, reason: Costs., computes: primary, rule: { maxScaleToZero: 10m } }
+`)
+  expect(read(text).diagnostics).toEqual([])
+  expect(read(text).policies).toEqual([
+    {
+      name: 'preview-size',
+      level: 'deny',
+      reason: 'Previews are paid by the platform team.',
+      branches: ['preview/**'],
+      except: ['preview/load-*'],
+      computes: 'any',
+      rule: { kind: 'maxSize', cu: 0.25 },
+      source: { file: 'espalier.policy.yaml', line: 3, column: 11, length: 12 },
+    },
+    {
+      name: 'sleep',
+      level: 'warn',
+      reason: 'Costs.',
+      except: [],
+      computes: 'primary',
+      rule: { kind: 'maxScaleToZero', seconds: 600 },
+      source: { file: 'espalier.policy.yaml', line: 9, column: 13, length: 5 },
+    },
+  ])
+})
+
+test('JSON is YAML', () => {
+  const text = JSON.stringify({
+    version: 1,
+    policies: [{ name: 'a', level: 'warn', reason: 'r', rule: { prune: 'forbidden' } }],
+  })
+  expect(read(text).policies).toMatchObject([{ rule: { kind: 'prune', is: 'forbidden' } }])
+})
+
+describe('a mistake has its place', () => {
+  test.each([
+    [policy('    rule: { maxSize: big }\n'), '6:22 E_TYPE `maxSize` must be a number, not text.'],
+    [
+      policy('    rule: { maxSize: 1, minSize: 2 }\n'),
+      '6:11 E_POLICY_RULE A policy has exactly one rule, and this one has 2.',
+    ],
+    [policy('    rule: {}\n'), '6:11 E_POLICY_RULE A policy has exactly one rule, and this one has none.'],
+    [
+      policy('    rule: { scaleToZero: never }\n'),
+      '6:26 E_VALUE `scaleToZero` cannot be `never`; it takes `required` or `forbidden`.',
+    ],
+    [
+      policy('    rule: { maxScaleToZero: 10 minutes }\n'),
+      '6:29 E_DURATION `maxScaleToZero` is a duration such as `90s`, `5m` or `1h30m`.',
+    ],
+    [
+      policy('    branches: ["a["]\n    rule: { maxSize: 1 }\n'),
+      '6:16 E_GLOB This is not a valid glob: a `[` has no `]` that closes it.',
+    ],
+    [
+      policy('    branches: [main]\n    rule: { prune: forbidden }\n'),
+      '6:15 E_POLICY_BRANCHES `prune` concerns whole projects, so the policy takes no `branches`.',
+    ],
+    [
+      policy('    rule: { maxSize: 1 }\n  - { name: preview-size, level: warn, reason: r, rule: { minSize: 1 } }\n'),
+      '7:13 E_POLICY_NAME The policy `preview-size` is already defined at espalier.policy.yaml:3:11.',
+    ],
+    [
+      policy('    rule: { maxSize: 1 }\n  - { name: b, level: warn, reason: r, rule: { minSize: 2 } }\n'),
+      '7:13 E_POLICY_CONTRADICTION `b` asks for at least 2 CU, and `preview-size` allows at most 1 CU, for the same computes.',
+    ],
+    ['version: 2\npolicies: []\n', '1:10 E_VERSION This program reads version 1 of the format.'],
+    ['', '1:1 E_EMPTY A policy file has one document, and here is none.'],
+    ['version: 1\npolicies: []\n---\nversion: 1\n', '1:1 E_EMPTY A policy file has one document, and here is more.'],
+  ])('%j', (text, problem) => {
+    expect(problems(text)).toEqual([problem])
+  })
+
+  test('YAML that is none', () => {
+    expect(problems('version: [1\n')[0]).toMatch(/^\d+:\d+ E_YAML /)
+  })
+})
+
+test('a tier table is read with the place of each mistake', () => {
+  const table = (limit: string) => ({
+    path: 'tiers.json',
+    text: `{"version":"x","tiers":[{"name":"free","title":"Free","subscriptions":[],"fixedCu":${limit}}]}`,
+  })
+  expect(parseTierTable(table('{"max":4,"severity":"error","source":"s"}')).table?.tiers[0]?.fixedCu?.max).toBe(4)
+  expect(parseTierTable(table('{"max":4,"severity":"fatal","source":"s"}'))).toMatchObject({
+    diagnostics: [{ code: 'E_VALUE', source: { file: 'tiers.json', line: 1, column: 104 } }],
+  })
+})

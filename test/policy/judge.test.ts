@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import type { Policy, PolicyRule } from '../../src/model/index.ts'
+import { SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
+import {
+  judgePolicies,
+  type PolicyBranch,
+  type PolicyCompute,
+  type PolicyProject,
+  parseOverrides,
+  unusedOverrides,
+} from '../../src/policy/index.ts'
+
+const policy = (rule: PolicyRule, more: Partial<Policy> = {}): Policy => ({
+  name: 'limit',
+  level: 'deny',
+  reason: 'Because.',
+  except: [],
+  computes: 'any',
+  rule,
+  source: { file: 'espalier.policy.yaml', line: 1, column: 1, length: 1 },
+  ...more,
+})
+
+const sized = (cu: number, more: Partial<PolicyCompute> = {}): PolicyCompute => ({
+  key: 'ep-main',
+  title: 'primary',
+  type: 'read_write',
+  settings: { size: { min: cu, max: cu } },
+  ...more,
+})
+
+const sleeping = (scaleToZero: number): PolicyCompute =>
+  sized(1, { settings: { size: { min: 1, max: 1 }, scaleToZero } })
+const replica = (key: string): PolicyCompute => sized(1, { key, title: `replica ${key}`, type: 'read_only' })
+
+const project = (
+  computes: readonly PolicyCompute[],
+  more: Partial<PolicyProject> = {},
+  branch: Partial<PolicyBranch> = {},
+): PolicyProject => ({
+  id: 'quiet-river-1',
+  name: 'shop',
+  isComplete: true,
+  branches: [{ name: 'main', computes, ...branch }],
+  ...more,
+})
+
+const judge = (rule: PolicyRule, after: PolicyProject, before?: PolicyProject, more: Partial<Policy> = {}) =>
+  judgePolicies([policy(rule, more)], [{ after, ...(before === undefined ? {} : { before }) }]).results
+
+const outcomes = (...parameters: Parameters<typeof judge>) => judge(...parameters).map(({ outcome }) => outcome)
+
+const MOST_2 = { kind: 'maxSize', cu: 2 } as const
+
+describe('each rule', () => {
+  const fine = project([sized(2)])
+  test.each<[PolicyRule, PolicyProject, PolicyProject, string]>([
+    [MOST_2, fine, project([sized(4)]), '`limit` denies 4 CU for primary on main (at most 2 CU)'],
+    [{ kind: 'minSize', cu: 2 }, fine, project([sized(1)]), '`limit` denies 1 CU for primary on main (at least 2 CU)'],
+    [
+      { kind: 'maxProjectCu', cu: 2 },
+      fine,
+      project([sized(2), replica('a')]),
+      '`limit` denies 3 CU in project shop (at most 2 CU)',
+    ],
+    [
+      { kind: 'maxReplicas', count: 1 },
+      project([replica('a')]),
+      project([replica('a'), replica('b')]),
+      '`limit` denies 2 replicas on main (at most 1)',
+    ],
+    [
+      { kind: 'scaleToZero', is: 'required' },
+      project([sleeping(300)]),
+      project([sleeping(SCALE_TO_ZERO_NEVER)]),
+      '`limit` denies `scaleToZero: never` for primary on main (required)',
+    ],
+    [
+      { kind: 'scaleToZero', is: 'forbidden' },
+      project([sleeping(SCALE_TO_ZERO_NEVER)]),
+      project([sleeping(0)]),
+      '`limit` denies `scaleToZero: default (5m)` for primary on main (never)',
+    ],
+    [
+      { kind: 'maxScaleToZero', seconds: 600 },
+      project([sleeping(0)]),
+      project([sleeping(900)]),
+      '`limit` denies `scaleToZero: 15m` for primary on main (at most 10m)',
+    ],
+    [
+      { kind: 'restartWindow', is: 'required' },
+      project([sized(1, { hasWindow: true })]),
+      project([sized(1, { hasWindow: false })]),
+      '`limit` denies no restart window for primary on main (required)',
+    ],
+    [
+      { kind: 'protect', is: 'required' },
+      project([], {}, { protect: true }),
+      project([], {}, { protect: false }),
+      '`limit` denies main without `protect: true` (required)',
+    ],
+    [
+      { kind: 'prune', is: 'forbidden' },
+      project([], { prune: false }),
+      project([], { prune: true }),
+      '`limit` denies `prune: true` for project shop (forbidden)',
+    ],
+    [
+      { kind: 'maxCuHours', cuHours: 600 },
+      project([], { cuHours: 600 }),
+      project([], { cuHours: 601 }),
+      '`limit` denies the CU-hours expected for project shop (at most 600 a month)',
+    ],
+  ])('%j', (rule, allowed, denied, message) => {
+    expect(judge(rule, allowed)).toEqual([])
+    expect(judge(rule, denied)).toMatchObject([{ outcome: 'denied', message, reason: 'Because.' }])
+  })
+})
+
+describe('new and existing', () => {
+  test.each([
+    ['it is new', 4, undefined, 'denied'],
+    ['it was allowed', 4, 2, 'denied'],
+    ['it was nearer to the limit', 4, 3, 'denied'],
+    ['it was the same', 4, 4, 'existing'],
+    ['the plan comes closer to the limit', 4, 8, 'existing'],
+  ])('%s', (_, after, before, outcome) => {
+    expect(
+      outcomes(MOST_2, project([sized(after)]), before === undefined ? undefined : project([sized(before)])),
+    ).toEqual([outcome])
+  })
+
+  test('a warning stops nothing', () => {
+    expect(judge(MOST_2, project([sized(4)]), undefined, { level: 'warn' })).toMatchObject([
+      { outcome: 'warned', message: '`limit` warns about 4 CU for primary on main (at most 2 CU)' },
+    ])
+  })
+
+  test('what cannot be known warns, unless the manifest could say it', () => {
+    const unknown = { settings: {} }
+    expect(outcomes(MOST_2, project([sized(1, unknown)]))).toEqual(['unknown'])
+    expect(outcomes(MOST_2, project([sized(1, { ...unknown, isNew: true })]))).toEqual(['denied'])
+  })
+
+  test('a manifest by itself leaves some policies to the plan', () => {
+    const { results, undecided } = judgePolicies(
+      [policy(MOST_2), policy({ kind: 'maxReplicas', count: 0 }, { name: 'few' })],
+      [{ after: project([sized(1, { settings: {} })], { isComplete: false }) }],
+      { isComplete: false },
+    )
+    expect([results, undecided]).toEqual([[], ['few', 'limit']])
+  })
+})
+
+describe('selection', () => {
+  const large = project([sized(4), sized(8, { key: 'ep-r', title: 'replica r', type: 'read_only' })])
+  test.each([
+    [{}, 2],
+    [{ projects: ['shop*'] }, 2],
+    [{ projects: ['quiet-river-1'] }, 2],
+    [{ projects: ['other'] }, 0],
+    [{ branches: ['preview/**'] }, 0],
+    [{ except: ['ma*'] }, 0],
+    [{ computes: 'primary' as const }, 1],
+    [{ computes: 'replica' as const }, 1],
+  ])('%j: %i', (selector, count) => {
+    expect(judge(MOST_2, large, undefined, selector)).toHaveLength(count)
+  })
+
+  test('a project whose name could not be read is not left out', () => {
+    const { name: _, ...nameless } = large
+    expect(judge(MOST_2, nameless, undefined, { projects: ['shop*'] })).toHaveLength(2)
+  })
+})
+
+describe('overrides', () => {
+  const overrides = (...words: readonly string[]) => parseOverrides(words, ['limit', 'few-replicas'])
+
+  test('a denied change with a reason is recorded, and no longer denied', () => {
+    const { results } = judgePolicies([policy(MOST_2)], [{ after: project([sized(4)]) }], {
+      overrides: overrides('limit=load test'),
+    })
+    expect(results).toMatchObject([{ outcome: 'overridden', override: 'load test' }])
+    expect(unusedOverrides(overrides('limit=load test', 'few-replicas=x'), results)).toEqual(['few-replicas'])
+  })
+
+  test.each([
+    ['limit', 'The override `limit` needs a reason of 1 to 200 characters.'],
+    ['limit= ', 'The override `limit= ` needs a reason of 1 to 200 characters.'],
+    ['limmit=why', 'There is no policy `limmit` to override.'],
+  ])('%s', (word, message) => {
+    expect(() => overrides(word)).toThrow(message)
+  })
+})

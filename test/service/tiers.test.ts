@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { type ComputeSettings, SCALE_TO_ZERO_NEVER, TIER_TABLE, tierOf } from '../../src/model/index.ts'
+import { checkTierCuHours, checkTierReplicas, checkTierSettings } from '../../src/service/index.ts'
+
+const tier = (name: string) => {
+  const found = tierOf(name)
+  if (found === undefined) throw new Error(`no tier ${name}`)
+  return found
+}
+const fixed = (cu: number) => ({ size: { min: cu, max: cu } })
+const range = (min: number, max: number) => ({ size: { min, max } })
+const codes = (name: string, settings: Partial<ComputeSettings>) =>
+  checkTierSettings(settings, tier(name), TIER_TABLE).map(({ code }) => code)
+
+describe('what the tiers allow', () => {
+  test.each([
+    ['free', fixed(2), []],
+    ['free', fixed(4), ['E_TIER_SIZE']],
+    ['free', range(0.25, 2), []],
+    ['free', range(0.25, 4), ['E_TIER_SIZE']],
+    ['free', { scaleToZero: 0 }, []],
+    ['free', { scaleToZero: 300 }, []],
+    ['free', { scaleToZero: 60 }, ['E_TIER_SCALE_TO_ZERO']],
+    ['free', { scaleToZero: SCALE_TO_ZERO_NEVER }, ['E_TIER_SCALE_TO_ZERO']],
+    ['free_v2', fixed(4), ['E_TIER_SIZE']],
+    ['launch', fixed(16), []],
+    ['launch_v3', fixed(18), ['W_TIER_SIZE']],
+    ['launch', { scaleToZero: SCALE_TO_ZERO_NEVER }, []],
+    ['launch', { scaleToZero: 600 }, ['W_TIER_SCALE_TO_ZERO']],
+    ['scale', fixed(56), []],
+    ['scale', { scaleToZero: 60 }, []],
+    ['scale', { ...fixed(4), scaleToZero: 604_800 }, []],
+  ] as const)('%s with %j: %j', (name, settings, expected) => {
+    expect(codes(name, settings)).toEqual(expected)
+  })
+
+  test('the words name the tier, the limit and the table', () => {
+    expect(checkTierSettings(fixed(4), tier('free'), TIER_TABLE)[0]).toMatchObject({
+      message: '4 CU is not available on the Free plan (at most 2 CU, table 2026-11)',
+      hint: 'Use a smaller size, or give --tier-table if this has changed.',
+    })
+    expect(checkTierSettings({ scaleToZero: SCALE_TO_ZERO_NEVER }, tier('free'), TIER_TABLE)[0]?.message).toBe(
+      '`scaleToZero: never` is not available on the Free plan (5m, table 2026-11)',
+    )
+  })
+
+  test('replicas and CU-hours only warn, and what is unknown does not', () => {
+    expect(checkTierReplicas(3, tier('free'), TIER_TABLE)).toEqual([])
+    expect(checkTierReplicas(4, tier('free'), TIER_TABLE)).toMatchObject([
+      { severity: 'warning', code: 'W_TIER_REPLICAS' },
+    ])
+    expect(checkTierReplicas(400, tier('scale'), TIER_TABLE)).toEqual([])
+    expect(checkTierCuHours(183, tier('free'))).toMatchObject([{ severity: 'warning', code: 'W_TIER_CU_HOURS' }])
+    expect(checkTierCuHours(99, tier('free'))).toEqual([])
+    expect(checkTierCuHours(null, tier('free'))).toEqual([])
+  })
+
+  test.each(['business', 'UNKNOWN', 'scale', 'launch', 'something_v9'])(
+    '%s is a tier only if the table has it',
+    (word) => {
+      expect(tierOf(word)?.subscriptions.length ?? 'unknown').toEqual(
+        ['scale', 'launch'].includes(word) ? 1 : 'unknown',
+      )
+    },
+  )
+
+  test('each limit has its source', () => {
+    for (const { fixedCu, autoscalingCu, scaleToZero, replicas, cuHours } of TIER_TABLE.tiers) {
+      for (const limit of [fixedCu, autoscalingCu, scaleToZero, replicas, cuHours]) {
+        if (limit !== undefined) expect(limit.source.length).toBeGreaterThan(10)
+      }
+    }
+  })
+})

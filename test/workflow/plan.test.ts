@@ -1,0 +1,91 @@
+/** Reading the projects, and comparing manifests with those of a base. */
+import { expect, test } from 'vitest'
+import { parseManifests } from '../../src/manifest/index.ts'
+import type { ObservedProject } from '../../src/model/index.ts'
+import { type Manifests, planLive } from '../../src/workflow/index.ts'
+import { fakeProjects, refused } from '../api/fake-projects.ts'
+import { world } from '../planner/world.ts'
+
+const [shape] = world({ main: { primary: { size: 1 } } }).projects
+const projectsOf = (...ids: readonly string[]): readonly ObservedProject[] =>
+  shape === undefined ? [] : ids.map((id) => ({ ...shape, id }))
+const manifests = (files: Readonly<Record<string, string>>): Manifests => ({
+  loaded: parseManifests(
+    Object.entries(files).map(([project, branches]) => ({
+      path: `${project}.yaml`,
+      text: `version: 1\nproject: ${project}\nbranches: ${branches}\n`,
+    })),
+  ),
+  paths: Object.keys(files),
+})
+const SIZE_2 = '{ main: { primary: { size: 2 } } }'
+const OPTIONS = { concurrency: 3, estimate: true }
+
+test('past operations are read by as many projects at once as was asked for, and no more', async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => `p${index}`)
+  let running = 0
+  let most = 0
+  const api = {
+    ...fakeProjects(projectsOf(...ids)),
+    listOperations: async () => {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running -= 1
+      return { operations: [] }
+    },
+  }
+  const { result } = await planLive(api, manifests(Object.fromEntries(ids.map((id) => [id, SIZE_2]))), OPTIONS)
+  expect(result.plan.steps).toHaveLength(20)
+  expect(most).toBe(3)
+})
+
+test('operations that cannot be read cost the estimate, not the plan', async () => {
+  const api = { ...fakeProjects(projectsOf('shop')), listOperations: () => Promise.reject(refused(500)) }
+  const { result } = await planLive(api, manifests({ shop: SIZE_2 }), OPTIONS)
+  expect(result).toMatchObject({ ok: true, plan: { steps: [{ kind: 'update' }], estimates: [] } })
+})
+
+const compare = async (base: Manifests, head: Manifests, failures = {}) => {
+  const api = fakeProjects(projectsOf('shop', 'old'), failures)
+  const { comparison, result } = await planLive(api, head, { ...OPTIONS, base })
+  if (comparison === undefined) throw new Error('nothing was compared')
+  return { ...comparison, result }
+}
+
+test('a project that only the base declares is read, and its computes are released', async () => {
+  const base = manifests({ shop: SIZE_2, old: '{ main: { protect: true, primary: { size: 2 } } }' })
+  const { origin, policyRemovals, result } = await compare(base, manifests({ shop: SIZE_2 }))
+  expect(origin.released).toMatchObject([{ project: 'old', source: { file: 'old.yaml' } }])
+  expect(policyRemovals.map(({ message }) => message)).toEqual([
+    'Branch `main` of project `old` is no longer protected.',
+  ])
+  expect(origin.drift.map(({ project }) => project)).toEqual(['shop'])
+  expect(origin.settled).toEqual([])
+  expect(result.plan.projects).toEqual(['shop'])
+})
+
+test('where it cannot be read any more, that is said, and nothing fails', async () => {
+  const { origin, result } = await compare(manifests({ shop: SIZE_2, old: SIZE_2 }), manifests({ shop: SIZE_2 }), {
+    old: refused(403),
+  })
+  expect(result.ok).toBe(true)
+  expect(origin).toMatchObject({
+    released: [],
+    gaps: ['Project old is no longer declared, and what still runs in it could not be read.'],
+  })
+})
+
+test('of a project that cannot be planned nothing is said to be released', async () => {
+  const { origin } = await compare(manifests({ shop: SIZE_2 }), manifests({ shop: '{ gone: { primary: {} } }' }))
+  expect(origin.released).toEqual([])
+})
+
+test('a base with errors leaves a gap', async () => {
+  const { origin } = await compare(
+    manifests({ shop: '{ main: { primary: { size: 3.5 } } }' }),
+    manifests({ shop: SIZE_2 }),
+  )
+  expect(origin.introduced).toHaveLength(1)
+  expect(origin.gaps).toEqual(['The manifests of the base have errors, so every change is shown as introduced.'])
+})
