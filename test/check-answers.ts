@@ -19,9 +19,10 @@ const load = async (): Promise<void> => {
 
 const note = (message: unknown): void => {
   const answer = message as PublishedAnswer
-  if (check !== undefined) return check(answer)
-  waiting.push(answer)
-  loading ??= load()
+  if (check === undefined) {
+    waiting.push(answer)
+    loading ??= load()
+  } else check(answer)
 }
 subscribe(ANSWERS, note)
 
