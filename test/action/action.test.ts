@@ -16,7 +16,7 @@ test('a pull request that changes one line over three drifted computes: one intr
   expect(first).toContain('### Espalier: 4 computes restart, none is deleted.')
   expect(first).toContain('introduces 1 change. The merge also settles existing drift of 3 computes.')
   expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
-  expect(second).toMatch(/^: 3 computes/)
+  expect(second).toMatch(/^3 computes/)
   expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)
   expect(first).toContain(`https://github.com/acme/shop/blob/${event.payload.pull_request.head.sha}/espalier.yaml#L4`)
   expect(summary).toContain('### Espalier: 4 computes restart')
