@@ -78,6 +78,20 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
+test('show --resolved prints manifests as they count, and what is wrong with them on stderr', async () => {
+  const fleet = join(process.cwd(), 'examples/fleet')
+  const yaml = await offline('show', '--resolved', fleet)
+  expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
+  const json = await offline('show', '--resolved', fleet, '--format', 'json')
+  expect(JSON.parse(json.stdout)).toMatchObject({ formatVersion: '1.0', documents: { length: 5 } })
+  expect(await offline('show', '--resolved', fleet, '--format', 'markdown')).toMatchObject({ code: 1, stdout: '' })
+  expect(await offline('show', '--resolved', 'nowhere.yaml')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('E_NOT_FOUND'),
+  })
+})
+
 test('show prints a saved plan as plan did, stale or not', async () => {
   const planned = await online('plan', '--out', 'plan.json')
   const shown = await offline('show', 'plan.json')
