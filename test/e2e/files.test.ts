@@ -79,13 +79,13 @@ test.each([
 })
 
 test('show --resolved prints manifests as they count, and what is wrong with them on stderr', async () => {
-  const fleet = join(process.cwd(), 'examples/fleet')
-  const yaml = await offline('show', '--resolved', fleet)
+  const show = (...args: readonly string[]) => espalier(['show', '--resolved', ...args])
+  const yaml = await show('examples/fleet')
   expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
-  const json = await offline('show', '--resolved', fleet, '--format', 'json')
+  const json = await show('examples/fleet', '--format', 'json')
   expect(JSON.parse(json.stdout)).toMatchObject({ formatVersion: '1.0', documents: { length: 5 } })
-  expect(await offline('show', '--resolved', fleet, '--format', 'markdown')).toMatchObject({ code: 1, stdout: '' })
-  expect(await offline('show', '--resolved', 'nowhere.yaml')).toMatchObject({
+  expect(await show('examples/fleet', '--format', 'markdown')).toMatchObject({ code: 1, stdout: '' })
+  expect(await show('nowhere.yaml')).toMatchObject({
     code: 1,
     stdout: '',
     stderr: expect.stringContaining('E_NOT_FOUND'),
