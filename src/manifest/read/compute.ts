@@ -52,12 +52,13 @@ const checkName = (tree: Tree, primary: DesiredCompute, replicas: readonly Desir
 }
 
 const readCompute = (tree: Tree, value: ComputeValue, source: Source, base: Base, table: SizeTable): DesiredCompute => {
-  const { id } = value
+  const { id, renamedFrom } = value
   const profile = value.profile === undefined ? undefined : findProfile(tree, value, value.profile, base)
   const below = profile === undefined ? base.defaults : overlay(base.defaults, profile)
   const merged = overlay(below, readAttributes(tree, value))
   const compute: DesiredCompute = {
     ...(id === undefined ? {} : { id }),
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
     attributes: merged.values,
     ...(merged.restartWindow === undefined ? {} : { restartWindow: merged.restartWindow }),
     source,
