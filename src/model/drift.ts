@@ -16,4 +16,15 @@ export interface Difference {
   /** Absent where the compute as a whole differs: it is to be made, moved, replaced or deleted. */
   readonly attribute?: AttributeChange
   readonly mover: Mover
+  /** The newest operation that may have brought it about. The API does not show who started it. */
+  readonly lastOperation?: DriftOperation
+}
+
+export interface DriftOperation {
+  readonly id: string
+  readonly action: string
+  /** ISO 8601. */
+  readonly createdAt: string
+  /** The compute that it was for. */
+  readonly computeId: string
 }

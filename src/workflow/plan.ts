@@ -4,8 +4,10 @@ import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
 import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type PlanResult } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
+import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
+import { type ReviewOptions, reviewPlan } from './review.ts'
 
 export interface Planned {
   readonly manifests: Manifests
@@ -16,7 +18,7 @@ export interface Planned {
   readonly comparison?: BaseComparison
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends ReviewOptions {
   /** Projects read at once. Default 16. */
   readonly concurrency?: number | undefined
   /** Also read a page of past operations of each project that changes, for the estimate. Default: yes. */
@@ -36,25 +38,40 @@ export const planLive = async (api: ReadApi, manifests: Manifests, options: Plan
   const projects = projectIds(manifests.loaded.desired)
   // A project that only the base declares may be gone: that it cannot be read is no problem of the plan.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
+  // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
+  const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
+  for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency }), read)
-  const planned = planSnapshot(observed, manifests, options)
+  const planned = planUnreviewed(observed, manifests, options)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
-  if (!estimate || changing.size === 0) return planned
-  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) =>
-    changing.has(project.id) ? addPast(api, project) : project,
-  )
+  if (!estimate || changing.size === 0) return reviewed(planned, options)
+  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
+    if (!changing.has(project.id)) return project
+    const past = await (early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
+    return past === undefined ? project : { ...project, ...past }
+  })
   const whole = { ...observed, projects: withPast }
-  return { ...planned, observed: whole, result: { ...planned.result, plan: withEstimates(planned.result.plan, whole) } }
+  const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
+  return reviewed({ ...planned, observed: whole, result }, options)
 }
 
+const reviewed = (planned: Planned, options: PlanOptions): Planned => ({
+  ...planned,
+  result: { ...planned.result, plan: reviewPlan(planned.result.plan, planned.observed, options) },
+})
+
 /** Plans against a snapshot that was taken before. A project that it lacks counts as not there. */
-export const planSnapshot = (
+export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
+  reviewed(planUnreviewed(observed, manifests, options), options)
+
+const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, enforceBasePolicy = false, pinAliases }: PlanOptions = {},
+  { base, enforceBasePolicy = false, pinAliases, ...tiers }: PlanOptions,
 ): Planned => {
   const { loaded, sizeTable } = manifests
   const result = plan(loaded.desired, observed, {
+    check: (project, planned) => checkProject(project, planned, tiers),
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
     ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
@@ -64,11 +81,11 @@ export const planSnapshot = (
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const addPast = async (api: ReadApi, project: ObservedProject): Promise<ObservedProject> => {
+const readPast = async (api: ReadApi, project: string): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
   try {
-    return { ...project, pastOperations: await pastOperations(api, project.id) }
+    return await pastOperations(api, project)
   } catch (error) {
-    if (error instanceof ApiError) return project
+    if (error instanceof ApiError) return undefined
     throw error
   }
 }

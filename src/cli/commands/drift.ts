@@ -4,14 +4,14 @@ import { PATHS } from './paths.ts'
 
 export const driftCommand = defineCommand({
   command: 'drift [paths..]',
-  summary: 'Show where manifests and live project differ, and which of the two moved; changes nothing',
+  summary: 'Show where manifests and live projects differ, and which of the two changed',
   positionals: PATHS,
   flags: {
     since: {
       type: 'string',
       requiresArg: true,
       default: 'HEAD',
-      describe: 'The git ref at which they agreed',
+      describe: 'Git ref at which they agreed',
     },
     format: {
       type: 'string',
@@ -25,14 +25,14 @@ export const driftCommand = defineCommand({
     ...API_FLAGS,
   },
   examples: [
-    ['$0 drift', 'Did anyone change the live project by hand?'],
-    ['$0 drift --since v1.4', 'Since the last release'],
+    ['$0 drift', 'Changes made by hand'],
+    ['$0 drift --since v1.4', 'Since a release'],
   ],
   notes: `Exit codes:
-  0   no drift; what differs, the manifests changed
+  0   no drift: only the manifests changed
   ${EXIT_ERROR},
-      or a project that cannot be planned: the others are shown
-  2   drift: the live project moved
+      or a project cannot be planned; the others are shown
+  2   drift: a live project changed
 
 ${API_ENVIRONMENT}`,
   run: async (argv, io) => (await import('../runs/drift.ts')).runDrift(argv, io),

@@ -1,9 +1,9 @@
-import { createReadApi } from '../../api/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { whoMoved } from '../../planner/index.ts'
 import { jsonDrift, terminalDrift } from '../../report/index.ts'
 import { manifestsAt, planLive, planOfBase } from '../../workflow/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
+import { withOperations } from '../drift-operations.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
@@ -28,17 +28,16 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
     reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  try {
+  return withReadApi(flags, io, async (api) => {
     const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)
       return EXIT.error
     }
-    const differences = whoMoved(planOfBase(base, plan.projects, observed), plan)
-    const context = { ref: flags.since, takenAt: observed.takenAt, plan }
+    const moved = whoMoved(planOfBase(base, plan.projects, observed), plan)
+    const differences = await withOperations(api, moved, observed)
+    const context = { ref: flags.since, takenAt: observed.takenAt, now: io.clock.date(), plan }
     print(
       flags.format === 'json'
         ? jsonDrift(differences, context)
@@ -51,8 +50,5 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
       return EXIT.error
     }
     return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  })
 }

@@ -1,72 +1,73 @@
-/** Differences with who moved, for people and for programs. */
-import {
-  type Change,
-  type Difference,
-  MOVER_WORDS,
-  MOVERS,
-  type Mover,
-  type Plan,
-  plainJson,
-} from '../../model/index.ts'
+/** Differences between manifests and live projects, and which of the two changed. */
+import { type Difference, MOVER_WORDS, MOVERS, type Plan, plainJson } from '../../model/index.ts'
 import { computeTitle, counted, place, plainText, plainValue } from '../words/index.ts'
+import { ageOf } from './age.ts'
 import { paintOf, type Style, wrap } from './style.ts'
 
 export interface DriftContext {
   /** What the manifests were compared with. */
   readonly ref: string
   readonly takenAt: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
   /** Of which the differences are. */
   readonly plan: Pick<Plan, 'projects' | 'leftOut'>
 }
 
-export const terminalDrift = (
-  raw: readonly Difference[],
-  { ref, takenAt, plan }: DriftContext,
-  style: Style,
-): string => {
+export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: DriftContext, style: Style): string => {
   const differences = plainValue(raw)
   const paint = paintOf(style)
   const sections = MOVERS.flatMap((mover) => {
     const own = differences.filter((difference) => difference.mover === mover)
     if (own.length === 0) return []
-    const lines = own.map((difference) => wrap(lineOf(difference), style, '  ', '    '))
+    const lines = own.map((difference) => wrap(lineOf(difference, now), style, '  ', '    '))
     return [[paint.bold(`${MOVER_WORDS[mover]}: ${counted(own.length, 'difference')}`), ...lines].join('\n')]
   })
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
   const verdict =
     drifted === 0
-      ? `No drift since ${plainText(ref)}${of(plan)}.${differences.length === 0 ? '' : ' What differs, the manifests changed: apply brings it about.'}`
+      ? `No drift since ${plainText(ref)}${of(plan)}.${differences.length === 0 ? '' : ' The differences come from the manifests, and `espalier apply` applies them.'}`
       : `Drift since ${plainText(ref)}${of(plan)}: ${counted(drifted, 'difference')}.`
-  return `${[...sections, `${verdict}  ${paint.dim(`seen at ${takenAt}`)}`].join('\n\n')}\n`
+  return `${[...sections, verdict].join('\n\n')}\n`
 }
 
 /** Of the projects left out nothing is known. */
 const of = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
   leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
-const lineOf = ({ change, attribute, mover }: Difference): string => {
+const lineOf = (difference: Difference, now: number): string => {
+  const { change, attribute } = difference
   const { compute, branch, source, project } = change
   const id = compute.id === undefined ? '' : ` (${compute.id})`
   const where = `${computeTitle(compute)} on ${branch.name} in ${project}${id}`
   const what =
     attribute === undefined
-      ? deedWords(change, mover)
+      ? deedWords(difference)
       : `${attribute.path}: live ${attribute.beforeText ?? 'nothing'}, declared ${attribute.afterText}`
-  return `${where}: ${what}${source === undefined ? '' : `  ${place(source)}`}`
+  return `${where}: ${what}${sinceWords(difference, now)}${source === undefined ? '' : `  ${place(source)}`}`
+}
+
+const sinceWords = ({ change, lastOperation }: Difference, now: number): string => {
+  if (lastOperation === undefined) return ''
+  const { id, action, createdAt, computeId } = lastOperation
+  const what = change.kind === 'create' ? `last operation of ${computeId}` : 'changed'
+  return `; ${what} ${ageOf(createdAt, now)} ago by ${action} ${id}`
 }
 
 const DEEDS = { create: 'created', update: 'updated', move: 'moved', replace: 'replaced', delete: 'deleted' } as const
 
-/** What became of the compute where the live project moved; else what the manifests ask for. */
-const deedWords = ({ kind, from }: Change, mover: Mover): string => {
-  if (mover === 'live' && kind === 'create') return 'not in the live project: deleted there, or never applied'
-  if (mover === 'live' && kind === 'delete') return 'in the live project, and the manifests want it gone'
-  if (mover === 'live' && kind === 'move' && from !== undefined) return `lives on ${from.name}`
-  return `to be ${DEEDS[kind]}`
+/** What happened to the compute where the live project changed; else what the manifests ask for. */
+const deedWords = ({ change: { kind, from, branch }, mover, lastOperation }: Difference): string => {
+  if (mover === 'manifest') return `to be ${DEEDS[kind]}`
+  if (kind === 'create') return lastOperation === undefined ? 'not live: deleted, or never applied' : 'deleted'
+  if (kind === 'delete') return 'created, and not declared'
+  return kind === 'move' && from !== undefined
+    ? `moved to ${from.name}, declared on ${branch.name}`
+    : `to be ${DEEDS[kind]}`
 }
 
 export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, plan }: DriftContext): string => {
-  const flat = differences.map(({ change, attribute, mover }) => ({
+  const flat = differences.map(({ change, attribute, mover, lastOperation }) => ({
     project: change.project,
     branch: change.branch,
     compute: change.compute,
@@ -75,6 +76,7 @@ export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, pl
     live: attribute?.beforeText ?? null,
     declared: attribute?.afterText ?? null,
     mover,
+    lastOperation: lastOperation ?? null,
     source: change.source ?? null,
   }))
   const drifted = flat.filter(({ mover }) => mover !== 'manifest').length

@@ -1,0 +1,52 @@
+/** When a live compute left its manifest: the newest operation that may have done it. */
+import { ApiError, type Operation, type ReadApi } from '../api/index.ts'
+import { groupBy, mapConcurrently } from '../base/index.ts'
+import type { Change, Difference, Observed } from '../model/index.ts'
+
+/** One request for each project that has drifted. */
+const NEWEST = 200
+const AT_ONCE = 8
+
+/** A project whose operations cannot be read keeps its differences, without operations. */
+export const withOperations = async (
+  api: ReadApi,
+  differences: readonly Difference[],
+  { projects }: Observed,
+): Promise<readonly Difference[]> => {
+  const drifted = groupBy(
+    differences.filter(({ mover }) => mover !== 'manifest'),
+    ({ change }) => change.project,
+  )
+  const operations = new Map(
+    await mapConcurrently(
+      [...drifted.keys()],
+      AT_ONCE,
+      async (project) => [project, await newest(api, project)] as const,
+    ),
+  )
+  const live = new Set(projects.flatMap(({ computes }) => computes.map(({ id }) => id)))
+  return differences.map((difference) => {
+    const { change, mover } = difference
+    const own = mover === 'manifest' ? undefined : operations.get(change.project)?.find(concerns(change, live))
+    if (own?.endpointId === undefined) return difference
+    const { id, action, createdAt, endpointId } = own
+    return { ...difference, lastOperation: { id, action, createdAt, computeId: endpointId } }
+  })
+}
+
+const newest = async (api: ReadApi, project: string): Promise<readonly Operation[]> => {
+  try {
+    return (await api.listOperations(project, { limit: NEWEST })).operations
+  } catch (error) {
+    if (error instanceof ApiError) return []
+    throw error
+  }
+}
+
+/** Deleting and moving start no operation, so a compute that is gone is known by the last one it had. */
+const concerns =
+  ({ kind, compute, branch }: Change, live: ReadonlySet<string>) =>
+  ({ action, endpointId, branchId }: Operation): boolean => {
+    if (kind === 'create') return endpointId !== undefined && branchId === branch.id && !live.has(endpointId)
+    return kind === 'update' && endpointId === compute.id && action === 'apply_config'
+  }
