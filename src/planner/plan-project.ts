@@ -36,6 +36,11 @@ export interface PlanOptions extends MatchOptions {
   readonly select?: (change: Change) => Selected
   /** What `select` stands for, for the plan to show. */
   readonly selection?: PlanSelection
+  /** Further checks of a project's plan; an error leaves the project out. */
+  readonly check?: (
+    project: ObservedProject,
+    planned: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
+  ) => readonly Diagnostic[]
 }
 
 export interface ProjectPlan {

@@ -28,6 +28,7 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
     reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
+  const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
   return withReadApi(flags, io, async (api) => {
     const { observed, result } = await planLive(api, selected, { concurrency: flags.concurrency, estimate: false })
     const { plan } = result
@@ -52,5 +53,4 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
     }
     return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok
   })
-}  const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
-
+}
