@@ -12,6 +12,12 @@ const common = {
 export default defineConfig({
   test: {
     globalSetup: ['test/temporary-folder.ts'],
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['src/**/generated/**'],
+      reporter: [['text', { skipFull: true }], 'text-summary'],
+    },
     projects: [
       { test: { ...common, name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', 'test/long/**'] } },
       {

@@ -20,7 +20,7 @@ export async function bundle(input, dir) {
     input,
     platform: 'node',
     // Of the sandbox's real computes only; they look for optional packages of their own.
-    external: /^(pg|node-forge)($|\/)/,
+    external: /^pg($|\/)/,
     // The same libraries as ES modules: what is not used of them can be left out, and what they load is seen.
     resolve: {
       alias: {

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { standaloneValidator } from '../src/manifest/definition/standalone.ts'
-import { DIAGNOSTIC_CODES, manifestSchema, POLICY_SCHEMA } from '../src/manifest/index.ts'
+import { DIAGNOSTIC_CODES, manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
 import { SIZE_TABLE } from '../src/model/index.ts'
 import { EXPLANATIONS, type Explanation } from '../src/report/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
@@ -37,6 +37,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/codes.md': codesPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
+  'schemas/shared.schema.json': () => json(sharedSchema(SIZE_TABLE)),
   'schemas/policy.schema.json': () => json(POLICY_SCHEMA),
   'schemas/plan.schema.json': () => json(planSchema()),
   'schemas/plan-file.schema.json': () => json(planFileSchema()),

@@ -30,7 +30,7 @@ export interface ApiOptions {
   readonly clock?: Clock
   readonly random?: () => number
   readonly userAgent?: string
-  /** Connections kept open at most. Default 16. */
+  /** Connections kept open at most. Default 32. */
   readonly connections?: number
   /** How long a locked project (423) is waited for, in milliseconds. Default ten minutes. */
   readonly lockTimeoutMs?: number
@@ -124,7 +124,8 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    connections: options.connections ?? DEFAULT_CONCURRENCY,
+    // Each project is read by two requests at once.
+    connections: options.connections ?? 2 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
   })

@@ -60,6 +60,12 @@ export const mapOr = <M, V>(form: Schema<M>, plain: Schema<V>, more: Keywords = 
   ...more,
 })
 
+/** One, or a list of them. Told apart like {@link mapOr}. */
+export const oneOrList = <T>(one: Schema<T>, more: Keywords = {}): Schema<T | readonly T[]> => ({
+  ...when({ type: 'array' }, list(one, { minItems: 1 }), one),
+  ...more,
+})
+
 /** `if`, `then`, `else` as keywords. */
 export const when = (condition: JsonSchema, met: JsonSchema, unmet?: JsonSchema): JsonSchema => ({
   if: condition,

@@ -26,6 +26,29 @@ export const MANIFEST_FLAGS = {
   },
 } as const
 
+/** How a plan is shown on a terminal. */
+export const PLAN_VIEW_FLAGS = {
+  compact: {
+    type: 'boolean',
+    conflicts: 'detail',
+    group: 'Output:',
+    describe: 'Show a line for each change (default above 12 changes)',
+  },
+  detail: { type: 'boolean', group: 'Output:', describe: 'Show every attribute of each change' },
+  steps: { type: 'boolean', group: 'Output:', describe: 'Show the order of steps' },
+} as const
+
+export interface PlanViewFlags {
+  readonly compact?: boolean | undefined
+  readonly detail?: boolean | undefined
+  readonly steps?: boolean | undefined
+}
+
+export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
+  view: compact === true ? ('compact' as const) : detail === true ? ('detail' as const) : undefined,
+  steps,
+})
+
 export const SHARD_FLAG = {
   shard: {
     type: 'string',

@@ -45,6 +45,10 @@ export const DIAGNOSTIC_CODES = {
     example: 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: Europe/Berlin }',
   },
   E_PIN: { rule: 'A pin is the id of a compute.', example: 'id: ep-cool-dawn-a1b2c3' },
+  E_ONE_PROJECT: {
+    rule: 'What several projects share cannot name the id of a compute or branch.',
+    example: 'branches: { main: … }',
+  },
   E_NAME: { rule: 'A name has 1 to 64 characters and no control characters.', example: 'reporting:' },
   E_NAME_TAKEN: { rule: 'A name stands once on a branch.', example: 'Rename one of the two.' },
   E_GLOB: { rule: 'Globs know *, **, ?, [a-z] and {a,b}.', example: 'match: preview/*' },
@@ -58,6 +62,7 @@ export const DIAGNOSTIC_CODES = {
   },
   E_TWO_CLAIMS: { rule: 'A branch is declared once.', example: 'Keep one of the two.' },
   E_TWO_PINS: { rule: 'A compute is pinned once.', example: 'Keep one of the two.' },
+  E_TWO_WAVES: { rule: 'Waves are defined in one place.', example: 'Keep them in a shared file.' },
   E_TWO_RULES: { rule: 'A pattern stands in one rule of a document.', example: 'Keep one of the two.' },
   E_POLICY_NAME: { rule: 'Each policy has a name of its own.', example: 'Rename one of the two.' },
   E_POLICY_RULE: { rule: 'A policy has exactly one rule.', example: 'rule: { maxSize: 0.25 }' },

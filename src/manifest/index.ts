@@ -1,5 +1,5 @@
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './codes.ts'
-export { manifestSchema } from './definition/index.ts'
+export { manifestSchema, sharedSchema } from './definition/index.ts'
 export { POLICY_SCHEMA } from './definition/policy.ts'
 export { MAX_FILE_BYTES } from './files/limits.ts'
 export { type LocatedFile, loadManifests, readFiles } from './load.ts'

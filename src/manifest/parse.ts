@@ -2,14 +2,23 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { isScalar, LineCounter } from 'yaml'
-import { type DesiredDocument, type Diagnostic, SIZE_TABLE, type SizeTable, type Source } from '../model/index.ts'
-import type { ManifestValue, SharedValue } from './definition/index.ts'
+import {
+  type DesiredDocument,
+  type DesiredWave,
+  type Diagnostic,
+  SIZE_TABLE,
+  type SizeTable,
+  type Source,
+} from '../model/index.ts'
+import type { ManifestValue, SharedValue, WavesValue } from './definition/index.ts'
 import { type Validators, validatorsOf } from './definition/validator.ts'
 import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
 import { judge } from './judge.ts'
 import { checkClaims } from './read/claims.ts'
-import type { Base } from './read/compute.ts'
-import { EMPTY_BASE, type FindShared, isShared, readBase, readDocument } from './read/document.ts'
+import { EMPTY_LAYER, type Layer, type Sourced } from './read/layer.ts'
+import { overlay } from './read/overlay.ts'
+import { isDeclaring, isShared, readLayer, readWaves } from './read/read-layer.ts'
+import { resolveLayer } from './read/resolve.ts'
 import { isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { list } from './words/list.ts'
@@ -39,11 +48,12 @@ export const parseWith = (
 ): LoadedManifests => {
   const run = new Reading(sizeTable, findFile)
   const documents = files.flatMap((file) => run.readFile(file))
+  run.checkShared()
   const manifests = files.filter(({ path }) => !run.seeds.includes(path))
   if (manifests.length === 0 && found.length === 0) run.diagnostics.push(nothingFound(run.seeds))
   const texts = new Map([...manifests, ...run.shared].map((file) => [file.path, file.text]))
   return {
-    desired: { documents },
+    desired: { documents, ...(run.waves === undefined ? {} : { waves: run.waves }) },
     diagnostics: firstOf([...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew)),
     files: [...texts.keys()].sort(),
     seeds: run.seeds,
@@ -101,7 +111,11 @@ class Reading {
   readonly #sizeTable: SizeTable
   readonly #validators: Validators
   readonly #findFile: FindFile
-  readonly #bases = new Map<string, Base>()
+  waves: readonly DesiredWave[] | undefined
+  /** What files that were extended hold, by path. */
+  readonly #extended = new Map<string, Layer>()
+  /** Documents without a project that would declare something if they were extended. */
+  readonly #unextended: Tree[] = []
   readonly #tokens = tokenBudget()
 
   constructor(sizeTable: SizeTable, findFile: FindFile) {
@@ -120,14 +134,18 @@ class Reading {
     for (const tree of trees) {
       if (this.diagnostics.length > MAX_PROBLEMS) return documents
       if (tree === undefined) continue
-      if (isMap(tree.value) && isShared(Object.keys(tree.value))) {
-        judge(tree, this.#validators.shared, 'A shared file', this.#sizeTable)
+      const keys = isMap(tree.value) ? Object.keys(tree.value) : []
+      if (isShared(keys)) {
+        const shared = this.#judgeShared(tree)
+        if (shared !== undefined) this.#readWaves(tree, shared.waves)
+        if (isDeclaring(keys)) this.#unextended.push(tree)
         continue
       }
       const value = judge(tree, this.#validators.document, 'A manifest', this.#sizeTable)
       if (value === undefined) continue
       const manifest = value as ManifestValue
-      documents.push(readDocument(tree, manifest, this.#sizeTable, this.#findShared))
+      this.#readWaves(tree, manifest.waves)
+      documents.push(...this.#readDocument(tree, manifest))
     }
     if (trees.length === 0) {
       this.#report(file, {
@@ -160,14 +178,34 @@ class Reading {
     }
   }
 
-  readonly #findShared: FindShared = (tree, manifest, path) => {
-    const refuse = (message: string, hint: string): undefined =>
-      tree.report('E_EXTENDS', tree.source(manifest, 'extends'), message, hint)
+  #readDocument(tree: Tree, manifest: ManifestValue): readonly DesiredDocument[] {
+    const { extends: shared = [], projects } = manifest
+    const below =
+      typeof shared === 'string'
+        ? [this.#findShared(tree, shared, tree.source(manifest, 'extends'))]
+        : shared.map((path, index) => this.#findShared(tree, path, tree.source(shared, index)))
+    const layers = [...below, readLayer(tree, manifest, projects !== undefined)]
+    return resolveLayer(layers.reduce(overlay, EMPTY_LAYER), projectsOf(tree, manifest), {
+      report: (...words) => tree.report(...words),
+      sizeTable: this.#sizeTable,
+    })
+  }
+
+  #judgeShared(tree: Tree): SharedValue | undefined {
+    return judge(tree, this.#validators.shared, 'A shared file', this.#sizeTable) as SharedValue | undefined
+  }
+
+  /** @param source of the path, for what is wrong with it. */
+  #findShared(tree: Tree, path: string, source: Source): Layer {
+    const refuse = (message: string, hint: string): Layer => {
+      tree.report('E_EXTENDS', source, message, hint)
+      return EMPTY_LAYER
+    }
     const target = posix.normalize(posix.join(posix.dirname(tree.file), path))
     if (posix.isAbsolute(path) || target.startsWith('../')) {
       return refuse('`extends` must stay inside the tree of the manifests.', 'Write a path relative to this file.')
     }
-    const known = this.#bases.get(target)
+    const known = this.#extended.get(target)
     if (known !== undefined) return known
     const file = this.#findFile(target)
     if (typeof file === 'string') {
@@ -176,18 +214,53 @@ class Reading {
     this.shared.push(file)
     const [first, second] = this.#trees(file)
     if (second !== undefined) {
-      refuse('A shared file holds one document only.', 'Split it, and extend the part that you need.')
+      refuse('A shared file holds one document only.', 'Split it, and extend the parts that you need.')
     }
-    const value = first && judge(first, this.#validators.shared, 'A shared file', this.#sizeTable)
-    const base =
-      first === undefined || value === undefined ? EMPTY_BASE : readBase(first, value as SharedValue, EMPTY_BASE)
-    this.#bases.set(target, base)
-    return base
+    const value = first && this.#judgeShared(first)
+    const layer = first === undefined || value === undefined ? EMPTY_LAYER : readLayer(first, value, true)
+    if (first !== undefined) this.#readWaves(first, value?.waves)
+    this.#extended.set(target, layer)
+    return layer
+  }
+
+  #readWaves(tree: Tree, value: WavesValue | undefined): void {
+    if (value === undefined) return
+    const waves = readWaves(tree, value)
+    const [own, first] = [waves[0]?.source, this.waves?.[0]?.source]
+    // A file that is named and extended is read twice.
+    if (own === undefined || (first !== undefined && comparePlaces(own, first) === 0)) return
+    if (first === undefined) this.waves = waves
+    else {
+      const message = `Waves are also defined at ${first.file}:${first.line}.`
+      tree.report('E_TWO_WAVES', own, message, 'Keep them in one place: a shared file.')
+    }
+  }
+
+  /** Without this, a manifest whose `project` was forgotten would pass for a shared file, and manage nothing. */
+  checkShared(): void {
+    for (const tree of this.#unextended) {
+      if (this.#extended.has(posix.normalize(tree.file))) continue
+      const hint = 'Add `project: quiet-river-12345678`. A shared file needs none, but no manifest extends this file.'
+      tree.report('E_REQUIRED', tree.source(undefined), 'A manifest needs `project` or `projects`.', hint)
+    }
   }
 
   #report(file: ManifestFile, words: Words, source: Source = { file: file.path, line: 1, column: 1, length: 1 }): void {
     this.diagnostics.push({ severity: 'error', ...words, message: short(words.message), source })
   }
+}
+
+/** Each once. */
+const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<string>[] => {
+  const { project, projects } = manifest
+  if (projects === undefined)
+    return project === undefined ? [] : [{ value: project, source: tree.source(manifest, 'project') }]
+  return projects.flatMap((value, index) => {
+    const source = tree.source(projects, index)
+    if (projects.indexOf(value) === index) return [{ value, source }]
+    tree.report('E_VALUE', source, `Project ${list([value])} is listed twice.`, 'Keep one of the two.')
+    return []
+  })
 }
 
 /** Nothing but comments, as between two separators. */

@@ -3,7 +3,7 @@ import type { ComputeAttributes } from './attributes/index.ts'
 import type { Source } from './diagnostic.ts'
 import type { RestartWindow } from './restart-window.ts'
 
-/** One manifest document. Several documents may speak of one project. */
+/** One manifest document for one project. A project may have several; one for several projects is here once for each. */
 export interface DesiredDocument {
   readonly project: string
   readonly source: Source
@@ -16,6 +16,8 @@ export interface DesiredDocument {
   readonly parkOn?: BranchReference
   /** That of its defaults, for what it does not declare; `'always'`: none. */
   readonly restartWindow?: RestartWindow | 'always'
+  /** Where `prune`, `parkOn` and `restartWindow` were written, if they were. */
+  readonly sources?: Readonly<Record<string, Source>>
 }
 
 export interface BranchReference {
@@ -27,6 +29,8 @@ export interface BranchReference {
 /** What a branch, or each branch that a rule matches, should hold. */
 export interface DesiredShape {
   readonly protect: boolean
+  /** Where `protect` was written, if it was. */
+  readonly protectSource?: Source
   /** `'absent'`: declared to have none. Left out: not managed. */
   readonly primary?: DesiredCompute | DesiredAbsence
   readonly replicas: readonly DesiredCompute[]
@@ -43,6 +47,8 @@ export interface DesiredRule extends DesiredShape {
   readonly match: string
   readonly except: readonly string[]
   readonly source: Source
+  /** It was written for several projects, so it need not match a branch of each. */
+  readonly isShared?: true
 }
 
 export interface DesiredAbsence {
@@ -64,8 +70,18 @@ export interface DesiredCompute {
   readonly sources: Readonly<Record<string, Source>>
 }
 
+/** Projects that are applied together, once those of the wave before are done. */
+export interface DesiredWave {
+  readonly name: string
+  /** Project ids, or globs over them. */
+  readonly projects: readonly string[]
+  readonly source: Source
+}
+
 export interface Desired {
   readonly documents: readonly DesiredDocument[]
+  /** In their order; absent where no manifest has any. See {@link waveOf}. */
+  readonly waves?: readonly DesiredWave[]
 }
 
 export const isAbsence = (primary: DesiredCompute | DesiredAbsence): primary is DesiredAbsence => 'absent' in primary

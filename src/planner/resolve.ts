@@ -70,7 +70,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
       const matching = unlisted.filter(({ name }) => isMatch(name) && !exceptions.some((isExcept) => isExcept(name)))
       const unclaimed = matching.filter(({ id }) => !resolved.has(id))
       for (const branch of unclaimed) add(branch, rule, document)
-      if (unclaimed.length > 0) continue
+      if (unclaimed.length > 0 || (rule.isShared === true && matching.length === 0)) continue
       diagnostics.push(
         matching.length === 0
           ? warning(

@@ -2,7 +2,7 @@
 import { ApiError, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
-import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type PlanResult } from '../model/index.ts'
+import { DEFAULT_CONCURRENCY, type Observed, type PastOperation, type PlanResult } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
@@ -36,13 +36,18 @@ export const planLive = async (api: ReadApi, manifests: Manifests, options: Plan
   const projects = projectIds(manifests.loaded.desired)
   // A project that only the base declares may be gone: that it cannot be read is no problem of the plan.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
+  // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
+  const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
+  for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency }), read)
   const planned = planSnapshot(observed, manifests, options)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
   if (!estimate || changing.size === 0) return planned
-  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) =>
-    changing.has(project.id) ? addPast(api, project) : project,
-  )
+  const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
+    if (!changing.has(project.id)) return project
+    const past = await (early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
+    return past === undefined ? project : { ...project, pastOperations: past }
+  })
   const whole = { ...observed, projects: withPast }
   return { ...planned, observed: whole, result: { ...planned.result, plan: withEstimates(planned.result.plan, whole) } }
 }
@@ -64,11 +69,11 @@ export const planSnapshot = (
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const addPast = async (api: ReadApi, project: ObservedProject): Promise<ObservedProject> => {
+const readPast = async (api: ReadApi, project: string): Promise<readonly PastOperation[] | undefined> => {
   try {
-    return { ...project, pastOperations: await pastOperations(api, project.id) }
+    return await pastOperations(api, project)
   } catch (error) {
-    if (error instanceof ApiError) return project
+    if (error instanceof ApiError) return undefined
     throw error
   }
 }

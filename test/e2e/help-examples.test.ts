@@ -87,6 +87,7 @@ const prepare = async (): Promise<string> => {
   await copy('examples/quickstart/seed.yaml', 'seed.yaml')
   await copy('examples/fleet/projects', 'fleet/projects')
   await copy('examples/fleet/platform.yaml', 'fleet/platform.yaml')
+  await copy('examples/fleet/staged.yaml', 'fleet/staged.yaml')
   await mkdir(join(folder, 'more'))
   await mkdir(join(folder, '.config/fish/completions'), { recursive: true })
   const manifest = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { scaleToZero: never } }\n  staging: { primary: { size: 1 } }\n`

@@ -13,6 +13,8 @@ const window = (text: string): string => doc(`restartWindow: { ${text}, timezone
 
 const diagnosticsOf = (text: string) => parseManifests([{ path: 'a.yaml', text }]).diagnostics
 
+const WAVES = 'waves: [{ name: canary, projects: [a] }]'
+
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 type Row = readonly [name: string, yaml: string, code: DiagnosticCode, line: number, column: number]
@@ -138,6 +140,27 @@ const ROWS: readonly Row[] = [
   ['extends leaves the tree', doc('extends: ../platform.yaml'), 'E_EXTENDS', 3, 10],
   ['extends is absolute', doc('extends: /etc/platform.yaml'), 'E_EXTENDS', 3, 10],
   ['extends names no file', doc('extends: platform.yaml'), 'E_EXTENDS', 3, 10],
+
+  ['one of several extended files is missing', doc('extends: [b.yaml]'), 'E_EXTENDS', 3, 11],
+
+  // several projects
+  ['project and projects', doc('projects: [a, b]'), 'E_VALUE', 2, 10],
+  ['no projects', 'version: 1\nprojects: []\n', 'E_VALUE', 2, 11],
+  ['a project that is listed twice', 'version: 1\nprojects: [a, b, a]\n', 'E_VALUE', 2, 18],
+  ['a projects entry that is no id', 'version: 1\nprojects: [a, B]\n', 'E_VALUE', 2, 15],
+  [
+    'a pin for several projects',
+    'version: 1\nprojects: [a, b]\nbranches:\n  main:\n    replicas: { r: { id: ep-a } }\n',
+    'E_ONE_PROJECT',
+    5,
+    26,
+  ],
+  ['a branch id for several projects', 'version: 1\nprojects: [a, b]\nbranches:\n  br-a: {}\n', 'E_ONE_PROJECT', 4, 3],
+  ['parkOn by id for several projects', 'version: 1\nprojects: [a, b]\nparkOn: br-a\n', 'E_ONE_PROJECT', 3, 9],
+  ['waves in two documents', `${doc(WAVES)}---\nversion: 1\nproject: q\n${WAVES}\n`, 'E_TWO_WAVES', 7, 17],
+  ['two waves of one name', doc('waves: [{ name: a, projects: [p] }, { name: a, projects: [q] }]'), 'E_VALUE', 3, 45],
+  ['a wave that holds no glob', doc('waves: [{ name: a, projects: ["["] }]'), 'E_GLOB', 3, 31],
+  ['a wave without projects', doc('waves: [{ name: a, projects: [] }]'), 'E_VALUE', 3, 30],
 
   // several documents
   [

@@ -4,16 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { manifestTables } from '../../scripts/manifest-tables.ts'
-import { createWriteApi, snapshot, type WriteApi } from '../../src/api/index.ts'
-import { decodePlanFile, encodePlanFile } from '../../src/apply/index.ts'
-import { adoptInto, exportProject, formatManifest, manifestSchema, parseManifests } from '../../src/manifest/index.ts'
-import { type Observed, type Plan, REASONS, SIZE_TABLE } from '../../src/model/index.ts'
-import { plan } from '../../src/planner/index.ts'
-import { encodeSnapshot, readSnapshot } from '../../src/workflow/index.ts'
+import type { WriteApi } from '../../src/api/index.ts'
+import type { Observed, Plan } from '../../src/model/index.ts'
 import { type ScriptedServer, scriptedServer } from '../api/server.ts'
 
-vi.mock('../../src/model/attributes/table.ts', async (original) => {
+// Test files share what is loaded, so everything that reads the table is loaded again, here and afterwards.
+vi.resetModules()
+vi.doMock('../../src/model/attributes/table.ts', async (original) => {
   const table = await original<typeof import('../../src/model/attributes/table.ts')>()
   const { oneField } = await import('../../src/model/attributes/row.ts')
   const { formatDuration, parseDuration } = await import('../../src/model/duration.ts')
@@ -30,6 +27,16 @@ vi.mock('../../src/model/attributes/table.ts', async (original) => {
   })
   return { ...table, ATTRIBUTES: { ...table.ATTRIBUTES, warmUp } }
 })
+
+const { manifestTables } = await import('../../scripts/manifest-tables.ts')
+const { createWriteApi, snapshot } = await import('../../src/api/index.ts')
+const { decodePlanFile, encodePlanFile } = await import('../../src/apply/index.ts')
+const { adoptInto, exportProject, formatManifest, manifestSchema, parseManifests } = await import(
+  '../../src/manifest/index.ts'
+)
+const { REASONS, SIZE_TABLE } = await import('../../src/model/index.ts')
+const { plan } = await import('../../src/planner/index.ts')
+const { encodeSnapshot, readSnapshot } = await import('../../src/workflow/index.ts')
 
 const PROJECT = 'quiet-river-12345678'
 const folder = mkdtempSync(join(tmpdir(), 'espalier-attribute-'))
@@ -61,6 +68,8 @@ afterAll(async () => {
   await api.close()
   await server.close()
   rmSync(folder, { recursive: true })
+  vi.doUnmock('../../src/model/attributes/table.ts')
+  vi.resetModules()
 })
 
 /** The validator that ships was generated without the row; for another table of sizes, ajv compiles one. */

@@ -269,6 +269,25 @@ export const PLAN: Plan = {
   warnings: [WARNING],
 }
 
+/** The same in several projects, of which two have a name. */
+export const FLEET: Plan = {
+  ...PLAN,
+  projects: ['p-1', 'p-2', 'p-3'],
+  projectNames: { 'p-1': 'storefront', 'p-2': 'billing' },
+  changes: ['p-1', 'p-2', 'p-3'].flatMap((project) =>
+    changes.map((change) => ({ ...change, id: `${project}/${change.id}`, project })),
+  ),
+  steps: ['p-1', 'p-2', 'p-3'].flatMap((project) =>
+    steps.map((step) => ({
+      ...step,
+      id: `${project}/${step.id}`,
+      change: `${project}/${step.change}`,
+      project,
+      after: step.after.map((id) => `${project}/${id}`),
+    })),
+  ),
+}
+
 const NO_TOTAL = { computes: 2, minCu: 2, maxCu: 2, ramGb: 8, maxConnections: 838 }
 
 export const EMPTY_PLAN: Plan = {
@@ -371,8 +390,9 @@ export const planWith = (text: string, plan: Plan = PLAN): Plan => {
       attributes: change.attributes.map((one) => ({
         ...one,
         path: `postgres.settings.${text}`,
-        ...(one.before === undefined ? {} : { before: text }),
+        ...(one.before === undefined ? {} : { before: text, beforeText: text }),
         after: text,
+        afterText: text,
       })),
       ...(change.refused === undefined ? {} : { refused: text }),
     })),

@@ -86,21 +86,21 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
     {
       "json": 1364,
       "markdown": 58,
-      "terminal": 93,
+      "terminal": 78,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 127185,
       "markdown": 10068,
-      "terminal": 13304,
+      "terminal": 3104,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 1260962,
       "markdown": 102212,
-      "terminal": 132296,
+      "terminal": 31166,
     }
   `)
   const whole = await plan(20)

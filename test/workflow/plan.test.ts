@@ -40,6 +40,26 @@ test('past operations are read by as many projects at once as was asked for, and
   expect(most).toBe(3)
 })
 
+test('of few projects past operations are asked for together with the rest: one round trip', async () => {
+  const projects = fakeProjects(projectsOf('shop'))
+  let askedFor: () => void = () => undefined
+  const operationsAskedFor = new Promise<void>((resolve) => {
+    askedFor = resolve
+  })
+  const api = {
+    ...projects,
+    listComputes: async (id: string) => {
+      await operationsAskedFor
+      return projects.listComputes(id)
+    },
+    listOperations: async () => {
+      askedFor()
+      return { operations: [] }
+    },
+  }
+  expect((await planLive(api, manifests({ shop: SIZE_2 }))).result.plan.steps).toHaveLength(1)
+})
+
 test('operations that cannot be read cost the estimate, not the plan', async () => {
   const api = { ...fakeProjects(projectsOf('shop')), listOperations: () => Promise.reject(refused(500)) }
   const { result } = await planLive(api, manifests({ shop: SIZE_2 }), OPTIONS)

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, SHARD_FLAG } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PLAN_VIEW_FLAGS, SHARD_FLAG } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
@@ -75,6 +75,7 @@ export const applyCommand = defineCommand({
       group: 'Output:',
       describe: 'json: one event a line on stdout, all else on stderr',
     },
+    ...PLAN_VIEW_FLAGS,
     ...API_FLAGS,
   },
   examples: [

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, SHARD_FLAG } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PLAN_VIEW_FLAGS, SHARD_FLAG } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 export const planCommand = defineCommand({
@@ -45,6 +45,7 @@ export const planCommand = defineCommand({
       group: 'Output:',
       describe: 'Do not read past operations to estimate how long it takes',
     },
+    ...PLAN_VIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SHARD_FLAG,
     ...API_FLAGS,

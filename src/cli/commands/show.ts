@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = defineCommand({
   command: 'show <ref>',
@@ -13,6 +14,7 @@ export const showCommand = defineCommand({
       group: 'Output:',
       describe: 'How to show the plan',
     },
+    ...PLAN_VIEW_FLAGS,
   },
   examples: [['$0 show plan.json', 'What espalier apply plan.json would do']],
   notes: `Exit codes:

@@ -23,7 +23,7 @@ import {
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, openWriteApi } from '../connect.ts'
-import { checkNumber, durationMs, shardOfFlag, usageError } from '../flags.ts'
+import { checkNumber, durationMs, type PlanViewFlags, planViewOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
@@ -33,7 +33,7 @@ import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
-export interface ApplyFlags extends ApiFlags {
+export interface ApplyFlags extends ApiFlags, PlanViewFlags {
   readonly paths: readonly string[]
   readonly plan?: string | undefined
   readonly format: string
@@ -145,7 +145,12 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return
   const stream = isJson ? io.stderr : io.stdout
-  const shown = { takenAt: observed.takenAt, now: timeOf(io), overridesWindows: flags.now === true }
+  const shown = {
+    takenAt: observed.takenAt,
+    now: timeOf(io),
+    overridesWindows: flags.now === true,
+    ...planViewOf(flags),
+  }
   print(terminalPlan(plan, styleOf(stream, flags, io.env), shown), stream)
 }
 

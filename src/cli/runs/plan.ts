@@ -15,7 +15,7 @@ import {
   selectShard,
 } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
-import { shardOfFlag, usageError } from '../flags.ts'
+import { type PlanViewFlags, planViewOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
@@ -24,7 +24,7 @@ import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface PlanFlags extends ApiFlags {
+export interface PlanFlags extends ApiFlags, PlanViewFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
@@ -185,6 +185,7 @@ const render = (
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
     takenAt: observed.takenAt,
     now: timeOf(io),
+    ...planViewOf(flags),
     ...(since === undefined ? {} : { since }),
   })
 }

@@ -2,10 +2,11 @@ import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { markdownPlan, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
+import { type PlanViewFlags, planViewOf } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface ShowFlags {
+export interface ShowFlags extends PlanViewFlags {
   readonly ref: string
   readonly format: string
   readonly noColor?: boolean | undefined
@@ -22,7 +23,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   print(
     flags.format === 'markdown'
       ? markdownPlan(plan)
-      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io) }),
+      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io), ...planViewOf(flags) }),
     io.stdout,
   )
   const part = shard === undefined ? '' : `, shard ${shard}`

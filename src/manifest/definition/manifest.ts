@@ -9,10 +9,12 @@ import {
   map,
   mapOr,
   named,
+  oneOrList,
   only,
   type Schema,
   text,
   type ValueOf,
+  when,
 } from '../../base/index.ts'
 import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
@@ -87,60 +89,97 @@ const rule = map(
 
 const version = only(1, { description: 'The version of this format.', examples: [1], $comment: 'E_VERSION' })
 
-const defaults = {
-  ...ref('attributes'),
-  description: 'Attributes of every compute of this document.',
-  examples: [{ scaleToZero: '5m' }],
-}
-const profiles = named(ref('attributes'), {
-  description: 'Named sets of attributes. They override the defaults; a compute’s own attributes override them.',
-  examples: [{ small: { size: 0.25, scaleToZero: '1m' } }],
-})
+const projectId = (more: JsonSchema = {}) => text({ pattern: '^[a-z0-9-]{1,60}$', $comment: 'E_PROJECT', ...more })
+const EXAMPLE_PROJECT = 'quiet-river-12345678'
 
-/** A document that declares the computes of one project. */
+const waves = list(
+  map(
+    {
+      name: text({ minLength: 1, description: 'What the wave is called.', examples: ['canary'] }),
+      projects: list(glob({}), {
+        minItems: 1,
+        description: 'Project ids, or globs over them.',
+        examples: [[EXAMPLE_PROJECT, 'eu-*']],
+      }),
+    },
+    { required: ['name', 'projects'] },
+  ),
+  {
+    description:
+      'The order in which projects are applied: a wave starts when the one before it is done. A project is in the first wave that names it; projects in no wave come last. Only one document or shared file may have it.',
+    examples: [[{ name: 'canary', projects: [EXAMPLE_PROJECT] }]],
+  },
+)
+
+/** What a document and a shared file may both hold. */
+const SHAREABLE = {
+  restartWindow: {
+    $ref: '#/$defs/restartWindow',
+    description: 'When computes may be interrupted, unless `defaults`, a profile or a compute overrides it.',
+  } as Schema<ValueOf<typeof RESTART_WINDOW>>,
+  prune: flag({
+    default: false,
+    description: 'Delete the computes on declared branches that no declaration claims.',
+    examples: [false],
+  }),
+  parkOn: text({
+    description: 'A branch without a primary, by name or id. One waits there while two primaries swap branches.',
+    examples: ['parking'],
+  }),
+  defaults: {
+    ...ref('attributes'),
+    description: 'Attributes of every compute.',
+    examples: [{ scaleToZero: '5m' }],
+  },
+  profiles: named(ref('attributes'), {
+    description: 'Named sets of attributes. They override the defaults; a compute’s own attributes override them.',
+    examples: [{ small: { size: 0.25, scaleToZero: '1m' } }],
+  }),
+  branches: named(branch, {
+    description: 'Declared branches, by name or by id (br-…).',
+    examples: [{ main: { primary: { size: 1 } } }],
+  }),
+  rules: list(rule, {
+    description:
+      'For branches that come and go. The first match wins; a branch listed under `branches` matches no rule.',
+    examples: [[{ match: 'preview/*', primary: { size: 0.25 } }]],
+  }),
+  waves,
+}
+
+/** A document that declares the computes of one project, or of several that are alike. */
 const DOCUMENT = map(
   {
     version,
-    project: text({
-      pattern: '^[a-z0-9-]{1,60}$',
-      description: 'The id of the project (not its name).',
-      examples: ['quiet-river-12345678'],
-      $comment: 'E_PROJECT',
+    project: projectId({
+      description: 'The id of the project (not its name). Either `project` or `projects` is required.',
+      examples: [EXAMPLE_PROJECT],
     }),
-    extends: text({
-      description: 'A file of shared defaults and profiles, relative to this one, inside the same tree.',
-      examples: ['../platform.yaml'],
+    projects: list(projectId(), {
+      minItems: 1,
+      description: 'The ids of several projects that share all of this document.',
+      examples: [[EXAMPLE_PROJECT, 'calm-lake-87654321']],
     }),
-    restartWindow: {
-      $ref: '#/$defs/restartWindow',
-      description: 'When the computes of this document may be interrupted, unless something below says otherwise.',
-    },
-    prune: flag({
-      default: false,
-      description: 'Delete the computes on declared branches that no declaration claims.',
-      examples: [false],
+    extends: oneOrList(text(), {
+      description: 'A shared file, or a list of them; relative to this file, inside the same tree.',
+      examples: ['../platform.yaml', ['../platform.yaml', '../eu.yaml']],
     }),
-    parkOn: text({
-      description: 'A branch without a primary, by name or id. One waits there while two primaries swap branches.',
-      examples: ['parking'],
-    }),
-    defaults,
-    profiles,
-    branches: named(branch, {
-      description: 'Declared branches, by name or by id (br-…).',
-      examples: [{ main: { primary: { size: 1 } } }],
-    }),
-    rules: list(rule, {
-      description:
-        'For branches that come and go. The first match wins; a branch listed under `branches` matches no rule.',
-      examples: [[{ match: 'preview/*', primary: { size: 0.25 } }]],
-    }),
+    ...SHAREABLE,
   },
-  { required: ['version', 'project'] },
+  {
+    required: ['version'],
+    allOf: [
+      when(
+        { type: 'object', properties: { projects: {} }, required: ['projects'] },
+        { type: 'object', properties: { project: { not: {}, $comment: 'E_PROJECT_AND_PROJECTS' } } },
+        { type: 'object', properties: { project: { examples: [EXAMPLE_PROJECT] } }, required: ['project'] },
+      ),
+    ],
+  },
 )
 
 /** A file that others extend: it declares nothing itself. */
-const SHARED = map({ version, defaults, profiles })
+const SHARED = map({ version, ...SHAREABLE })
 
 export type ManifestValue = ValueOf<typeof DOCUMENT>
 export type SharedValue = ValueOf<typeof SHARED>
@@ -151,28 +190,42 @@ export type AttributesValue = Readonly<Record<string, unknown>> & { readonly res
 export type ComputeValue = AttributesValue & { readonly id?: string; readonly name?: string; readonly profile?: string }
 export type WindowValue = ValueOf<typeof RESTART_WINDOW>
 
-export const SHARED_KEYS = Object.keys(SHARED.properties as object)
+export type WavesValue = ValueOf<typeof waves>
+
+export const SHARED_KEYS: readonly string[] = ['version', ...Object.keys(SHAREABLE)]
+
+/** Such keys alone declare nothing; the others do, once a manifest extends their file. */
+export const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'waves']
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
 const $id = 'https://espalier.dev/schemas/manifest.schema.json'
 
-/** The published schema: of a document that names a project. */
+/** What the document and the shared file refer to. */
+const definitionsFor = (table: SizeTable): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions(table) })
+
+/** The published schema of a document. */
 export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $schema,
   $id,
   title: 'Espalier manifest',
-  description: 'Which Postgres computes each branch of one project should have. What is left out is not managed.',
+  description: 'Which Postgres computes each branch of a project should have. Whatever is left out is not managed.',
   ...DOCUMENT,
-  $defs: {
-    ...DEFINITIONS,
-    ...attributeDefinitions(table),
-  },
+  $defs: definitionsFor(table),
 })
 
-/** Of a shared file; it refers to the definitions of the other one. */
-export const SHARED_SCHEMA: JsonSchema = {
-  ...(JSON.parse(JSON.stringify(SHARED).replaceAll('#/$defs/', `${$id}#/$defs/`)) as JsonSchema),
+/** The published schema of a file that manifests extend. */
+export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $schema,
   $id: 'https://espalier.dev/schemas/shared.schema.json',
   title: 'Espalier shared file',
+  description: 'What several manifests have in common. A manifest takes it over with `extends`.',
+  ...SHARED,
+  $defs: definitionsFor(table),
+})
+
+/** The same for the validator, which takes the definitions from the schema of a document. */
+export const SHARED_VALIDATOR_SCHEMA: JsonSchema = {
+  ...(JSON.parse(JSON.stringify(SHARED).replaceAll('#/$defs/', `${$id}#/$defs/`)) as JsonSchema),
+  $schema,
+  $id: 'https://espalier.dev/schemas/shared-validator.schema.json',
 }

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
-import { manifestSchema, SHARED_SCHEMA } from './manifest.ts'
+import { manifestSchema, SHARED_VALIDATOR_SCHEMA } from './manifest.ts'
 import { AJV_OPTIONS } from './options.ts'
 import { POLICY_SCHEMA } from './policy.ts'
 import { TIER_TABLE_SCHEMA } from './tier-table.ts'
@@ -31,7 +31,7 @@ export const standaloneValidator = (table: SizeTable): string => {
   const ajv = new Ajv2020({ ...AJV_OPTIONS, code: { source: true, esm: true } })
   const schemas = {
     document: manifestSchema(table),
-    shared: SHARED_SCHEMA,
+    shared: SHARED_VALIDATOR_SCHEMA,
     policies: POLICY_SCHEMA,
     tierTable: TIER_TABLE_SCHEMA,
   }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { JsonSchema } from '../../base/index.ts'
 import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import * as shipped from '../generated/validator.js'
-import { manifestSchema, SHARED_SCHEMA } from './manifest.ts'
+import { manifestSchema, SHARED_VALIDATOR_SCHEMA } from './manifest.ts'
 import { AJV_OPTIONS } from './options.ts'
 
 /** As ajv reports it with `verbose`. */
@@ -41,7 +41,7 @@ export const validatorsOf = (table: SizeTable): Validators => {
   const ajv = new Ajv2020(AJV_OPTIONS)
   const made = {
     document: ajv.compile(manifestSchema(table)) as unknown as Validator,
-    shared: ajv.compile(SHARED_SCHEMA) as unknown as Validator,
+    shared: ajv.compile(SHARED_VALIDATOR_SCHEMA) as unknown as Validator,
   }
   compiled.set(table, made)
   return made

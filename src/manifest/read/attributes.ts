@@ -1,4 +1,4 @@
-/** The attributes of a compute, and how defaults, profiles and a compute's own override each other. */
+/** The attributes in one map: defaults, a profile, or a compute. */
 
 import { groupBy } from '../../base/index.ts'
 import {
@@ -88,15 +88,4 @@ const isTimezone = (name: string): boolean => {
   } catch {
     return false
   }
-}
-
-const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
-
-/** The upper one wins, attribute by attribute; a map is merged entry by entry. */
-export const overlay = (below: AttributeSet, above: AttributeSet): AttributeSet => {
-  const values: Record<string, unknown> = { ...below.values, ...above.values }
-  for (const key of MAPS) {
-    if (values[key] !== undefined) values[key] = { ...(below.values[key] as object), ...(above.values[key] as object) }
-  }
-  return { ...below, ...above, values, sources: { ...below.sources, ...above.sources } }
 }

@@ -17,11 +17,14 @@ export const checkClaims = (documents: readonly DesiredDocument[]): readonly Dia
       known.set(key, source)
       return
     }
+    const isShared = first.file === source.file && first.line === source.line
     diagnostics.push({
       severity: 'error',
       code,
-      message: `${what} here and at ${first.file}:${first.line}.`,
-      hint: 'Keep one of the two.',
+      message: isShared
+        ? `${what} since two documents of the project extend this file.`
+        : `${what} here and at ${first.file}:${first.line}.`,
+      hint: isShared ? 'Merge the two documents.' : 'Keep one of the two.',
       source,
     })
   }

@@ -16,6 +16,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
       hint: 'Give it one, or delete the key: what is left out is not managed.',
     }
   }
+  if (keyword === 'minItems') return { code: 'E_VALUE', message: `${what} needs at least one entry.` }
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
   if (keyword === 'type') return wrongType(what, value, params.type)

@@ -39,6 +39,11 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     message: 'A project id has 1 to 60 lower-case letters, digits and hyphens.',
     hint: 'Find it in the console under Settings. The name of the project does not work here.',
   })),
+  E_PROJECT_AND_PROJECTS: () => ({
+    code: 'E_VALUE',
+    message: 'A manifest cannot have both `project` and `projects`.',
+    hint: 'Keep one of the two.',
+  }),
   E_PIN: text(() => ({
     code: 'E_PIN',
     message: 'A pin is the id of a compute, which starts with `ep-`.',

@@ -1,7 +1,7 @@
 /** A manifest in canonical order and spelling. What has no reason to change keeps every byte. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, Scalar, visit } from 'yaml'
 import type { AnyAttributeRow } from '../../model/index.ts'
-import { isShared } from '../read/document.ts'
+import { isShared } from '../read/read-layer.ts'
 import { readDocuments, type YamlDocument } from '../yaml/documents.ts'
 import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
 import { blockChunks, type Chunk, contentEnd, flowChunks, keyOf, type ParsedMap, startOf } from './layout.ts'
@@ -39,7 +39,7 @@ const formatOnce = (text: string): string => {
 /** Other YAML may lie beside manifests. */
 const isManifest = (root: ParsedMap): boolean => {
   const keys = root.items.map(({ key }) => keyOf(key))
-  return (keys.includes('version') && keys.includes('project')) || isShared(keys)
+  return (keys.includes('version') && (keys.includes('project') || keys.includes('projects'))) || isShared(keys)
 }
 
 const hasAnchors = (document: YamlDocument['document']): boolean => {

@@ -1,5 +1,5 @@
 /** Values put into a manifest that a person keeps: every byte stays that is not in the way. */
-import { Document, isAlias, isCollection, isMap, isScalar, LineCounter, type Node } from 'yaml'
+import { Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 import { readDocuments } from '../yaml/documents.ts'
 import type { Written } from './attributes.ts'
 import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
@@ -28,6 +28,7 @@ export class MergeBlocked extends Error {
  * @throws {MergeBlocked}
  */
 export const mergeIntoManifest = (text: string, project: string, values: Written): string => {
+  if (values.size === 0) return text
   const roots = rootsOf(text, project)
   const [first] = roots
   if (first === undefined) throw new MergeBlocked('no document of the project is here', ['project'], 0)
@@ -56,6 +57,10 @@ const rootsOf = (text: string, project: string): readonly ParsedMap[] => {
   for (const { document, problems } of readDocuments(text, new LineCounter())) {
     const root = document?.contents
     if (problems.length > 0 || !isMap(root)) continue
+    const projects = valueAt(root as ParsedMap, 'projects')
+    if (isSeq(projects) && projects.items.some((one) => isScalar(one) && one.value === project)) {
+      throw new MergeBlocked('the document is for several projects', ['projects'], startOf(projects))
+    }
     const id = valueAt(root as ParsedMap, 'project')
     if (isScalar(id) && id.value === project) roots.push(root as ParsedMap)
   }

@@ -9,6 +9,7 @@ import {
   projectsLeftOut,
   RELEASED_HINT,
 } from '../words/index.ts'
+import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, type Style, wrap } from './style.ts'
 
 /** Longer lists of computes that are left alone say nothing more. */
@@ -29,32 +30,38 @@ export const releasedSection = (
   })
   const more = released.length - lines.length
   return [
-    paint.bold(paint.cyan(`No longer managed since ${ref}: ${counted(released.length, 'compute')}`)),
+    wrap(
+      paint.bold(paint.cyan(`No longer managed since ${ref}: ${counted(released.length, 'compute')}`)),
+      style,
+      '',
+      '  ',
+    ),
     ...lines,
     ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
     wrap(RELEASED_HINT, style, '  ', '  '),
   ].join('\n')
 }
 
-export const unmanagedSection = (plan: Plan, style: Style, paint: Paint): string => {
+/** @param isCompact their number only. */
+export const unmanagedSection = ({ plan, style, paint, titleOf }: PlanFrame, isCompact: boolean): string => {
   const { unmanaged } = plan
   if (unmanaged.length === 0) return ''
+  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares')}`
+  if (isCompact) return wrap(`${title}${paint.dim('; --detail lists them')}`, style, '', '  ')
   const isFleet = hasSeveralProjects(plan)
   const lines = unmanaged.slice(0, MOST_SHOWN).map(({ project, branch, compute }) => {
-    const where = `${branch.name}${isFleet ? ` in ${project}` : ''}`
+    const where = `${branch.name}${isFleet ? ` in ${titleOf(project)}` : ''}`
     return wrap(
       `${computeTitle(compute)} on ${where}${paint.dim(`  ${compute.id}  ${compute.state}`)}`,
       style,
+      '  ',
       '    ',
-      '      ',
     )
   })
   const more = unmanaged.length - lines.length
-  return [
-    paint.bold(`Not managed (${group(unmanaged.length)})`) + paint.dim('  declared nowhere, left alone'),
-    ...lines,
-    ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
-  ].join('\n')
+  return [wrap(title, style, '', '  '), ...lines, ...(more > 0 ? [paint.dim(`  and ${group(more)} more`)] : [])].join(
+    '\n',
+  )
 }
 
 export const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string =>
@@ -77,7 +84,7 @@ export const leftOutSection = (plan: Plan, style: Style, paint: Paint): string =
   return [
     paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`)),
     ...plan.leftOut.flatMap(({ project, diagnostics }) => [
-      paint.bold(`  Project ${project}`),
+      wrap(paint.bold(`Project ${project}`), style, '  ', '    '),
       ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style, paint, '    ')),
     ]),
   ].join('\n')

@@ -9,7 +9,8 @@ export {
   time,
 } from './counts.ts'
 export { impactWords, isDisruptive, windowWords } from './impacts.ts'
-export { computeTitle, hasSeveralProjects, isOfFleet, place, SYMBOLS, stepTitle } from './names.ts'
+export { computeTitle, hasSeveralProjects, isOfFleet, place, projectTitle, SYMBOLS, stepTitle } from './names.ts'
+export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
 export { verdict } from './verdict.ts'

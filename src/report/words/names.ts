@@ -35,3 +35,9 @@ export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean 
 /** Whether names of branches need that of their project beside them. */
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
+
+/** The name of a project, or its id where the name is not known. */
+export const projectTitle =
+  ({ projectNames = {} }: Pick<Plan, 'projectNames'>) =>
+  (project: string): string =>
+    (Object.hasOwn(projectNames, project) ? projectNames[project] : undefined) ?? project

@@ -1,37 +1,89 @@
-/** A certificate for 127.0.0.1 and every host name of the sandbox, signed by itself. */
-import { generateKeyPairSync } from 'node:crypto'
-import forge from 'node-forge'
+/** X.509 certificates (RFC 5280) for the sandbox's TLS: Node can sign and read them, but not create one. */
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, set, text, time } from './der.ts'
 
 export interface Certificate {
+  /** PEM. */
   readonly key: string
+  /** PEM. */
   readonly cert: string
+}
+
+export interface Issuer {
+  readonly name: string
+  readonly privateKey: KeyObject
+}
+
+interface Contents {
+  readonly subject: string
+  readonly publicKey: KeyObject
+  /** DNS names it is for, beside 127.0.0.1; `*` may stand for the first label. */
+  readonly hosts: readonly string[]
+  /** Whether it may sign other certificates, or itself. */
+  readonly isAuthority: boolean
+  readonly from: number
+  readonly to: number
 }
 
 const DAY_MS = 86_400_000
 const VALID_DAYS = 825
 
-/** @param hosts names it is for; `*` may stand for the first label. */
+const ECDSA_WITH_SHA256 = sequence(objectId('1.2.840.10045.4.3.2'))
+const COMMON_NAME = objectId('2.5.4.3')
+const BASIC_CONSTRAINTS = objectId('2.5.29.19')
+const SUBJECT_ALT_NAME = objectId('2.5.29.17')
+const DNS_NAME = 2
+const IP_ADDRESS = 7
+
+export const newKeys = (): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } =>
+  generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+
+/** A certificate for these hosts and 127.0.0.1, signed by itself. @param now milliseconds since the epoch. */
 export const selfSigned = (hosts: readonly string[], now: number): Certificate => {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
-  const certificate = forge.pki.createCertificate()
-  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey)
-  certificate.serialNumber = '01'
-  certificate.validity.notBefore = new Date(now - DAY_MS)
-  certificate.validity.notAfter = new Date(now + VALID_DAYS * DAY_MS)
-  const subject = [{ name: 'commonName', value: 'Espalier sandbox' }]
-  certificate.setSubject(subject)
-  certificate.setIssuer(subject)
-  certificate.setExtensions([
-    { name: 'basicConstraints', cA: true },
-    {
-      name: 'subjectAltName',
-      altNames: [...hosts.map((value) => ({ type: 2, value })), { type: 7, ip: '127.0.0.1' }],
-    },
-  ])
-  certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create())
-  return { key: privateKey, cert: forge.pki.certificateToPem(certificate) }
+  const { publicKey, privateKey } = newKeys()
+  const subject = 'Espalier sandbox'
+  const validity = { from: now - DAY_MS, to: now + VALID_DAYS * DAY_MS }
+  const contents: Contents = { subject, publicKey, hosts, isAuthority: true, ...validity }
+  return { key: pemOf(privateKey), cert: issue(contents, { name: subject, privateKey }) }
 }
+
+/** @returns PEM. @param issuer of a key made by {@link newKeys}. */
+export const issue = (
+  { subject, publicKey, hosts, isAuthority, from, to }: Contents,
+  { name, privateKey }: Issuer,
+): string => {
+  const serial = randomBytes(8)
+  const extensions = [
+    ...(isAuthority ? [sequence(BASIC_CONSTRAINTS, boolean(true), octets(sequence(boolean(true))))] : []),
+    ...(hosts.length === 0
+      ? []
+      : [
+          sequence(
+            SUBJECT_ALT_NAME,
+            octets(
+              sequence(
+                ...hosts.map((host) => implicit(DNS_NAME, Buffer.from(host, 'ascii'))),
+                implicit(IP_ADDRESS, Buffer.of(127, 0, 0, 1)),
+              ),
+            ),
+          ),
+        ]),
+  ]
+  const signed = sequence(
+    explicit(0, integer(Buffer.of(2))),
+    integer(serial),
+    ECDSA_WITH_SHA256,
+    nameOf(name),
+    sequence(time(from), time(to)),
+    nameOf(subject),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(3, sequence(...extensions)),
+  )
+  const certificate = sequence(signed, ECDSA_WITH_SHA256, bits(sign('sha256', signed, privateKey)))
+  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+}
+
+const nameOf = (commonName: string): Buffer => sequence(set(sequence(COMMON_NAME, text(commonName))))
+
+export const pemOf = (privateKey: KeyObject): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

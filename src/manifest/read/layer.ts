@@ -1,0 +1,39 @@
+/** A document or a shared file as it was written: nothing is merged yet. */
+import type { DesiredAbsence, Source } from '../../model/index.ts'
+import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
+
+export interface Sourced<T> {
+  readonly value: T
+  readonly source: Source
+}
+
+export interface ComputeLayer {
+  readonly source: Source
+  readonly id?: Sourced<string>
+  readonly profile?: Sourced<string>
+  readonly own: AttributeSet
+}
+
+export interface ShapeLayer {
+  readonly source: Source
+  readonly protect?: Sourced<boolean>
+  readonly primary?: ComputeLayer | DesiredAbsence
+  readonly replicas: ReadonlyMap<string, ComputeLayer>
+}
+
+export interface RuleLayer extends ShapeLayer {
+  readonly match: string
+  readonly except: readonly string[]
+}
+
+export interface Layer {
+  readonly prune?: Sourced<boolean>
+  readonly parkOn?: Sourced<string>
+  /** The `restartWindow` of the document lies under its defaults. */
+  readonly defaults: AttributeSet
+  readonly profiles: ReadonlyMap<string, AttributeSet>
+  readonly branches: ReadonlyMap<string, ShapeLayer>
+  readonly rules: readonly RuleLayer[]
+}
+
+export const EMPTY_LAYER: Layer = { defaults: NO_ATTRIBUTES, profiles: new Map(), branches: new Map(), rules: [] }

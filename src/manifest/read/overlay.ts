@@ -1,0 +1,56 @@
+/** How one file overrides another: what is written in two places, and which counts. See "Precedence" in docs/manifest.md. */
+import { ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
+import type { AttributeSet } from './attributes.ts'
+import type { ComputeLayer, Layer, ShapeLayer } from './layer.ts'
+
+/** `above` over `below`. */
+export const overlay = (below: Layer, above: Layer): Layer => ({
+  ...below,
+  ...above,
+  defaults: overlayAttributes(below.defaults, above.defaults),
+  profiles: new Map([...below.profiles, ...above.profiles]),
+  branches: overlayMaps(below.branches, above.branches, overlayShapes),
+  rules: [...above.rules, ...below.rules.filter(({ match }) => above.rules.every((rule) => rule.match !== match))],
+})
+
+const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
+
+/** Attribute by attribute, and entry by entry within a map. */
+export const overlayAttributes = (below: AttributeSet, above: AttributeSet): AttributeSet => {
+  const values: Record<string, unknown> = { ...below.values, ...above.values }
+  for (const key of MAPS) {
+    if (values[key] !== undefined) values[key] = { ...(below.values[key] as object), ...(above.values[key] as object) }
+  }
+  return { ...below, ...above, values, sources: { ...below.sources, ...above.sources } }
+}
+
+const overlayShapes = (below: ShapeLayer, above: ShapeLayer): ShapeLayer => {
+  const [lower, upper] = [below.primary, above.primary]
+  const areBoth = lower !== undefined && upper !== undefined && !('absent' in lower) && !('absent' in upper)
+  return {
+    ...below,
+    ...above,
+    ...(areBoth ? { primary: overlayComputes(lower, upper) } : {}),
+    replicas: overlayMaps(below.replicas, above.replicas, overlayComputes),
+  }
+}
+
+const overlayComputes = (below: ComputeLayer, above: ComputeLayer): ComputeLayer => ({
+  ...below,
+  ...above,
+  own: overlayAttributes(below.own, above.own),
+})
+
+const overlayMaps = <T>(
+  below: ReadonlyMap<string, T>,
+  above: ReadonlyMap<string, T>,
+  overlayBoth: (below: T, above: T) => T,
+): ReadonlyMap<string, T> => {
+  if (below.size === 0) return above
+  const result = new Map(below)
+  for (const [key, upper] of above) {
+    const lower = below.get(key)
+    result.set(key, lower === undefined ? upper : overlayBoth(lower, upper))
+  }
+  return result
+}

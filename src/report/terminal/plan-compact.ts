@@ -1,0 +1,119 @@
+/** A line for each change, by what users notice: for a fleet. */
+import { groupBy } from '../../base/index.ts'
+import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
+import { group, isOfFleet, place, plainText, SYMBOLS, worstFirst } from '../words/index.ts'
+import { impactMark, paintImpact } from './marks.ts'
+import type { PlanFrame } from './plan-frame.ts'
+import { clip, clipMiddle, pad, textWidth, wrap } from './style.ts'
+
+/** Project, branch, compute, what, file and line. */
+const COLUMNS = 5
+const WHAT = 3
+/** A column is not made narrower than this, as long as another one is wider. */
+const NARROWEST = 8
+const GAP = 2
+const INDENT = 2
+const SYMBOL = 4
+
+export const compactChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] => {
+  const sorted = worstFirst(changes, frame.titleOf)
+  const folder = commonFolder(sorted)
+  const isFleet = isOfFleet(frame.plan.changes)
+  const rows = new Map(sorted.map((change) => [change, cellsOf(change, folder, isFleet, frame)]))
+  const widths = widthsOf([...rows.values()], frame.style.width - INDENT - SYMBOL)
+  return [...groupBy(sorted, ({ impact }) => impact)].map(([impact, own]) =>
+    [headingOf(impact, own, frame), ...own.map((change) => rowOf(change, rows.get(change) ?? [], widths, frame))].join(
+      '\n',
+    ),
+  )
+}
+
+const headingOf = (impact: Impact, changes: readonly Change[], { style, paint }: PlanFrame): string => {
+  // What is refused runs with no flag at all.
+  const needed = changes.some(({ refused }) => refused === undefined) ? flagOf(impact) : undefined
+  const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
+  return wrap(
+    `${impactMark(impact, paint, IMPACT_WORDS[impact])}  ${paint.dim(`(${group(changes.length)})`)}${flag}`,
+    style,
+    '',
+    '  ',
+  )
+}
+
+/** Of all changes with this impact; a restart is covered by a yes. */
+const flagOf = (impact: Impact): string | undefined => {
+  const consent = CONSENT_OF[impact]
+  return consent === 'restart' ? undefined : consent
+}
+
+const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFrame): readonly string[] => [
+  isFleet ? frame.titleOf(change.project) : '',
+  change.branch.name,
+  change.compute.type === 'read_write' ? 'primary' : (change.compute.name ?? change.compute.id ?? 'replica'),
+  whatWords(change, frame),
+  change.source === undefined ? '' : place(change.source).slice(folder.length),
+]
+
+/** What matters most first: the end may be cut off. */
+const whatWords = (
+  { id, impact, kind, from, refused, attributes, unlessIdle, windows }: Change,
+  frame: PlanFrame,
+): string => {
+  const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
+  return [
+    ...(refused === undefined ? [] : ['refused']),
+    ...(more.length === 0 || refused !== undefined ? [] : [`--allow ${more.join(',')}`]),
+    ...(windows === undefined || impact === 'none' ? [] : ['in its window']),
+    ...(from === undefined ? [] : [`from ${from.name}`]),
+    ...attributes.map(({ path, beforeText, afterText }) => {
+      const name = path.replace(/^postgres\.(settings\.)?/, '')
+      return beforeText === undefined || kind === 'replace'
+        ? `${name} ${afterText}`
+        : `${name} ${beforeText} → ${afterText}`
+    }),
+    ...(unlessIdle === undefined ? [] : ['idle']),
+  ].join(', ')
+}
+
+/** What all files have in common needs no place in each line. */
+const commonFolder = (changes: readonly Change[]): string => {
+  const folders = changes.flatMap(({ source }) =>
+    source === undefined ? [] : [plainText(source.file).replace(/[^/]*$/, '')],
+  )
+  const [first = '', ...rest] = folders
+  let common = first
+  for (const folder of rest) while (!folder.startsWith(common)) common = common.replace(/[^/]*\/$/, '')
+  return common
+}
+
+/** As wide as what is in them; the widest is made narrower first where that is too much. */
+const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly number[] => {
+  const widths = Array.from({ length: COLUMNS }, (_, column) =>
+    rows.reduce((most, row) => Math.max(most, textWidth(row[column] ?? '')), 0),
+  )
+  const used = (): number => widths.reduce((sum, one) => sum + (one === 0 ? 0 : one + GAP), -GAP)
+  for (let excess = used() - room; excess > 0; excess -= 1) {
+    const widest = Math.max(...widths)
+    if (widest <= NARROWEST) break
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+  return widths
+}
+
+const rowOf = (
+  change: Change,
+  cells: readonly string[],
+  widths: readonly number[],
+  { paint, style }: PlanFrame,
+): string => {
+  const painted = [paint.bold, paint.bold, String, String, paint.dim]
+  const shown = cells.flatMap((cell, column) => {
+    const width = widths[column] ?? 0
+    if (width === 0) return []
+    const text = pad(column === WHAT ? clip(cell, width) : clipMiddle(cell, width), width)
+    return [(painted[column] ?? String)(text)]
+  })
+  const symbol = paintImpact(change.impact, paint)(pad(SYMBOLS[change.kind], SYMBOL))
+  const line = `${' '.repeat(INDENT)}${symbol}${shown.join(' '.repeat(GAP))}`
+  return style.color ? line : line.trimEnd()
+}

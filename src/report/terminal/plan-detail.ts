@@ -1,0 +1,93 @@
+/** Each change with all that it changes: for the few that a person reads one by one. */
+import { groupBy } from '../../base/index.ts'
+import { type AttributeChange, type Change, type Impact, REASONS, type Reason } from '../../model/index.ts'
+import { badness, computeTitle, impactWords, place, SYMBOLS, windowWords, worstFirst } from '../words/index.ts'
+import { impactMark } from './marks.ts'
+import type { PlanFrame } from './plan-frame.ts'
+import { type Paint, pad, type Style, textWidth, wrap } from './style.ts'
+
+/** By project, the one with the worst change first. */
+export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] =>
+  [...groupBy(worstFirst(changes, frame.titleOf), ({ project }) => project)].flatMap(([project, own]) => [
+    projectLine(project, own, frame),
+    ...own.map((change) => changeLines(change, frame).join('\n')),
+  ])
+
+/** Name, id and what happens there, the worst first. */
+const projectLine = (project: string, changes: readonly Change[], { titleOf, style, paint }: PlanFrame): string => {
+  const title = titleOf(project)
+  const id = title === project ? '' : paint.dim(`  ${project}`)
+  const counts = groupBy(
+    changes.toSorted((a, b) => badness(b) - badness(a)),
+    ({ impact }) => impact,
+  )
+  const marks = [...counts].map(([impact, own]) => impactMark(impact, paint, COUNTED[impact](own.length)))
+  return wrap(`${paint.bold(`Project ${title}`)}${id}  ${marks.join('  ')}`, style, '', '  ')
+}
+
+const COUNTED: Readonly<Record<Impact, (count: number) => string>> = {
+  none: (count) => `${count} without interruption`,
+  'may-restart': (count) => `${count} may restart`,
+  restart: (count) => `${count} ${count === 1 ? 'restarts' : 'restart'}`,
+  disconnect: (count) => `${count} ${count === 1 ? 'disconnects' : 'disconnect'}`,
+  move: (count) => `${count} ${count === 1 ? 'moves' : 'move'}`,
+  replace: (count) => `${count} replaced`,
+  delete: (count) => `${count} deleted`,
+}
+
+const INDENT = '      '
+const LATER = '        '
+
+const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
+  const { style, paint } = frame
+  const { kind, compute, from, branch, source, attributes, windows, refused } = change
+  const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
+    kind
+  ]
+  const where = from === undefined ? `on ${branch.name}` : `from ${from.name} to ${branch.name}`
+  const facts = [compute.id, compute.state, source && place(source)].filter((part) => part !== undefined)
+  const head = `${color(pad(SYMBOLS[kind], 3))} ${kind} ${paint.bold(computeTitle(compute))} ${where}`
+  const width = Math.min(Math.floor(style.width / 2), Math.max(0, ...attributes.map(({ path }) => textWidth(path))))
+  const line = (text: string): string => wrap(text, style, INDENT, LATER)
+  const why = reasonWords(change)
+  return [
+    wrap(head + paint.dim(facts.length === 0 ? '' : `  ${facts.join('  ')}`), style, '  ', INDENT),
+    ...attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
+    ...impactLine(change, frame).map(line),
+    ...(windows === undefined ? [] : [line(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)))]),
+    ...(why === undefined ? [] : [line(paint.dim(`why: ${why}`))]),
+    ...(refused === undefined ? [] : [line(paint.red(`refused: ${refused}`))]),
+  ]
+}
+
+const attributeLine = (
+  { path, beforeText, afterText }: AttributeChange,
+  width: number,
+  style: Style,
+  paint: Paint,
+): string => {
+  const shown = beforeText === undefined ? afterText : `${beforeText} → ${afterText}`
+  return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, INDENT, ' '.repeat(LATER.length + width))
+}
+
+/** A new compute has no users yet: nothing is said of it. */
+const impactLine = (change: Change, { consents, paint }: PlanFrame): readonly string[] => {
+  const { impact, kind, unlessIdle, refused } = change
+  if (kind === 'create' && impact === 'none') return []
+  const words = impactMark(impact, paint, impactWords({ impact, ...(unlessIdle === undefined ? {} : { unlessIdle }) }))
+  const needed = consents.get(change.id) ?? []
+  // What is refused runs with no flag at all.
+  return [
+    needed.length === 0 || refused !== undefined
+      ? words
+      : `${words}  ${paint.yellow(`needs --allow ${needed.join(',')}`)}`,
+  ]
+}
+
+/** Where attributes differ, they say so themselves. */
+const SPEAKING: ReadonlySet<Reason> = new Set<Reason>(['PIN_ELSEWHERE', 'TYPE_DIFFERS', 'DECLARED_ABSENT', 'PRUNED'])
+
+const reasonWords = ({ reasons }: Change): string | undefined => {
+  const spoken = reasons.filter((reason) => SPEAKING.has(reason))
+  return spoken.length === 0 ? undefined : spoken.map((reason) => `${REASONS[reason]} (${reason})`).join('; ')
+}

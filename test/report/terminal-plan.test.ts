@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, test } from 'vitest'
+import { IMPACTS, type Plan } from '../../src/model/index.ts'
+import { terminalOutcome, terminalPlan } from '../../src/report/index.ts'
+import { EMPTY_PLAN, FLEET, OUTCOME, PLAN, planWith } from './fixtures.ts'
+import { hostileName } from './names.ts'
+
+const plain = (width: number) => ({ color: false, width })
+const takenAt = '2026-11-20T10:00:00Z'
+const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n')
+const golden = (text: string, name: string) => expect(text).toMatchFileSnapshot(`golden/${name}`)
+
+describe('a fleet', () => {
+  test.each([80, 120])('in %i columns is a line a change', async (width) => {
+    await golden(terminalPlan(FLEET, plain(width), { takenAt }), `plan-fleet-${width}.txt`)
+  })
+
+  test('in detail has a section for each project, by name, with its own counts', async () => {
+    await golden(terminalPlan(FLEET, plain(100), { takenAt, view: 'detail', steps: false }), 'plan-fleet-detail.txt')
+  })
+
+  test('of 40 projects with 28 changes fits on two screens', () => {
+    const projects = Array.from({ length: 40 }, (_, at) => `project-${at}`)
+    const changes = PLAN.changes.flatMap((change) =>
+      projects.slice(0, 6).map((project) => ({ ...change, id: `${project}/${change.id}`, project })),
+    )
+    const plan: Plan = { ...PLAN, projects, changes: changes.slice(0, 28), warnings: [] }
+    expect(linesOf(terminalPlan(plan, plain(80), { takenAt })).length).toBeLessThanOrEqual(60)
+  })
+})
+
+test('a plan of up to twelve changes is shown in detail, a longer one compact, and either if asked', () => {
+  const isDetailed = (plan: Plan, view?: 'compact' | 'detail'): boolean =>
+    /^Project /m.test(terminalPlan(plan, plain(80), { view }))
+  const short: Plan = { ...FLEET, changes: FLEET.changes.slice(0, 12) }
+  const long: Plan = { ...FLEET, changes: FLEET.changes.slice(0, 13) }
+  expect([isDetailed(short), isDetailed(long)]).toEqual([true, false])
+  expect([isDetailed(short, 'compact'), isDetailed(long, 'detail')]).toEqual([false, true])
+})
+
+test.each(['compact', 'detail'] as const)('the worst comes first, then projects by name: %s', (view) => {
+  const text = terminalPlan(FLEET, plain(200), { view, steps: false })
+  const places = ['billing', 'p-3', 'storefront'].map((name) => text.indexOf(name))
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(text.indexOf('deleted')).toBeLessThan(text.indexOf('restarts:'))
+})
+
+test('each impact has a symbol of its own, and a colour of its own', () => {
+  const [change] = PLAN.changes
+  const marks = IMPACTS.map((impact) => {
+    const plan: Plan = { ...PLAN, changes: change === undefined ? [] : [{ ...change, impact }], steps: [] }
+    const line = (color: boolean): string =>
+      linesOf(terminalPlan(plan, { color, width: 80 }, { view: 'compact' }))[0] ?? ''
+    return { symbol: line(false).slice(0, 1), color: line(true).split(/[a-z]/)[0] + line(true).slice(0, 12) }
+  })
+  expect(new Set(marks.map(({ symbol }) => symbol)).size).toBe(IMPACTS.length)
+  expect(new Set(marks.map(({ color }) => color)).size).toBe(IMPACTS.length)
+})
+
+test.each(['compact', 'detail'] as const)(
+  'what a yes does not cover names its flag, unless it is refused: %s',
+  (view) => {
+    const text = terminalPlan(PLAN, plain(120), { view, steps: false })
+    expect(text).toContain('needs --allow move')
+    expect(text).not.toContain('--allow delete')
+  },
+)
+
+describe('the order of steps', () => {
+  const quiet: Plan = { ...PLAN, steps: PLAN.steps.filter(({ kind }) => kind !== 'move') }
+  const has = (plan: Plan, extra = {}): boolean => terminalPlan(plan, plain(80), extra).includes('Order of steps')
+
+  test('is shown with moves and windows', () => {
+    const windows = [{ days: ['sun' as const], from: '02:00', to: '04:00', timezone: 'UTC' }]
+    expect(has(PLAN)).toBe(true)
+    expect(has({ ...quiet, steps: quiet.steps.map((step) => ({ ...step, windows })) })).toBe(true)
+  })
+
+  test('else, and in a compact plan, on request only', () => {
+    expect(has(quiet)).toBe(false)
+    expect(has(quiet, { steps: true })).toBe(true)
+    expect(has(FLEET)).toBe(false)
+    expect(has(FLEET, { steps: true })).toBe(true)
+  })
+})
+
+describe('no line is wider than the terminal', () => {
+  const tooWide = (text: string, width: number) => linesOf(text).filter((line) => stringWidth(line) > width)
+
+  test.each([80, 100, 120])('%i columns, any names', (width) => {
+    fc.assert(
+      fc.property(
+        hostileName,
+        fc.constantFrom('compact' as const, 'detail' as const),
+        fc.boolean(),
+        (name, view, color) => {
+          const plan = planWith(name, { ...FLEET, projectNames: { 'p-1': name, 'p-2': `${name}${name}` } })
+          const style = { color, width }
+          const shown = terminalPlan(plan, style, {
+            takenAt,
+            view,
+            steps: true,
+            since: { ref: name, origin: { introduced: plan.changes, drift: plan.changes, settled: [], released: [] } },
+          })
+          expect(tooWide(shown, width)).toEqual([])
+          const outcome = {
+            ...OUTCOME,
+            steps: OUTCOME.steps.map((step) => ({ ...step, message: name })),
+            notes: [name],
+          }
+          expect(tooWide(terminalOutcome(planWith(name), outcome, style), width)).toEqual([])
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  test.each([80, 100, 120])('%i columns: the last line is the summary', (width) => {
+    for (const plan of [PLAN, FLEET]) {
+      expect(linesOf(terminalPlan(plan, plain(width), { takenAt })).at(-1)).toMatch(/^Plan: 1 to create, .*\.$/)
+    }
+    expect(linesOf(terminalPlan(EMPTY_PLAN, plain(width), { takenAt })).at(-1)).toMatch(/^No changes\./)
+  })
+})
