@@ -30,7 +30,7 @@ const mayImport = {
   api: ['model'],
   apply: ['model', 'windows', 'api', 'planner'],
   report: ['model', 'windows', 'cost'],
-  workflow: ['model', 'manifest', 'planner', 'api', 'apply', 'sandbox'],
+  workflow: ['model', 'windows', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
   public: ['workflow', 'model', 'api', 'apply', 'report'],
   cli: ['workflow', 'model', 'windows', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],
   action: ['workflow', 'model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],

@@ -16,12 +16,12 @@ import {
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { ApiError, isNotFound } from './errors.ts'
 import { hasEnded } from './operation-ends.ts'
-import { projectNamesFrom } from './project-names.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { type RequestWatch, Transport } from './transport.ts'
 import { checkKey, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
+import { type ProjectDetails, projectAnswer } from './wire-project.ts'
 
 export interface ApiOptions {
   /** The API root, version segment included. */
@@ -54,8 +54,8 @@ export interface ReadApi {
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
-  /** Those names that the key can read, by id. Each is read once in the client's life. */
-  projectNames(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Read once in the client's life; `undefined` where the service refuses. Nothing that a plan needs rests on it. */
+  projectDetails(projectId: string): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` where it is gone. */
@@ -164,43 +164,46 @@ const everyPage = async <T extends { readonly id: string }>(
   path: string,
   limit: number,
   read: (path: string) => Promise<Page<T>>,
-  isEnough: (found: ReadonlyMap<string, T>, pages: number) => boolean = () => false,
 ): Promise<readonly T[]> => {
   const found = new Map<string, T>()
   const cursors = new Set<string>()
   const started = clock.now()
   let cursor: string | undefined
-  for (let pages = 1; ; pages += 1) {
+  for (;;) {
     const before = found.size
     const { items, next } = await read(`${path}${query({ limit, cursor })}`)
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
     if (found.size > MAX_LISTED) throw endless(path, 'has more than 200,000 items, and no end')
     if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
     if (found.size === before || typeof next !== 'string' || cursors.has(next)) return [...found.values()]
-    if (isEnough(found, pages)) return [...found.values()]
     cursors.add(next)
     cursor = next
   }
 }
 
 const readProjects =
-  ({ requester }: Connection, options?: CallOptions) =>
+  ({ requester }: Connection) =>
   async (path: string): Promise<Page<wire.Project>> => {
-    const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer, undefined, options)
+    const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
     return { items: projects, next: pagination?.cursor }
   }
 
-const namesReader = (connection: Connection): ReadApi['projectNames'] => {
-  const options: CallOptions = { once: true }
-  return projectNamesFrom({
-    list: (isEnough) =>
-      everyPage(connection.clock, '/projects', PROJECT_PAGE, readProjects(connection, options), isEnough),
-    get: async (id) => {
-      const path = apiPath(id)
-      const project = await connection.requester.call('GET', path, wire.projectAnswer, undefined, options)
-      return theOneAskedFor(id, path, project)
-    },
-  })
+const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => {
+  const known = new Map<string, Promise<ProjectDetails | undefined>>()
+  const read = async (id: string): Promise<ProjectDetails | undefined> => {
+    const path = apiPath(id)
+    try {
+      return theOneAskedFor(id, path, await requester.call('GET', path, projectAnswer, undefined, { once: true }))
+    } catch (error) {
+      if (error instanceof ApiError) return undefined
+      throw error
+    }
+  }
+  return (id) => {
+    const details = known.get(id) ?? read(id)
+    known.set(id, details)
+    return details
+  }
 }
 
 const reading = (connection: Connection): ReadApi => ({
@@ -208,14 +211,14 @@ const reading = (connection: Connection): ReadApi => ({
   listProjects: () => everyPage(connection.clock, '/projects', PROJECT_PAGE, readProjects(connection)),
   searchProjects: async (search) =>
     (await readProjects(connection)(`/projects${query({ limit: PROJECT_PAGE, search })}`)).items,
-  projectNames: namesReader(connection),
+  projectDetails: detailsReader(connection),
 })
 
 const connectionReads = ({
   requester,
   transport,
   clock,
-}: Connection): Omit<ReadApi, 'listProjects' | 'searchProjects' | 'projectNames'> => ({
+}: Connection): Omit<ReadApi, 'listProjects' | 'searchProjects' | 'projectDetails'> => ({
   listBranches: (projectId) =>
     everyPage(clock, apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
       const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)

@@ -30,8 +30,7 @@ export const snapshot = async (
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
-  const naming = api.projectNames(projectIds)
-  const reading = mapConcurrently(projectIds, concurrency, async (id) => {
+  const found = await mapConcurrently(projectIds, concurrency, async (id) => {
     try {
       const project = await readProject(api, id)
       isAnyRead = true
@@ -44,20 +43,14 @@ export const snapshot = async (
       return undefined
     }
   })
-  const [found, names] = await Promise.all([reading, naming])
   const missing = projectIds.filter((id, index) => found[index] === undefined && !unreadable.has(id))
   return {
     takenAt,
-    projects: found.filter((project) => project !== undefined).map((project) => withName(project, names)),
+    projects: found.filter((project) => project !== undefined),
     missing,
     ...(await namesakesOf(api, missing)),
     ...(unreadable.size === 0 ? {} : { unreadable: projectIds.flatMap((id) => unreadable.get(id) ?? []) }),
   }
-}
-
-const withName = (project: ObservedProject, names: ReadonlyMap<string, string>): ObservedProject => {
-  const name = names.get(project.id)
-  return name === undefined ? project : { ...project, name }
 }
 
 /** More that are missing than this are not all mistaken names. */
@@ -101,29 +94,47 @@ const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableP
 
 const readProject = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
   try {
-    const [branches, computes] = await Promise.all([api.listBranches(id), api.listComputes(id)])
-    return { id, branches, computes }
+    const [details, branches, computes] = await Promise.all([
+      api.projectDetails(id),
+      api.listBranches(id),
+      api.listComputes(id),
+    ])
+    return { id, branches, computes, ...(details && { name: details.name, settings: details.settings }) }
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
   }
 }
 
-/** Finished operations of the newest page (default 200), with how long each took. */
+/** Finished operations of the newest page (default 200), with how long each took, and from when on they are all. */
 export const pastOperations = async (
   api: ReadApi,
   projectId: string,
   limit = 200,
-): Promise<readonly PastOperation[]> => {
+): Promise<Required<Pick<ObservedProject, 'pastOperations' | 'operationsSince'>>> => {
   const { operations } = await api.listOperations(projectId, { limit })
-  return (
-    operations
+  const oldest = operations.at(-1)
+  return {
+    // A page that is not full is the last one.
+    operationsSince: operations.length < limit || oldest === undefined ? new Date(0).toISOString() : oldest.createdAt,
+    pastOperations: operations
       .filter(({ status }) => status === 'finished')
-      .map((operation) => ({ action: operation.action, durationMs: operationMs(operation) }))
+      .map(
+        (operation): PastOperation => ({
+          action: operation.action,
+          durationMs: operationMs(operation),
+          ...(operation.endpointId !== undefined && STARTS_AND_SUSPENDS.has(operation.action)
+            ? { computeId: operation.endpointId, at: operation.createdAt }
+            : {}),
+        }),
+      )
       // Times that are none leave the estimate without them, and stop no plan.
-      .filter(({ durationMs }) => Number.isFinite(durationMs))
-  )
+      .filter(({ durationMs }) => Number.isFinite(durationMs)),
+  }
 }
+
+/** From these follows how long each compute was active. */
+const STARTS_AND_SUSPENDS = new Set(['start_compute', 'suspend_compute'])
 
 /** How long an operation that is over took. */
 export const operationMs = ({

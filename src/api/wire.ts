@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { onceEach } from '../base/index.ts'
 import {
   attributesFromWire,
+  type BranchUsage,
   ID,
   type ObservedBranch,
   type ObservedCompute,
@@ -55,6 +56,7 @@ const endpoint = object({
   }),
   created_at: text.nullish(),
   last_active: text.nullish(),
+  started_at: text.nullish(),
 }).refine((wire) => wire.autoscaling_limit_min_cu <= wire.autoscaling_limit_max_cu, {
   path: ['autoscaling_limit_min_cu'],
   error: 'at most `autoscaling_limit_max_cu`',
@@ -103,13 +105,26 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
       : {}),
   } as WireAttributes),
   ...settingsOf(wire),
-  ...present({ pendingState: wire.pending_state, createdAt: wire.created_at, lastActive: wire.last_active }),
+  ...present({
+    pendingState: wire.pending_state,
+    createdAt: wire.created_at,
+    lastActive: wire.last_active,
+    startedAt: wire.started_at,
+  }),
 })
 
 export const computeAnswer = object({ endpoint }).transform(({ endpoint: one }) => toCompute(one))
 export const computesAnswer = z
   .object({ endpoints: list(endpoint) })
   .transform(({ endpoints }) => onceEach(endpoints.map(toCompute)))
+
+/** Cost rests on counters, and no plan does: one that makes no sense is left out alone. */
+const counter = z.number().nonnegative().nullish().catch(undefined)
+
+const usageOf = (active: number | null | undefined, compute: number | null | undefined): BranchUsage | undefined =>
+  typeof active === 'number' && typeof compute === 'number'
+    ? { activeSeconds: active, computeSeconds: compute }
+    : undefined
 
 const branch = object({
   id,
@@ -118,13 +133,22 @@ const branch = object({
   primary: flag.nullish(),
   protected: flag.nullish(),
   parent_id: text.nullish(),
+  created_at: text.nullish(),
+  expires_at: text.nullish(),
+  active_time_seconds: counter,
+  compute_time_seconds: counter,
 }).transform(
   (wire): ObservedBranch => ({
     id: wire.id,
     name: wire.name,
     isDefault: wire.default ?? wire.primary ?? false,
     isProtected: wire.protected ?? false,
-    ...present({ parentId: wire.parent_id }),
+    ...present({
+      parentId: wire.parent_id,
+      createdAt: wire.created_at,
+      expiresAt: wire.expires_at,
+      usage: usageOf(wire.active_time_seconds, wire.compute_time_seconds),
+    }),
   }),
 )
 
@@ -206,7 +230,6 @@ const project = object({ id, name: text, region_id: text.nullish() }).transform(
   (wire): Project => ({ id: wire.id, name: wire.name, ...present({ regionId: wire.region_id }) }),
 )
 
-export const projectAnswer = object({ project }).transform(({ project: one }) => one)
 export const projectsAnswer = object({
   projects: list(project),
   pagination: object({ cursor: text.nullish() }).nullish(),

@@ -15,6 +15,7 @@ import {
   shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
+import { planCostShape } from './cost-shape.ts'
 import { FINGERPRINT, seenShape } from './seen.ts'
 
 const source = z.strictObject({
@@ -168,6 +169,10 @@ export const planShape = z.strictObject({
     calls: count,
   }),
   warnings: z.array(diagnostic),
+  cost: planCostShape.exactOptional(),
+  maintenance: z
+    .array(z.strictObject({ change: z.string(), project: z.string(), scheduledFor: z.string(), sentence: z.string() }))
+    .exactOptional(),
 }) satisfies z.ZodType<Plan>
 
 const time = z.iso.datetime()

@@ -98,35 +98,6 @@ export const estimateUpdate = (before: Costed, after: Omit<Costed, 'usage'>, isM
   }
 }
 
-/** Of a branch's or a project's computes together, say: what is unknown of one is unknown of all, `expected` apart. */
-export const addRanges = (ranges: readonly CostRange[]): CostRange & { readonly unknown: number } => {
-  const all = (pick: (range: CostRange) => number | null): number | null =>
-    ranges.reduce<number | null>((total, range) => plus(total, pick(range)), 0)
-  return {
-    low: all(({ low }) => low),
-    expected: ranges.reduce((total, { expected }) => total + (expected ?? 0), 0),
-    high: all(({ high }) => high),
-    unknown: ranges.filter(({ expected }) => expected === null).length,
-  }
-}
-
-/** To 2 decimals, ties away from zero. */
-export const rounded = <T extends CostRange>(range: T): T => ({
-  ...range,
-  low: toCents(range.low),
-  expected: toCents(range.expected),
-  high: toCents(range.high),
-})
-
-export const toCents = <T extends number | null>(value: T): T => {
-  if (value === null) return value
-  // Twelve digits take away what binary fractions add: 1.005 is stored as less than that.
-  const cents = Math.round(Number((Math.abs(value) * 100).toPrecision(12)))
-  return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
-}
-
-const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
-
 const cost = (
   share: Share,
   average: number | null,

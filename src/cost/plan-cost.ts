@@ -1,32 +1,30 @@
 /** What a plan does to the cost of its projects: a pure function of the plan and the snapshot. */
 import { groupBy } from '../base/index.ts'
 import {
+  addCosts,
   type Change,
   type ChangeCost,
   type CostRange,
-  type CostSummary,
-  type CostTotal,
+  costSummary,
   HOURS_PER_MONTH,
-  type Money,
   type Observed,
   type ObservedProject,
   type Plan,
   type PlanCost,
   type Price,
   type ProjectCost,
+  roundCost,
   type Step,
   settingsAfter,
+  totalCost,
 } from '../model/index.ts'
 import {
-  addRanges,
   type Estimate,
   estimateCreate,
   estimateDelete,
   estimateReplace,
   estimateUpdate,
   hoursToCome,
-  rounded,
-  toCents,
   ZERO,
 } from './estimate.ts'
 import { basisOf, type LiveCost, liveCosts } from './live-cost.ts'
@@ -47,7 +45,7 @@ export const planCost = (
   const changesOf = groupBy(plan.changes, ({ project }) => project)
   const stepsOf = groupBy(plan.steps, ({ change }) => change)
   const computes: ChangeCost[] = []
-  const sums = plan.projects.map((id): ProjectSum => {
+  const summaries = plan.projects.map((id): ProjectCost => {
     const project = projects.get(id)
     const live = project === undefined ? [] : liveCosts(project, now)
     const expiry = new Map(project?.branches.map((branch) => [branch.id, branch.expiresAt]))
@@ -62,38 +60,16 @@ export const planCost = (
       after.set(change.compute.id ?? change.id, estimate.after)
       deltas.push(estimate.delta)
     }
-    const price = priceOf(id)
-    return {
-      project: id,
-      before: addRanges(before),
-      after: addRanges([...after.values()]),
-      delta: addRanges(deltas),
-      ...(price === undefined ? {} : { price }),
-    }
+    const sums = { before: addCosts(before), after: addCosts([...after.values()]), delta: addCosts(deltas) }
+    return { project: id, ...costSummary(sums, priceOf(id)) }
   })
   return {
     model: '1',
     hoursPerMonth: HOURS_PER_MONTH,
-    total: summary({
-      before: addTotals(sums.map(({ before }) => before)),
-      after: addTotals(sums.map(({ after }) => after)),
-      delta: addTotals(sums.map(({ delta }) => delta)),
-      ...onlyPrice(sums),
-    }),
-    projects: sums.map((sum): ProjectCost => ({ project: sum.project, ...summary(sum) })),
+    total: totalCost(summaries),
+    projects: summaries.filter(({ project }) => changesOf.has(project)),
     computes,
   }
-}
-
-interface Sum {
-  readonly before: CostTotal
-  readonly after: CostTotal
-  readonly delta: CostTotal
-  readonly price?: Price
-}
-
-interface ProjectSum extends Sum {
-  readonly project: string
 }
 
 /** A change that is refused does not run, so it changes nothing. */
@@ -126,38 +102,13 @@ const toChangeCost = (change: Change, current: LiveCost | undefined, estimate: E
     : basisOf(current, estimate.flags)
   return {
     change: change.id,
-    before: rounded(estimate.before),
-    after: rounded(estimate.after),
-    delta: rounded(estimate.delta),
+    before: roundCost(estimate.before),
+    after: roundCost(estimate.after),
+    delta: roundCost(estimate.delta),
     basis,
     sentence: basisSentence(basis, {
       isNew,
       ...(change.kind === 'move' && change.from !== undefined ? { movedFrom: change.from.name } : {}),
     }),
   }
-}
-
-const addTotals = (totals: readonly CostTotal[]): CostTotal => ({
-  ...addRanges(totals),
-  unknown: totals.reduce((sum, { unknown }) => sum + unknown, 0),
-})
-
-/** Amounts at different prices are not added. */
-const onlyPrice = (sums: readonly ProjectSum[]): { readonly price?: Price } => {
-  const [first, ...others] = sums.map(({ price }) => price)
-  const isOne = others.every((other) => other?.cuHour === first?.cuHour && other?.currency === first?.currency)
-  return first !== undefined && isOne ? { price: first } : {}
-}
-
-const summary = ({ before, after, delta, price }: Sum): CostSummary => ({
-  before: rounded(before),
-  after: rounded(after),
-  delta: rounded(delta),
-  ...(price === undefined ? {} : { money: moneyOf(price, before, after, delta) }),
-})
-
-const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostTotal): Money => {
-  const amount = ({ expected }: CostTotal): number | null =>
-    expected === null ? null : toCents(expected * price.cuHour)
-  return { price, before: amount(before), after: amount(after), delta: amount(delta) }
 }

@@ -84,6 +84,7 @@ export interface PlanCost {
   readonly hoursPerMonth: typeof HOURS_PER_MONTH
   /** Over all computes of the planned projects, unmanaged ones included. */
   readonly total: CostSummary
+  /** Those with changes. */
   readonly projects: readonly ProjectCost[]
   /** Of the changes, in their order. */
   readonly computes: readonly ChangeCost[]

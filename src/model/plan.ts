@@ -1,5 +1,6 @@
 /** The plan: what differs, and the ordered calls that make it equal. A plain value, the same bytes for the same input. */
 import type { WireAttributes } from './attributes/index.ts'
+import type { PlanCost } from './cost.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
@@ -192,6 +193,20 @@ export interface Plan {
   readonly summary: PlanSummary
   /** Warnings of the planned projects. */
   readonly warnings: readonly Diagnostic[]
+  /** Absent from a plan of an older version. For people and policies: no comparison of plans counts it. */
+  readonly cost?: PlanCost
+  /** Service updates that fall together with changes, sorted as those are; absent where there are none. */
+  readonly maintenance?: readonly PlannedUpdate[]
+}
+
+/** A service update that restarts, or may restart, the compute of a change. */
+export interface PlannedUpdate {
+  readonly change: string
+  readonly project: string
+  /** ISO 8601. */
+  readonly scheduledFor: string
+  /** `this restart takes the service update of Sun 22 Nov 02:00 UTC`. */
+  readonly sentence: string
 }
 
 /**

@@ -1,6 +1,7 @@
 import { compare, groupBy } from '../base/index.ts'
 import { countChanges, type Origin, PLAN_FORMAT_VERSION, type Plan, type PlanSummary } from '../model/index.ts'
 import { bySource } from './diagnostics.ts'
+import { mergeCosts } from './merge-costs.ts'
 import { NO_CAPACITY } from './summary.ts'
 
 /** The plan that one run over all their projects would have made. No project may be in two of them. */
@@ -15,7 +16,14 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   estimates: byProject(plans.flatMap(({ estimates }) => estimates)),
   summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
   warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
+  ...mergeCosts(plans),
+  ...mergeMaintenance(plans),
 })
+
+const mergeMaintenance = (plans: readonly Plan[]): Pick<Plan, 'maintenance'> => {
+  const maintenance = byProject(plans.flatMap((plan) => plan.maintenance ?? []))
+  return maintenance.length === 0 ? {} : { maintenance }
+}
 
 const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
   const names = Object.assign({}, ...plans.map(({ projectNames }) => projectNames ?? {})) as Record<string, string>

@@ -29,6 +29,11 @@ export interface PlanOptions extends MatchOptions {
    * does not prune is not pruned, and its restart windows are kept. Where these manifests are weaker there is a warning.
    */
   readonly basePolicy?: Desired
+  /** Further checks of a project's plan; an error leaves the project out. */
+  readonly check?: (
+    project: ObservedProject,
+    planned: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
+  ) => readonly Diagnostic[]
 }
 
 export interface ProjectPlan {

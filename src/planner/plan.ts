@@ -36,7 +36,8 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       leftOut.push({ project: id, diagnostics: [readingProblem(id, observed, declared[0]?.source)] })
       continue
     }
-    const part = planProject(project, { documents: declared }, options)
+    const made = planProject(project, { documents: declared }, options)
+    const part = { ...made, diagnostics: [...made.diagnostics, ...(options.check?.(project, made) ?? [])] }
     if (hasErrors(part.diagnostics)) leftOut.push({ project: id, diagnostics: [...part.diagnostics].sort(bySource) })
     else planned.push({ project, part })
   }

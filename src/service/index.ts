@@ -1,3 +1,4 @@
+export * from './check-project.ts'
 export * from './expiry.ts'
 export * from './maintenance.ts'
 export * from './tier-checks.ts'

@@ -2,10 +2,12 @@
 import { ApiError, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
-import { DEFAULT_CONCURRENCY, type Observed, type PastOperation, type PlanResult } from '../model/index.ts'
+import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type PlanResult } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
+import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
+import { type ReviewOptions, reviewPlan } from './review.ts'
 
 export interface Planned {
   readonly manifests: Manifests
@@ -16,7 +18,7 @@ export interface Planned {
   readonly comparison?: BaseComparison
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends ReviewOptions {
   /** Projects read at once. Default 16. */
   readonly concurrency?: number | undefined
   /** Also read a page of past operations of each project that changes, for the estimate. Default: yes. */
@@ -40,26 +42,36 @@ export const planLive = async (api: ReadApi, manifests: Manifests, options: Plan
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency }), read)
-  const planned = planSnapshot(observed, manifests, options)
+  const planned = planUnreviewed(observed, manifests, options)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
-  if (!estimate || changing.size === 0) return planned
+  if (!estimate || changing.size === 0) return reviewed(planned, options)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!changing.has(project.id)) return project
     const past = await (early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
-    return past === undefined ? project : { ...project, pastOperations: past }
+    return past === undefined ? project : { ...project, ...past }
   })
   const whole = { ...observed, projects: withPast }
-  return { ...planned, observed: whole, result: { ...planned.result, plan: withEstimates(planned.result.plan, whole) } }
+  const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
+  return reviewed({ ...planned, observed: whole, result }, options)
 }
 
+const reviewed = (planned: Planned, options: PlanOptions): Planned => ({
+  ...planned,
+  result: { ...planned.result, plan: reviewPlan(planned.result.plan, planned.observed, options) },
+})
+
 /** Plans against a snapshot that was taken before. A project that it lacks counts as not there. */
-export const planSnapshot = (
+export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
+  reviewed(planUnreviewed(observed, manifests, options), options)
+
+const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, enforceBasePolicy = false, pinAliases }: PlanOptions = {},
+  { base, enforceBasePolicy = false, pinAliases, ...tiers }: PlanOptions,
 ): Planned => {
   const { loaded, sizeTable } = manifests
   const result = plan(loaded.desired, observed, {
+    check: (project, planned) => checkProject(project, planned, tiers),
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
     ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
@@ -69,7 +81,7 @@ export const planSnapshot = (
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const readPast = async (api: ReadApi, project: string): Promise<readonly PastOperation[] | undefined> => {
+const readPast = async (api: ReadApi, project: string): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
   try {
     return await pastOperations(api, project)
   } catch (error) {

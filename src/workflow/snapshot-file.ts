@@ -39,6 +39,7 @@ const compute = z.object({
   settings: settingsShape.exactOptional(),
   createdAt: z.string().exactOptional(),
   lastActive: z.string().exactOptional(),
+  startedAt: z.string().exactOptional(),
 })
 const branch = z.object({
   id,
@@ -46,6 +47,19 @@ const branch = z.object({
   isDefault: z.boolean(),
   isProtected: z.boolean(),
   parentId: z.string().exactOptional(),
+  createdAt: z.string().exactOptional(),
+  expiresAt: z.string().exactOptional(),
+  usage: z.object({ activeSeconds: z.number(), computeSeconds: z.number() }).exactOptional(),
+})
+const projectSettings = z.object({
+  subscription: z.string().exactOptional(),
+  computeDefaults: attributes.exactOptional(),
+  quota: z
+    .object({ computeSeconds: z.number().exactOptional(), activeSeconds: z.number().exactOptional() })
+    .exactOptional(),
+  maintenanceWindow: z.object({ weekdays: z.array(z.int()), from: z.string(), to: z.string() }).exactOptional(),
+  maintenanceScheduledFor: z.string().exactOptional(),
+  period: z.object({ start: z.string(), end: z.string() }).exactOptional(),
 })
 const observed = z.strictObject({
   takenAt: z.iso.datetime(),
@@ -55,7 +69,18 @@ const observed = z.strictObject({
       name: z.string().exactOptional(),
       branches: z.array(branch),
       computes: z.array(compute),
-      pastOperations: z.array(z.strictObject({ action: z.string(), durationMs: z.number() })).exactOptional(),
+      pastOperations: z
+        .array(
+          z.object({
+            action: z.string(),
+            durationMs: z.number(),
+            computeId: z.string().exactOptional(),
+            at: z.string().exactOptional(),
+          }),
+        )
+        .exactOptional(),
+      operationsSince: z.string().exactOptional(),
+      settings: projectSettings.exactOptional(),
     }),
   ),
   missing: z.array(z.string()),

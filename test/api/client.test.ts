@@ -141,7 +141,7 @@ describe('requests and answers', () => {
       'listComputes',
       'listOperations',
       'listProjects',
-      'projectNames',
+      'projectDetails',
       'searchProjects',
     ])
   })
@@ -505,5 +505,6 @@ test('past operations are the finished ones, with their durations', async () => 
       },
     },
   ])
-  expect((await pastOperations(api, 'p')).map(({ durationMs }) => durationMs)).toEqual([900, 2_000])
+  const { pastOperations: past } = await pastOperations(api, 'p')
+  expect(past.map(({ durationMs }) => durationMs)).toEqual([900, 2_000])
 })

@@ -19,7 +19,10 @@ export const fakeProjects = (
   return {
     listProjects: nothing,
     searchProjects: async (text) => projects.flatMap(({ id, name = id }) => (name.includes(text) ? { id, name } : [])),
-    projectNames: async () => new Map(projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name]]))),
+    projectDetails: async (id) => {
+      const project = projects.find((one) => one.id === id)
+      return project?.name === undefined ? undefined : { id, name: project.name, settings: project.settings ?? {} }
+    },
     listBranches: async (id) => found(id).branches,
     listComputes: async (id) => found(id).computes,
     getCompute: nothing,

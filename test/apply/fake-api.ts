@@ -152,7 +152,7 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     },
     listProjects: async () => [],
     searchProjects: async () => [],
-    projectNames: async () => new Map(),
+    projectDetails: async () => undefined,
     listBranches: async () => [],
     close: async () => undefined,
   }

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { isLong } from '../long-runs.ts'
 import { espalier, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
 import { clientAt, POSTGRES_BIN } from './real-computes.ts'
 
@@ -177,7 +178,7 @@ test('simulated computes have no SQL, and connect says so', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
 })
 
-test('the demo of real computes keeps to its plan and leaves nothing behind', async () => {
+test.runIf(isLong)('the demo of real computes keeps to its plan and leaves nothing behind', async () => {
   const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],

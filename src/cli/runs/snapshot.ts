@@ -26,7 +26,7 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
     const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
     const withPast = await mapConcurrently(seen.projects, flags.concurrency, async (project) => ({
       ...project,
-      pastOperations: await pastOperations(api, project.id),
+      ...(await pastOperations(api, project.id)),
     }))
     await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
     print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, io.stderr)

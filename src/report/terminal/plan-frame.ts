@@ -12,6 +12,8 @@ export interface PlanFrame extends Pick<PlanContext, 'now' | 'overridesWindows'>
   readonly titleOf: (project: string) => string
   /** By change, what must be allowed beyond a yes. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
+  /** By change, its cost, and a service update that it meets. */
+  readonly remarks: ReadonlyMap<string, readonly string[]>
 }
 
 /** A restart is covered by a yes. */

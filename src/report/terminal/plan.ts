@@ -1,7 +1,8 @@
 /** A plan for the terminal: read once, and understood. */
 import type { Change, Origin, Plan } from '../../model/index.ts'
-import { counted, hasSeveralProjects, isUnchanged, plainValue, projectTitle } from '../words/index.ts'
+import { counted, hasSeveralProjects, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
 import { compactChanges } from './plan-compact.ts'
+import { costSection } from './plan-cost.ts'
 import { detailedChanges } from './plan-detail.ts'
 import { type PlanFrame, requiredConsents } from './plan-frame.ts'
 import { leftOutSection, releasedSection, unmanagedSection, warningsSection } from './plan-lists.ts'
@@ -38,6 +39,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     paint,
     titleOf: projectTitle(plan),
     consents: requiredConsents(plan),
+    remarks: remarksOf(plan),
   }
   const show = isCompact ? compactChanges : detailedChanges
   const sections = [
@@ -46,6 +48,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     unmanagedSection(frame, isCompact),
     warningsSection(plan, style, paint),
     capacitySection(plan, style, paint, isCompact),
+    costSection(frame),
     leftOutSection(plan, style, paint),
     closing(plan, style, paint, extra.takenAt),
   ]

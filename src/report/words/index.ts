@@ -1,3 +1,4 @@
+export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
   emptyVerdict,

@@ -1,6 +1,7 @@
 /** Every code outside of reading manifests: what stands behind it, what it looks like, and the way out. */
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
+import { LIMITS } from './limits.ts'
 import { OF_FAILURE, OF_IMPACT } from './outcomes.ts'
 import { PLANNING } from './planning.ts'
 import { RUNNING } from './running.ts'
@@ -18,6 +19,7 @@ const ofReason = (reason: Reason): Explanation => ({
 export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   ...PLANNING,
   ...RUNNING,
+  ...LIMITS,
   ...OF_FAILURE,
   ...Object.fromEntries(IMPACTS.map((impact) => [impact, ofImpact(impact)])),
   ...Object.fromEntries((Object.keys(REASONS) as Reason[]).map((reason) => [reason, ofReason(reason)])),

@@ -1,0 +1,91 @@
+/**
+ * What `GET /projects/{id}` answers beyond its id and name. Nothing that a plan needs is here, so a field that makes no
+ * sense is left out alone. The owner's name and e-mail address are never kept.
+ */
+import { z } from 'zod'
+import { ID, type ProjectSettings, SIZE_TABLE } from '../model/index.ts'
+
+export interface ProjectDetails {
+  readonly id: string
+  readonly name: string
+  readonly settings: ProjectSettings
+}
+
+const orNothing = <T extends z.ZodType>(shape: T) => shape.nullish().catch(undefined)
+const text = z.string().max(100)
+const seconds = z.number().nonnegative()
+const cu = z.number().positive().max(10_000)
+const time = z.string().regex(/^\d\d:\d\d$/)
+
+const details = z.looseObject({
+  id: z.string().regex(ID),
+  name: z.string(),
+  default_endpoint_settings: orNothing(
+    z.looseObject({
+      autoscaling_limit_min_cu: orNothing(cu),
+      autoscaling_limit_max_cu: orNothing(cu),
+      suspend_timeout_seconds: orNothing(z.int()),
+    }),
+  ),
+  owner: orNothing(z.looseObject({ subscription_type: orNothing(text) })),
+  settings: orNothing(
+    z.looseObject({
+      quota: orNothing(
+        z.looseObject({ active_time_seconds: orNothing(seconds), compute_time_seconds: orNothing(seconds) }),
+      ),
+      maintenance_window: orNothing(
+        z.object({ weekdays: z.array(z.int().min(1).max(7)), start_time: time, end_time: time }),
+      ),
+    }),
+  ),
+  maintenance_scheduled_for: orNothing(text),
+  consumption_period_start: orNothing(z.string().refine((value) => !Number.isNaN(Date.parse(value)))),
+  consumption_period_end: orNothing(z.string().refine((value) => !Number.isNaN(Date.parse(value)))),
+})
+
+type Wire = z.infer<typeof details>
+
+export const projectAnswer = z
+  .looseObject({ project: details })
+  .transform(({ project }): ProjectDetails => ({ id: project.id, name: project.name, settings: settingsOf(project) }))
+
+const settingsOf = (wire: Wire): ProjectSettings => {
+  const { owner, settings, maintenance_scheduled_for: scheduled } = wire
+  const { consumption_period_start: start, consumption_period_end: end } = wire
+  const window = settings?.maintenance_window
+  return {
+    ...(owner?.subscription_type == null ? {} : { subscription: owner.subscription_type }),
+    ...defaultsOf(wire),
+    ...quotaOf(settings?.quota),
+    ...(window == null
+      ? {}
+      : { maintenanceWindow: { weekdays: window.weekdays, from: window.start_time, to: window.end_time } }),
+    ...(scheduled == null ? {} : { maintenanceScheduledFor: scheduled }),
+    ...(start == null || end == null ? {} : { period: { start, end } }),
+  }
+}
+
+/** A size that no compute can have is the service's word for something else. */
+const defaultsOf = ({ default_endpoint_settings: given }: Wire): Pick<ProjectSettings, 'computeDefaults'> => {
+  const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max, suspend_timeout_seconds: timeout } = given ?? {}
+  const isSize = min != null && max != null && min <= max && max <= (SIZE_TABLE.steps.at(-1)?.cu ?? max)
+  const computeDefaults = {
+    ...(isSize ? { size: { min, max } } : {}),
+    ...(timeout == null ? {} : { scaleToZero: timeout }),
+  }
+  return Object.keys(computeDefaults).length === 0 ? {} : { computeDefaults }
+}
+
+type WireQuota = {
+  readonly active_time_seconds?: number | null | undefined
+  readonly compute_time_seconds?: number | null | undefined
+}
+
+const quotaOf = (given: WireQuota | null | undefined): Pick<ProjectSettings, 'quota'> => {
+  const { active_time_seconds: active, compute_time_seconds: compute } = given ?? {}
+  const quota = {
+    ...(active == null || active === 0 ? {} : { activeSeconds: active }),
+    ...(compute == null || compute === 0 ? {} : { computeSeconds: compute }),
+  }
+  return Object.keys(quota).length === 0 ? {} : { quota }
+}

@@ -1,0 +1,58 @@
+/** Sums of cost. What is unknown of one is unknown of all, but for `expected`, which counts what it leaves out. */
+import type { CostRange, CostSummary, CostTotal, Money, Price } from './cost.ts'
+
+export const addCosts = (ranges: readonly (CostRange & { readonly unknown?: number })[]): CostTotal => {
+  const all = (pick: (range: CostRange) => number | null): number | null =>
+    ranges.reduce<number | null>((total, range) => plus(total, pick(range)), 0)
+  return {
+    low: all(({ low }) => low),
+    expected: ranges.reduce((total, { expected }) => total + (expected ?? 0), 0),
+    high: all(({ high }) => high),
+    unknown: ranges.reduce((total, { expected, unknown }) => total + (unknown ?? Number(expected === null)), 0),
+  }
+}
+
+const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
+
+/** To 2 decimals, ties away from zero. */
+export const roundCost = <T extends CostRange>(range: T): T => ({
+  ...range,
+  low: toCents(range.low),
+  expected: toCents(range.expected),
+  high: toCents(range.high),
+})
+
+const toCents = <T extends number | null>(value: T): T => {
+  if (value === null) return value
+  // Twelve digits take away what binary fractions add: 1.005 is stored as less than that.
+  const cents = Math.round(Number((Math.abs(value) * 100).toPrecision(12)))
+  return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
+}
+
+/** @param price absent: no money is shown. */
+export const costSummary = (
+  { before, after, delta }: Pick<CostSummary, 'before' | 'after' | 'delta'>,
+  price?: Price,
+): CostSummary => ({
+  before: roundCost(before),
+  after: roundCost(after),
+  delta: roundCost(delta),
+  ...(price === undefined ? {} : { money: moneyOf(price, before, after, delta) }),
+})
+
+const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostTotal): Money => {
+  const amount = ({ expected }: CostTotal): number | null =>
+    expected === null ? null : toCents(expected * price.cuHour)
+  return { price, before: amount(before), after: amount(after), delta: amount(delta) }
+}
+
+/** Amounts at different prices are not added. */
+export const totalCost = (parts: readonly CostSummary[]): CostSummary => {
+  const [first, ...others] = parts.map(({ money }) => money?.price)
+  const isOne = others.every((other) => other?.cuHour === first?.cuHour && other?.currency === first?.currency)
+  const sum = (pick: (part: CostSummary) => CostTotal): CostTotal => addCosts(parts.map(pick))
+  return costSummary(
+    { before: sum(({ before }) => before), after: sum(({ after }) => after), delta: sum(({ delta }) => delta) },
+    isOne ? first : undefined,
+  )
+}

@@ -1,0 +1,13 @@
+/** What the plan costs, below its capacity. */
+import { planCostWords, planMoneyWords } from '../words/index.ts'
+import type { PlanFrame } from './plan-frame.ts'
+import { wrap } from './style.ts'
+
+export const costSection = ({ plan, style, paint }: PlanFrame): string => {
+  const words = planCostWords(plan)
+  if (words === undefined || plan.cost === undefined) return ''
+  const money = planMoneyWords(plan.cost.total)
+  return [`${paint.bold('Cost')}  ${words}`, ...(money === undefined ? [] : [`      ${money}`])]
+    .map((line) => wrap(line, style, '', '      '))
+    .join('\n')
+}

@@ -1,0 +1,59 @@
+/** Cost in words: of a change, of a plan, and of what the service does by itself. */
+import {
+  costSentence,
+  formatCuHours,
+  formatDifference,
+  formatMoney,
+  formatMoneyDifference,
+  formatPrice,
+} from '../../cost/index.ts'
+import type { ChangeCost, CostSummary, Plan } from '../../model/index.ts'
+
+/** Whether a change costs more or less, or may. */
+const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
+
+/** By change, what there is to say of it beyond what it does: its cost, and a service update that it meets. */
+export const remarksOf = ({ cost, maintenance = [] }: Plan): ReadonlyMap<string, readonly string[]> => {
+  const remarks = new Map<string, string[]>()
+  const add = (change: string, text: string): void => {
+    remarks.set(change, [...(remarks.get(change) ?? []), text])
+  }
+  for (const { change, sentence } of maintenance) add(change, sentence)
+  for (const one of cost?.computes ?? []) if (matters(one)) add(one.change, `cost: ${changeCostWords(one)}`)
+  return remarks
+}
+
+/** `292 → 365 CU-hours a month, at most 1,460 (active 6 h a day since 1 November, 1.6 CU on average)`. */
+const changeCostWords = ({ before, after, sentence }: ChangeCost): string =>
+  after.expected === null || before.expected === null
+    ? `${unknownWords(before.high, after.high)} (${sentence})`
+    : `${costSentence(before, after)} (${sentence})`
+
+const unknownWords = (before: number | null, after: number | null): string =>
+  before === 0 || before === after
+    ? `at most ${formatCuHours(after)} CU-hours a month`
+    : `at most ${formatCuHours(before)} → ${formatCuHours(after)} CU-hours a month`
+
+/**
+ * The difference first: `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` where the
+ * plan costs as much as before.
+ */
+export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {
+  if (cost === undefined || !cost.computes.some(matters)) return undefined
+  const { before, after, delta } = cost.total
+  const isUnknown = delta.unknown > 0 && delta.unknown === cost.computes.filter(matters).length
+  const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
+  if (isUnknown) return `unknown, ${bound} CU-hours a month`
+  const limits = [
+    ...(delta.high === delta.expected && delta.unknown === 0 ? [] : [bound]),
+    ...(delta.unknown === 0 ? [] : [`${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`]),
+  ]
+  const share = before.expected ? ` (${formatDifference((100 * (delta.expected ?? 0)) / before.expected)} %)` : ''
+  return `${formatDifference(delta.expected)} CU-hours a month${share}, ${formatCuHours(before.expected)} → ${formatCuHours(after.expected)}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
+}
+
+/** `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`; `undefined` without a price. */
+export const planMoneyWords = ({ money }: CostSummary): string | undefined =>
+  money === undefined
+    ? undefined
+    : `${formatMoneyDifference(money.delta)} ${money.price.currency} a month, ${formatMoney(money.before)} → ${formatMoney(money.after)}, at ${formatPrice(money.price)}`

@@ -1,0 +1,91 @@
+/** What the account's plan says of a project's changes. */
+import { groupBy } from '../base/index.ts'
+import {
+  type Change,
+  type Diagnostic,
+  type ObservedProject,
+  requestOf,
+  type Step,
+  settingsAfter,
+  TIER_TABLE,
+  type Tier,
+  type TierTable,
+  tierOf,
+} from '../model/index.ts'
+import { checkTierReplicas, checkTierSettings, type TierProblem } from './tier-checks.ts'
+
+export interface TierOptions {
+  readonly table?: TierTable
+  /** In place of the tier that the service shows; `none` checks nothing. */
+  readonly tier?: string
+}
+
+/** Of a project, or why it is not known. */
+export const tierOfProject = (
+  { settings }: Pick<ObservedProject, 'settings'>,
+  { table = TIER_TABLE, tier }: TierOptions,
+): Tier | undefined => {
+  const word = tier ?? settings?.subscription
+  return word === undefined || tier === 'none' ? undefined : tierOf(word, table)
+}
+
+/** Only what the plan changes is checked: live values may be older than the rule. */
+export const checkProject = (
+  project: ObservedProject,
+  { changes, steps }: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
+  options: TierOptions = {},
+): readonly Diagnostic[] => {
+  if (options.tier === 'none') return []
+  const stepsOf = groupBy(steps, ({ change }) => change)
+  const asked = changes.flatMap((change) => {
+    const request = requestOf(stepsOf.get(change.id) ?? [])
+    const isSize = request.autoscaling_limit_min_cu !== undefined || request.autoscaling_limit_max_cu !== undefined
+    const isTimeout = request.suspend_timeout_seconds !== undefined
+    return change.refused === undefined && (isSize || isTimeout) ? [{ change, isSize, isTimeout }] : []
+  })
+  const created = changes.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
+  if (asked.length === 0 && created.length === 0) return []
+  const tier = tierOfProject(project, options)
+  if (tier === undefined) return [unchecked(project)]
+  const table = options.table ?? TIER_TABLE
+  const live = new Map(project.computes.map((compute) => [compute.id, compute]))
+  const perCompute = asked.flatMap(({ change, isSize, isTimeout }) => {
+    const current = live.get(change.compute.id ?? '')
+    const after = settingsAfter(change, stepsOf.get(change.id) ?? [], current, project.settings?.computeDefaults)
+    const settings = {
+      ...(isSize && after?.size !== undefined ? { size: after.size } : {}),
+      ...(isTimeout && after?.scaleToZero !== undefined ? { scaleToZero: after.scaleToZero } : {}),
+    }
+    return checkTierSettings(settings, tier, table).map((problem) => toDiagnostic(problem, change))
+  })
+  const deleted = changes.filter(({ kind, compute }) => kind === 'delete' && compute.type === 'read_only').length
+  const before = project.computes.filter(({ type }) => type === 'read_only').length
+  const [first] = created
+  const replicas = first === undefined ? [] : checkTierReplicas(before + created.length - deleted, tier, table)
+  return [...perCompute, ...replicas.map((problem) => toDiagnostic(problem, first))]
+}
+
+const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
+  settings === undefined
+    ? {
+        severity: 'warning',
+        code: 'W_PROJECT_NOT_READ',
+        message: `The settings of project \`${id}\` could not be read: plan limits, maintenance and part of the cost are unknown.`,
+      }
+    : {
+        severity: 'warning',
+        code: 'W_TIER_UNKNOWN',
+        message:
+          settings.subscription === undefined
+            ? `The service does not show the plan of project \`${id}\`: its limits were not checked.`
+            : `Plan \`${settings.subscription}\` of project \`${id}\` is not in the tier table: its limits were not checked.`,
+        hint: 'Name it with --tier, or give --tier-table.',
+      }
+
+const toDiagnostic = ({ severity, code, message, hint }: TierProblem, change: Change | undefined): Diagnostic => ({
+  severity,
+  code,
+  message: `${message}.`,
+  hint,
+  ...(change?.source === undefined ? {} : { source: change.source }),
+})

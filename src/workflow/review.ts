@@ -1,0 +1,111 @@
+/** What a plan means beyond its steps: what it costs, and which restarts the service plans by itself. */
+import { planCost } from '../cost/index.ts'
+import {
+  type Change,
+  type Diagnostic,
+  type Observed,
+  type ObservedProject,
+  type Plan,
+  type PlannedUpdate,
+  type Price,
+  WEEKDAYS,
+  weekdayTitle,
+} from '../model/index.ts'
+import {
+  checkTierCuHours,
+  meetingOf,
+  type TierOptions,
+  tierOfProject,
+  updateDue,
+  updateRestarts,
+} from '../service/index.ts'
+import { openingOf } from '../windows/index.ts'
+
+export interface ReviewOptions extends TierOptions {
+  readonly price?: Price
+}
+
+export const reviewPlan = (plan: Plan, observed: Observed, options: ReviewOptions = {}): Plan => {
+  const { price } = options
+  const cost = planCost(plan, observed, price === undefined ? {} : { priceOf: () => price })
+  const maintenance = plannedUpdates(plan, observed)
+  return {
+    ...plan,
+    warnings: [...plan.warnings, ...usageWarnings({ ...plan, cost }, observed, options)],
+    cost,
+    ...(maintenance.length === 0 ? {} : { maintenance }),
+  }
+}
+
+/** Hours that are included or allowed, against those that are expected. */
+const usageWarnings = (plan: Plan, observed: Observed, options: TierOptions): readonly Diagnostic[] => {
+  const live = new Map(observed.projects.map((project) => [project.id, project]))
+  return (plan.cost?.projects ?? []).flatMap(({ project: id, after, delta }): readonly Diagnostic[] => {
+    const project = live.get(id)
+    // A plan that adds nothing does not bring it about.
+    if (project === undefined || (delta.high ?? 1) <= 0) return []
+    const tier = tierOfProject(project, options)
+    const included = tier === undefined ? [] : checkTierCuHours(after.expected, tier)
+    const quota = project.settings?.quota?.computeSeconds
+    return [
+      ...included.map(({ severity, code, message, hint }) => ({
+        severity,
+        code,
+        message: `${message} in \`${id}\`.`,
+        hint,
+      })),
+      ...(quota === undefined || after.expected === null || after.expected * 3600 <= quota
+        ? []
+        : [
+            {
+              severity: 'warning' as const,
+              code: 'W_QUOTA',
+              message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours a period, and about ${Math.round(after.expected)} are expected after this plan.`,
+              hint: 'All its computes are suspended once the quota is used up.',
+            },
+          ]),
+    ]
+  })
+}
+
+const plannedUpdates = (plan: Plan, observed: Observed): readonly PlannedUpdate[] => {
+  const now = Date.parse(observed.takenAt)
+  const live = new Map(observed.projects.map((project) => [project.id, project]))
+  return plan.changes.flatMap((change): readonly PlannedUpdate[] => {
+    const project = live.get(change.project)
+    const due = updateDue(project?.settings, now)
+    const sentence = project && due && updateSentence(change, project, due, now)
+    return sentence
+      ? [{ change: change.id, project: change.project, scheduledFor: new Date(due).toISOString(), sentence }]
+      : []
+  })
+}
+
+const updateSentence = (change: Change, project: ObservedProject, due: number, now: number): string | undefined => {
+  const compute = project.computes.find(({ id }) => id === change.compute.id)
+  const restarts = compute === undefined ? 'no' : updateRestarts(compute, due)
+  // One that is deleted or disconnected leaves nothing to update.
+  if (restarts === 'no' || change.refused !== undefined || IRRELEVANT.has(change.impact)) return undefined
+  const at = formatUtc(due)
+  const may = restarts === 'maybe' ? 'may restart' : 'restarts'
+  if (change.impact === 'none') return `${may} anyway on ${at} for a service update`
+  const opening = change.windows === undefined ? undefined : openingOf(change.windows, now)
+  const opens = opening === undefined || opening.isOpen ? now : Date.parse(opening.opensAt ?? '')
+  switch (meetingOf(opens, due)) {
+    case 'takes-update':
+      return `this restart takes the service update of ${at}: one restart instead of two`
+    case 'same-time':
+      return `its window opens with the service update of ${at}: one restart if this one comes first, else two`
+    case 'restarts-twice':
+      return `${may} twice: on ${at} for a service update, and later for this change. To restart once, run \`espalier apply --now\` before the update`
+  }
+}
+
+const IRRELEVANT: ReadonlySet<string> = new Set(['disconnect', 'replace', 'delete'])
+
+/** `Sun 22 Nov 02:00 UTC`. */
+const formatUtc = (at: number): string => {
+  const date = new Date(at)
+  const month = date.toLocaleDateString('en-GB', { month: 'short', timeZone: 'UTC' })
+  return `${weekdayTitle(WEEKDAYS[(date.getUTCDay() + 6) % 7])} ${date.getUTCDate()} ${month} ${date.toISOString().slice(11, 16)} UTC`
+}
