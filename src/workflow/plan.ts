@@ -81,7 +81,10 @@ const planUnreviewed = (
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const readPast = async (api: ReadApi, project: string): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
+const readPast = async (
+  api: ReadApi,
+  project: string,
+): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
   try {
     return await pastOperations(api, project)
   } catch (error) {
