@@ -54,7 +54,7 @@ test('one line changed over three drifted computes, and the work tree is left al
   const { code, stdout } = await plan('--base', 'main')
   expect(code).toBe(0)
   expect(stdout).toContain('Introduced since main: 1 change')
-  expect(stdout).toContain('Drift that was already there: 3 changes')
+  expect(stdout).toContain('Existing drift: 3 changes')
   expect(stdout.indexOf('ep-main')).toBeLessThan(stdout.indexOf('Drift that was'))
   expect(await readFile(join(folder, 'espalier.yaml'), 'utf8')).toBe(edited)
   expect(git('status', '--porcelain')).toBe(' M espalier.yaml\n')
@@ -63,7 +63,7 @@ test('one line changed over three drifted computes, and the work tree is left al
   expect(origin.base).toBe(git('rev-parse', 'main').trim())
   expect(origin.introduced.map(({ compute }: { compute: { id: string } }) => compute.id)).toEqual(['ep-main'])
   expect(origin.drift).toHaveLength(3)
-  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Drift that was already there: 3')
+  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Existing drift: 3')
 })
 
 test('a plan that was saved with a base applies, also where the base had a policy that is given up', async () => {
