@@ -7,7 +7,10 @@ import { rolldown } from 'rolldown'
 const TOGETHER = [
   { name: 'model', test: /src[\\/]model[\\/]/ },
   { name: 'manifest', test: /src[\\/]manifest[\\/](?!write)/ },
-  { name: 'cli', test: /src[\\/]cli[\\/](terminal|stdin|flags|print-error|suggest|manifests|run-plain)\.ts/ },
+  {
+    name: 'cli',
+    test: /src[\\/]cli[\\/](terminal|stdin|flags|print-error|suggest|manifests|program|command-line)\.ts/,
+  },
 ]
 
 /**
