@@ -5,11 +5,7 @@ import type { Command } from '../command.ts'
 import { COMMANDS } from '../commands/index.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import type { Io } from '../io.ts'
-
-export interface Candidate {
-  readonly word: string
-  readonly about?: string
-}
+import type { Candidate } from './candidate.ts'
 
 /** Shells expand what they complete with, so nothing that means something to one of them is offered. */
 const SAFE = /^[\w./@:+=,-]+$/

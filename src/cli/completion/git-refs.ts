@@ -1,5 +1,5 @@
 import { git } from '../../base/index.ts'
-import type { Candidate } from './complete.ts'
+import type { Candidate } from './candidate.ts'
 
 const MOST = 200
 
