@@ -96,7 +96,7 @@ test('show prints a saved plan as plan did, stale or not', async () => {
   const planned = await online('plan', '--out', 'plan.json')
   const shown = await offline('show', 'plan.json')
   expect(shown.code).toBe(0)
-  const withoutTime = (text: string): string => text.replace(/ {2}seen at \S+/, '')
+  const withoutTime = (text: string): string => text.replace(/ Snapshot of \S+/, '')
   expect(withoutTime(shown.stdout)).toBe(withoutTime(planned.stdout))
   expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
   expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)

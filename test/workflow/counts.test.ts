@@ -85,21 +85,21 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
       "json": 1837,
-      "markdown": 58,
+      "markdown": 68,
       "terminal": 78,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 157662,
-      "markdown": 10220,
+      "markdown": 15764,
       "terminal": 3315,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 1561299,
-      "markdown": 103723,
+      "markdown": 155404,
       "terminal": 32731,
     }
   `)
