@@ -2,10 +2,9 @@
 import type { Options } from 'yargs'
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
-import type { Command } from './command.ts'
+import { type Command, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
-import { STDIN } from './stdin.ts'
 
 export interface CommandLine {
   readonly command: Command

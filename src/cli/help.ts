@@ -1,4 +1,4 @@
-/** The help of the program and of its commands, and what a shell may complete: by yargs, from the table of commands. */
+/** The help of the program and of its commands, laid out by yargs from the table of commands. */
 import yargs, { type Argv } from 'yargs'
 import { EXIT } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -17,7 +17,7 @@ ${Object.entries(EXIT)
 
 Every command has its own --help with examples.`
 
-/** @param words that ask for a help, the version or completions. */
+/** @param words that ask for a help or the version. */
 export const printHelp = async (words: readonly string[], io: Io): Promise<void> => {
   const program = yargs([])
     .scriptName('espalier')

@@ -1,14 +1,15 @@
 /** The command line, from words to an exit code. */
-import { EXIT, type ExitCode } from '../model/index.ts'
+import { EXIT, type ExitCode, plainText } from '../model/index.ts'
 import { pathOf, readCommandLine } from './command-line.ts'
 import { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 import { printError } from './print-error.ts'
-import { styleOf } from './terminal.ts'
+import { print, styleOf } from './terminal.ts'
 
 /** Runs one command line (without node and the program's name). Never throws. */
 export const runProgram = async (args: readonly string[], io: Io): Promise<ExitCode> => {
   try {
+    if (args[0] === '__complete') return await printCompletions(args.slice(1), io)
     const words = withHelp(withOptionalValues(args))
     if (asksForHelp(words)) {
       await (await import('./help.ts')).printHelp(words, io)
@@ -39,5 +40,14 @@ const withHelp = (words: readonly string[]): readonly string[] => {
 const asksForHelp = (words: readonly string[]): boolean => {
   const end = words.indexOf('--')
   const before = end < 0 ? words : words.slice(0, end)
-  return ['--help', '-h', '--version', '--get-yargs-completions'].some((word) => before.includes(word))
+  return ['--help', '-h', '--version'].some((word) => before.includes(word))
+}
+
+/** For the shells' scripts: a word and what it is about on each line. */
+const printCompletions = async (words: readonly string[], io: Io): Promise<ExitCode> => {
+  const { complete } = await import('./completion/complete.ts')
+  for (const { word, about = '' } of await complete(words, io)) {
+    print(about === '' ? word : `${word}\t${plainText(about)}`, io.stdout)
+  }
+  return EXIT.ok
 }
