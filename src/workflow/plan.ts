@@ -7,7 +7,8 @@ import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { type ReviewOptions, reviewPlan } from './review.ts'
+import { warnOnly } from './policies.ts'
+import { reviewPlan } from './review.ts'
 
 export interface Planned {
   readonly manifests: Manifests
@@ -18,7 +19,7 @@ export interface Planned {
   readonly comparison?: BaseComparison
 }
 
-export interface PlanOptions extends ReviewOptions {
+export interface PlanOptions {
   /** Projects read at once. Default 16. */
   readonly concurrency?: number | undefined
   /** Also read a page of past operations of each project that changes, for the estimate. Default: yes. */
@@ -55,10 +56,23 @@ export const planLive = async (api: ReadApi, manifests: Manifests, options: Plan
   return reviewed({ ...planned, observed: whole, result }, options)
 }
 
-const reviewed = (planned: Planned, options: PlanOptions): Planned => ({
-  ...planned,
-  result: { ...planned.result, plan: reviewPlan(planned.result.plan, planned.observed, options) },
-})
+/**
+ * The policies of the base count, so that a pull request cannot allow itself what they deny. Where the base has none, those
+ * that come with the pull request only warn.
+ */
+const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
+  const { manifests, observed, result } = planned
+  const own = manifests.review?.policies
+  const policies = base === undefined ? own : (base.review?.policies ?? (own && warnOnly(own)))
+  const plan = reviewPlan(
+    result.plan,
+    observed,
+    manifests.loaded.desired,
+    { ...manifests.review, ...(policies === undefined ? {} : { policies }) },
+    base?.loaded.desired,
+  )
+  return { ...planned, result: { ...result, plan } }
+}
 
 /** Plans against a snapshot that was taken before. A project that it lacks counts as not there. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
@@ -67,11 +81,11 @@ export const planSnapshot = (observed: Observed, manifests: Manifests, options: 
 const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, enforceBasePolicy = false, pinAliases, ...tiers }: PlanOptions,
+  { base, enforceBasePolicy = false, pinAliases }: PlanOptions,
 ): Planned => {
   const { loaded, sizeTable } = manifests
   const result = plan(loaded.desired, observed, {
-    check: (project, planned) => checkProject(project, planned, tiers),
+    check: (project, planned) => checkProject(project, planned, manifests.review),
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
     ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
@@ -81,7 +95,10 @@ const planUnreviewed = (
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const readPast = async (api: ReadApi, project: string): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
+const readPast = async (
+  api: ReadApi,
+  project: string,
+): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
   try {
     return await pastOperations(api, project)
   } catch (error) {

@@ -91,16 +91,16 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 157662,
-      "markdown": 10220,
-      "terminal": 3315,
+      "json": 157426,
+      "markdown": 10068,
+      "terminal": 3164,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1561299,
-      "markdown": 103723,
-      "terminal": 32731,
+      "json": 1558957,
+      "markdown": 102212,
+      "terminal": 31230,
     }
   `)
   const whole = await plan(20)

@@ -1,5 +1,6 @@
 import { defineCommand } from '../command.ts'
 import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PLAN_VIEW_FLAGS, SHARD_FLAG } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
@@ -12,6 +13,7 @@ export const applyCommand = defineCommand({
   },
   flags: {
     plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
+    ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SHARD_FLAG,
     'auto-approve': {
@@ -41,6 +43,7 @@ export const applyCommand = defineCommand({
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
+    'max-cu-hours-increase': budget('Change nothing where the plan adds more CU-hours a month than this'),
     'operation-timeout': {
       type: 'string',
       requiresArg: true,

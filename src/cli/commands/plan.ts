@@ -1,5 +1,6 @@
 import { defineCommand } from '../command.ts'
 import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PLAN_VIEW_FLAGS, SHARD_FLAG } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 export const planCommand = defineCommand({
@@ -46,6 +47,7 @@ export const planCommand = defineCommand({
       describe: 'Do not read past operations to estimate how long it takes',
     },
     ...PLAN_VIEW_FLAGS,
+    ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SHARD_FLAG,
     ...API_FLAGS,

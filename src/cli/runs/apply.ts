@@ -30,10 +30,11 @@ import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import type { ReviewFlags } from '../review-flags.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
-export interface ApplyFlags extends ApiFlags, PlanViewFlags {
+export interface ApplyFlags extends ApiFlags, PlanViewFlags, ReviewFlags {
   readonly paths: readonly string[]
   readonly plan?: string | undefined
   readonly format: string
@@ -46,6 +47,7 @@ export interface ApplyFlags extends ApiFlags, PlanViewFlags {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
+  readonly maxCuHoursIncrease?: number | undefined
   readonly operationTimeout: string
   readonly lockTimeout: string
   readonly journal?: string | undefined
@@ -106,6 +108,7 @@ const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
   checkNumber('max-restarts', flags.maxRestarts, 0)
   checkNumber('max-deletes', flags.maxDeletes, 0)
   checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
+  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
   if (flags.autoApprove !== true && (!canAsk(io) || flags.paths.includes(STDIN))) {
     throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
       hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
@@ -134,7 +137,10 @@ const isPlanPath = ({ plan, paths: [path = '', ...more] }: ApplyFlags): boolean 
 const manifestsFor = async (flags: ApplyFlags, saved: SavedPlan | undefined, io: Io): Promise<Manifests> => {
   const given = isPlanPath(flags) ? [] : flags.paths
   const paths = saved === undefined ? given : manifestPaths(saved, given, io.cwd)
-  return selectShard(await readManifests(paths, flags.sizeTable, io), shardOfFlag(saved?.file.shard ?? flags.shard))
+  return selectShard(
+    await readManifests(paths, flags.sizeTable, io, flags),
+    shardOfFlag(saved?.file.shard ?? flags.shard),
+  )
 }
 
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {

@@ -14,4 +14,5 @@ export { computeTitle, hasSeveralProjects, isOfFleet, place, projectTitle, SYMBO
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
+export { deniedWords, policyLines } from './policies.ts'
 export { verdict } from './verdict.ts'
