@@ -13,6 +13,7 @@ const rooms = [
   'apply',
   'report',
   'workflow',
+  'agent',
   'public',
   'cli',
   'action',
@@ -31,6 +32,7 @@ const mayImport = {
   apply: ['model', 'windows', 'api', 'planner'],
   report: ['model', 'windows', 'cost'],
   workflow: ['model', 'windows', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
+  agent: ['model', 'windows', 'planner'],
   public: ['workflow', 'model', 'api', 'apply', 'report'],
   cli: [
     'workflow',

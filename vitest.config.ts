@@ -7,11 +7,12 @@ const common = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
+  setupFiles: ['test/check-answers.ts'],
 }
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/temporary-folder.ts'],
+    globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

@@ -8,7 +8,8 @@ const inPart = globSync('test/**/*.test.ts').filter((file) => readFileSync(file,
 /** What takes minutes: every kill point, thousands of random cases, foreign clients verb by verb. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/temporary-folder.ts', 'test/e2e/build-once.ts'],
+    globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts', 'test/e2e/build-once.ts'],
+    setupFiles: ['test/check-answers.ts'],
     include: ['test/long/**/*.test.ts', ...inPart],
     env: { ESPALIER_LONG_TESTS: '1' },
     testTimeout: 900_000,

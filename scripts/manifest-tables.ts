@@ -54,12 +54,15 @@ export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<
         .join(', '),
     ]),
   )
-  const attributes = Object.entries(propertiesOf(definitions.pinnedPrimary ?? {})).flatMap(([key, property]) => {
-    const inner = typeof resolved(property).then === 'object' ? [] : Object.entries(propertiesOf(property))
-    return inner.length === 0
-      ? [[key, property] as const]
-      : inner.map(([name, one]) => [`${key}.${name}`, one] as const)
-  })
+  const { pinnedPrimary = {}, pinnedReplica = {} } = definitions
+  const attributes = Object.entries({ ...propertiesOf(pinnedPrimary), ...propertiesOf(pinnedReplica) }).flatMap(
+    ([key, property]) => {
+      const inner = typeof resolved(property).then === 'object' ? [] : Object.entries(propertiesOf(property))
+      return inner.length === 0
+        ? [[key, property] as const]
+        : inner.map(([name, one]) => [`${key}.${name}`, one] as const)
+    },
+  )
   const properties = schema.properties as Schemas
   return {
     document: table(schema),

@@ -1,5 +1,9 @@
 /** How much is tried: `npm test` tries a part, `npm run test:long` everything. A test that imports this runs in both. */
 export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
 
+/** Every n-th of `all` by default, from the first on. */
+export const part = <T>(all: readonly T[], n: number): readonly T[] =>
+  all.filter((_, index) => isLong || index % n === 0)
+
 /** Runs of a property test: 15% of `all` by default, though never under 25. */
 export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(25, Math.round(all * 0.15))))

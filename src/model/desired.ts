@@ -62,6 +62,8 @@ export interface DesiredCompute {
   readonly key?: string
   /** A pin: this very compute (`ep-…`), wherever it lives now. */
   readonly id?: string
+  /** The replica's name before: a live one that still has it is this one. */
+  readonly renamedFrom?: string
   readonly attributes: ComputeAttributes
   /** When it may be interrupted, defaults and profiles merged in; absent or `'always'`: at any time. */
   readonly restartWindow?: RestartWindow | 'always'

@@ -16,6 +16,7 @@ export type PlanCode =
   | 'W_NAME_TAKEN'
   | 'W_PIN_REPLACED'
   | 'W_POLICY_REMOVED'
+  | 'W_RENAMED'
   | 'W_RULE_SHADOWED'
   | 'W_RULE_UNUSED'
   | 'W_WINDOW_CHANGED'

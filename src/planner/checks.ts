@@ -1,6 +1,13 @@
 /** Rules that a manifest cannot break alone: checked on desired merged with observed, before a step exists. */
 import { compare, groupBy } from '../base/index.ts'
-import type { ComputeAttributes, Diagnostic, ObservedCompute, ObservedProject, SizeTable } from '../model/index.ts'
+import {
+  type ComputeAttributes,
+  type Diagnostic,
+  differingKeys,
+  type ObservedCompute,
+  type ObservedProject,
+  type SizeTable,
+} from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import { problem, warning } from './diagnostics.ts'
 import { canBecome } from './feasible.ts'
@@ -22,6 +29,7 @@ export const checkMerged = (
       staying,
     ),
     ...checkNames(claims, staying),
+    ...checkRenames(claims, staying),
   ]
 }
 
@@ -121,6 +129,32 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
         `On branch \`${branch.name}\` ${namesake} is named \`${name}\` as well.`,
         'Pin the one that is meant with `id:`, or give one of the two another name.',
         desired.source,
+      ),
+    ]
+  })
+}
+
+/** A replica whose key was edited looks like a new one next to an unmanaged one: says so before a second one is created. */
+const checkRenames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
+  const isReplica = ({ type }: Pick<Claim, 'type'>): boolean => type === 'read_only'
+  const missing = groupBy(
+    claims.filter((claim) => isReplica(claim) && claim.observed === undefined),
+    ({ branch }) => branch.id,
+  )
+  const unmanaged = groupBy(staying.filter(isReplica), ({ branchId }) => branchId)
+  return [...missing].flatMap(([branchId, [claim, ...others]]) => {
+    const [live, ...more] = unmanaged.get(branchId) ?? []
+    if (claim === undefined || live === undefined || others.length > 0 || more.length > 0) return []
+    const { key, attributes, source } = claim.desired
+    const differs = differingKeys(attributes, live.attributes).some((attribute) => attribute !== 'name')
+    const { name } = live.attributes
+    if (differs || name === undefined) return []
+    return [
+      warning(
+        'W_RENAMED',
+        `Replica \`${key}\` of branch \`${claim.branch.name}\` will be created, and the equal ${live.id}, named \`${name}\`, is no longer declared.`,
+        `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`,
+        source,
       ),
     ]
   })

@@ -81,10 +81,11 @@ export const match = (
     }
   }
 
-  /** By name. Of several with the declared name the one with the least to change is taken. */
-  const claimByName = (open: readonly Slot[], replicas: readonly ObservedCompute[]): void => {
-    const namesakes = groupBy(replicas, ({ attributes }) => attributes.name)
-    for (const { slot, compute } of pairsOf(open, (key) => namesakes.get(key) ?? [], sizeTable)) {
+  /** Of several with the name the one with the least to change is taken. */
+  const claimByName = (open: readonly Slot[], replicas: readonly ObservedCompute[], name: 'key' | 'renamedFrom') => {
+    const named = groupBy(replicas, ({ attributes }) => attributes.name)
+    const namesakes = ({ desired }: Slot) => (desired[name] === undefined ? [] : (named.get(desired[name]) ?? []))
+    for (const { slot, compute } of pairsOf(open, namesakes, sizeTable)) {
       const chosen = claimed.get(slot)
       if (chosen === undefined) claim(slot, compute)
       else ambiguous.set(compute.id, `${chosen.id} has the name of the declared replica \`${slot.desired.key}\` too`)
@@ -114,17 +115,14 @@ export const match = (
     const [first] = open
     const [primary] = freeOn.get(`${branch.id} read_write`) ?? []
     if (first?.type === 'read_write' && primary !== undefined) claim(first, primary)
-    const replicas = freeOn.get(`${branch.id} read_only`) ?? []
-    const openReplicas = open.filter(({ type }) => type === 'read_only')
-    claimByName(openReplicas, replicas)
+    const openReplicas = () => open.filter((slot) => slot.type === 'read_only' && !claimed.has(slot))
+    const replicas = () =>
+      (freeOn.get(`${branch.id} read_only`) ?? []).filter(({ id }) => free.has(id) && !ambiguous.has(id))
+    claimByName(openReplicas(), replicas(), 'key')
+    claimByName(openReplicas(), replicas(), 'renamedFrom')
     // Somebody chose a name that is not declared: such a replica is renamed only where `prune` would delete it.
-    const adoptable = replicas.filter(
-      ({ id, attributes: { name } }) => free.has(id) && !ambiguous.has(id) && (name === undefined || prune),
-    )
-    adopt(
-      openReplicas.filter((slot) => !claimed.has(slot)),
-      adoptable,
-    )
+    const adoptable = replicas().filter(({ attributes: { name } }) => name === undefined || prune)
+    adopt(openReplicas(), adoptable)
   }
 
   return {
@@ -156,12 +154,12 @@ interface Pair {
 /** Cheapest first, then active computes, since an idle one costs nothing anywhere; ties stay in the order given. */
 const pairsOf = (
   slots: readonly Slot[],
-  candidates: (key: string | undefined) => readonly ObservedCompute[],
+  candidates: (slot: Slot) => readonly ObservedCompute[],
   table: SizeTable,
 ): readonly Pair[] =>
   slots
     .flatMap((slot) =>
-      candidates(slot.desired.key).map((compute) => ({ slot, compute, cost: costOf(slot.desired, compute, table) })),
+      candidates(slot).map((compute) => ({ slot, compute, cost: costOf(slot.desired, compute, table) })),
     )
     .sort((a, b) => a.cost - b.cost || Number(isIdle(a.compute)) - Number(isIdle(b.compute)))
 

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
-import { EspalierError, plainText, type Shard, type SizeTable } from '../model/index.ts'
+import { EspalierError, plainText, type Selection, type Shard, type SizeTable } from '../model/index.ts'
 import { readPolicies } from './policies.ts'
 import type { ReviewOptions } from './review.ts'
 
@@ -16,6 +16,17 @@ export interface Manifests {
   readonly shard?: Shard
   /** Prices, tiers and policies that its plans are reviewed by. */
   readonly review?: ReviewOptions
+  /** Of what they ask for, only this part is planned. */
+  readonly selecting?: Selecting
+}
+
+/** The selection of some manifests, ready to be planned with. */
+export interface Selecting {
+  readonly selection: Selection
+  /** The manifests at `introducedSince`. */
+  readonly since?: Manifests
+  /** Declared projects that are not selected. */
+  readonly leftOutProjects: number
 }
 
 export interface ManifestOptions {

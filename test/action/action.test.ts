@@ -11,12 +11,12 @@ test('a pull request that changes one line over three drifted computes: one intr
   expect(code, log).toBe(0)
   expect(github.problems).toEqual([])
   const [comment] = github.comments
-  const [first = '', second = ''] = (comment?.body ?? '').split('Drift that was already there')
+  const [first = '', second = ''] = (comment?.body ?? '').split('Existing drift: ')
   expect(comment?.issue).toBe(7)
   expect(first).toContain('### Espalier: 4 computes restart, none is deleted.')
   expect(first).toContain('introduces 1 change. The merge also settles existing drift of 3 computes.')
   expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
-  expect(second).toMatch(/^: 3 computes/)
+  expect(second).toMatch(/^3 computes/)
   expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)
   expect(first).toContain(`https://github.com/acme/shop/blob/${event.payload.pull_request.head.sha}/espalier.yaml#L4`)
   expect(summary).toContain('### Espalier: 4 computes restart')
@@ -227,7 +227,7 @@ test('on a merge commit the base is its first parent, even in a shallow clone th
     pull_request: { number: 7, base: { sha: baseSha }, head: { sha: headSha, repo: { full_name: 'acme/shop' } } },
   }
   await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
-  expect(github.comments[0]?.body).toContain('Drift that was already there: 3 computes')
+  expect(github.comments[0]?.body).toContain('Existing drift: 3 computes')
 
   const shallow = makeRepository()
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
@@ -236,7 +236,7 @@ test('on a merge commit the base is its first parent, even in a shallow clone th
   shallow.git('checkout', '-q', 'FETCH_HEAD')
   const again = await run({ command: 'plan' }, { event: { name: 'pull_request', payload }, repository: shallow })
   expect(again.code, again.log).toBe(0)
-  expect(github.comments[0]?.body).toContain('Drift that was already there: 3 computes')
+  expect(github.comments[0]?.body).toContain('Existing drift: 3 computes')
 })
 
 test('a base that cannot be had is said, and nothing is hidden', async () => {

@@ -16,7 +16,7 @@ test('a merge group is planned like its pull requests: what they introduce, apar
   expect(code, log).toBe(0)
   expect(outputs).toMatchObject({ restarts: '4', drifted: '3' })
   expect(summary).toContain('**Introduced by this merge group**')
-  expect(summary).toContain('Drift that was already there: 3 computes')
+  expect(summary).toContain('Existing drift: 3 computes')
   expect(github.requests).toEqual([])
 })
 

@@ -4,7 +4,7 @@ import { createApiClient, EndpointType } from '@neondatabase/api-client'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { OPERATIONS } from '../sandbox/openapi.ts'
-import { operationIdOf, unofficial } from './official.ts'
+import { operationIdOf } from './official.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const MAIN = 'br-calm-lake-a0000001'
@@ -36,16 +36,12 @@ const open = async (): Promise<Sandbox> => {
   return sandbox
 }
 
-test('@neondatabase/api-client calls every route, and each answer is what it was generated from', async () => {
+test('@neondatabase/api-client calls every route', async () => {
   const sandbox = await open()
   const api = createApiClient({ apiKey: sandbox.apiKey, baseURL: sandbox.apiUrl })
   const called = new Set<string>()
-  const problems: string[] = []
   api.instance.interceptors.response.use((response) => {
-    const method = (response.config.method ?? '').toUpperCase()
-    const path = String(response.config.url)
-    called.add(operationIdOf(method, path))
-    problems.push(...unofficial(method, path, response.status, response.data))
+    called.add(operationIdOf((response.config.method ?? '').toUpperCase(), String(response.config.url)))
     return response
   })
   const settle = async (operations: readonly { id: string; project_id: string }[]): Promise<void> => {
@@ -148,7 +144,6 @@ test('@neondatabase/api-client calls every route, and each answer is what it was
   const scoped = (await api.createOrgApiKey('org-acme', { key_name: 'ci', project_id: PROJECT })).data
   expect((await api.listOrgApiKeys('org-acme')).data).toMatchObject([{ id: scoped.id, project_id: PROJECT }])
   expect((await api.revokeOrgApiKey('org-acme', scoped.id)).data.project_id).toBe(PROJECT)
-  expect([...new Set(problems)]).toEqual([])
   expect([...called].sort()).toEqual(SERVED.filter((id) => !REAL_ONLY.has(id)))
 })
 

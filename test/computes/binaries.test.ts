@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findBinaries, howToInstall } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { knowsPreparedStatements } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-binaries-'))
@@ -45,4 +46,15 @@ test('the npm package is used as it is, without what its install script would ha
   expect(await findBinaries(undefined, scratch, [POSTGRES_BIN ?? ''])).toMatchObject([
     { major: 17, env: { LD_LIBRARY_PATH: expect.stringContaining(scratch) } },
   ])
+})
+
+test.each([
+  ['PgBouncer 1.18.0\nlibevent 2.1.12-stable', false],
+  ['PgBouncer 1.20.1', false],
+  ['PgBouncer 1.21.0', true],
+  ['PgBouncer 1.25.2', true],
+  ['PgBouncer 2.0.0', true],
+  ['something else', false],
+])('%j knows prepared statements: %s', (version, known) => {
+  expect(knowsPreparedStatements(version)).toBe(known)
 })

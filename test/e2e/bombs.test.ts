@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { JSON_BOMBS, MANIFEST_BOMBS } from '../hostile/bombs.ts'
 import { serveWith } from '../hostile/servers.ts'
+import { part } from '../long-runs.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const MOST_MB = 500
@@ -58,7 +59,7 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
 }
 
 describe.concurrent('a manifest', () => {
-  test.each(Object.entries(MANIFEST_BOMBS))('%s', async (_name, make) => {
+  test.each(part(Object.entries(MANIFEST_BOMBS), 3))('%s', async (_name, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), make())
     expectCalm(await run(['validate'], cwd), /E_|error/)
@@ -69,7 +70,7 @@ describe.concurrent('a saved plan and a snapshot', () => {
   // One reader serves both.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
 
-  test.each(runs)('%s (a plan: %s)', async (_name, isPlan, make) => {
+  test.each(part(runs, 3))('%s (a plan: %s)', async (_name, isPlan, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'bomb.json'), make())
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
@@ -79,16 +80,20 @@ describe.concurrent('a saved plan and a snapshot', () => {
 })
 
 describe.concurrent('what never ends', () => {
-  test('is read no further than it may be', async () => {
+  const cases: readonly { readonly args: readonly string[]; readonly words: RegExp; readonly stdin?: string }[] = [
+    { args: ['show', '/dev/zero'], words: /more than 64 MiB/ },
+    { args: ['plan', '--live', '/dev/zero'], words: /more than 64 MiB/ },
+    { args: ['validate', '--size-table', '/dev/zero'], words: /cannot be read/ },
+    { args: ['validate', '-'], words: /more than 32 MiB/, stdin: '/dev/zero' },
+    { args: ['validate', '/dev/zero'], words: /neither a file nor a folder/ },
+    { args: ['plan', '--api-key-file', '/dev/zero'], words: /cannot be read/ },
+  ]
+
+  test.each(part(cases, 3))('is read no further than it may be: $args', async ({ args, words, stdin }) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
     const env = { ESPALIER_API_KEY: 'a-key' }
-    expectCalm(await run(['show', '/dev/zero'], cwd), /more than 64 MiB/)
-    expectCalm(await run(['plan', '--live', '/dev/zero'], cwd), /more than 64 MiB/)
-    expectCalm(await run(['validate', '--size-table', '/dev/zero'], cwd), /cannot be read/)
-    expectCalm(await run(['validate', '/dev/zero'], cwd), /neither a file nor a folder/)
-    expectCalm(await run(['plan', '--api-key-file', '/dev/zero'], cwd, { env }), /cannot be read/)
-    expectCalm(await run(['validate', '-'], cwd, { stdin: '/dev/zero' }), /more than 32 MiB/)
+    expectCalm(await run(args, cwd, { env, ...(stdin === undefined ? {} : { stdin }) }), words)
   })
 })
 
@@ -110,17 +115,15 @@ describe.concurrent('an answer of the control API', () => {
     '40 MB': () => JSON.stringify({ branches: [], endpoints: [], more: 'x'.repeat(40_000_000) }),
   }
 
-  test.each(['objects in objects', '30 MB of empty lists', 'twenty megabytes that are right', '40 MB'])(
-    '%s',
-    async (name) => {
-      const body = answers[name]?.() ?? ''
-      const port = await serveWith((_request, response) => response.end(body))
-      const cwd = folder()
-      writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { gone: {} }\n')
-      const env = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${port}` }
-      expectCalm(await run(['plan'], cwd, { env }), /control API|E_BRANCH_UNKNOWN/)
-    },
-  )
+  const names = ['objects in objects', '30 MB of empty lists', 'twenty megabytes that are right', '40 MB']
+  test.each(part(names, 2))('%s', async (name) => {
+    const body = answers[name]?.() ?? ''
+    const port = await serveWith((_request, response) => response.end(body))
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { gone: {} }\n')
+    const env = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${port}` }
+    expectCalm(await run(['plan'], cwd, { env }), /control API|E_BRANCH_UNKNOWN/)
+  })
 
   test('pages without end', async () => {
     let page = 0

@@ -78,11 +78,25 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
+test('show --resolved prints manifests as they count, and what is wrong with them on stderr', async () => {
+  const show = (...args: readonly string[]) => espalier(['show', '--resolved', ...args])
+  const yaml = await show('examples/fleet')
+  expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
+  const json = await show('examples/fleet', '--format', 'json')
+  expect(JSON.parse(json.stdout)).toMatchObject({ formatVersion: '1.0', documents: { length: 5 } })
+  expect(await show('examples/fleet', '--format', 'markdown')).toMatchObject({ code: 1, stdout: '' })
+  expect(await show('nowhere.yaml')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('E_NOT_FOUND'),
+  })
+})
+
 test('show prints a saved plan as plan did, stale or not', async () => {
   const planned = await online('plan', '--out', 'plan.json')
   const shown = await offline('show', 'plan.json')
   expect(shown.code).toBe(0)
-  const withoutTime = (text: string): string => text.replace(/ {2}seen at \S+/, '')
+  const withoutTime = (text: string): string => text.replace(/ Snapshot of \S+/, '')
   expect(withoutTime(shown.stdout)).toBe(withoutTime(planned.stdout))
   expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
   expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)

@@ -18,7 +18,9 @@ let sandbox: Sandbox
 let world: ReturnType<Sandbox['control']['dump']>
 /** Where the program is, as `espalier`. */
 let bin: string
+let template: string
 beforeAll(async () => {
+  template = await makeTemplate()
   const seed = await readFile(join(ROOT, 'examples/quickstart/seed.yaml'), 'utf8')
   // By the fast clock it would fall asleep between two lines of a test.
   const awake = seed.replace('size: 0.5\n', 'size: 0.5\n            scaleToZero: never\n')
@@ -80,8 +82,8 @@ const lines = (commands: readonly Command[]): readonly string[] => [
 ]
 const LINES = lines(COMMANDS)
 
-/** What the examples name: manifests, a seed, a plan, a snapshot, a git history. */
-const prepare = async (): Promise<string> => {
+/** What the examples name: manifests, a seed, a git history. */
+const makeTemplate = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const copy = (from: string, to: string) => cp(join(ROOT, from), join(folder, to), { recursive: true })
   await copy('examples/quickstart/seed.yaml', 'seed.yaml')
@@ -108,6 +110,12 @@ const prepare = async (): Promise<string> => {
   git('commit', '-q', '-m', 'all')
   git('tag', 'v1.4')
   git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+  return folder
+}
+
+const prepare = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+  await cp(template, folder, { recursive: true })
   return folder
 }
 

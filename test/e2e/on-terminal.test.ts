@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import { isLong, part } from '../long-runs.ts'
 import { CTRL_C, type Deed, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { ROOT } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
@@ -161,7 +162,8 @@ describe.skipIf(!hasTerminal)('a step', () => {
   const cases = OUTCOMES.flatMap((outcome, index) =>
     SIZES.map(([columns, rows], size) => ({ ...outcome, columns, rows, projects: ((index + size) % 3) + 1 })),
   )
-  test.concurrent.for(cases)(
+  // By default each outcome at one size, in turn.
+  test.concurrent.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
     '$what: $projects project(s) at $columns columns',
     async ({ columns, rows, projects, branches, more, flags = [], deeds = [], code, once, closing }, { expect }) => {
       const paths = await manifestsOf(projects, branches, more)
@@ -174,7 +176,7 @@ describe.skipIf(!hasTerminal)('a step', () => {
         deeds,
       })
       expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code, missed: [] })
-      const after = ended.text.slice(ended.text.lastIndexOf('seen at'))
+      const after = ended.text.slice(ended.text.lastIndexOf('\nPlan: '))
       for (const part of once) expect(occurrences(after, part), ended.lines.join('\n')).toBe(projects)
       expect(ended.lines.at(-1)).toBe(closing(projects))
       // Nothing of the live view is left.
@@ -210,7 +212,8 @@ describe.skipIf(!hasTerminal)('while it runs', () => {
   afterAll(() => slow.close())
 
   const STOPPING = 'Stopping: no new step starts'
-  const cases = SIZES.flatMap(([columns, rows]) => [1, 2, 3].map((projects) => ({ columns, rows, projects })))
+  const all = SIZES.flatMap(([columns, rows]) => [1, 2, 3].map((projects) => ({ columns, rows, projects })))
+  const cases = part(all, 4)
 
   test.concurrent.for(cases)(
     'Ctrl-C once with $projects project(s) at $columns columns: it says so at once, and ends once the step is over',
@@ -250,11 +253,12 @@ describe.skipIf(!hasTerminal)('while it runs', () => {
     expect(ended.all.indexOf(STOPPING)).toBeLessThan(ended.all.indexOf('done  update'))
   })
 
-  test.concurrent.for([
+  const resizes = [
+    [120, 40, 60, 10],
     [80, 24, 120, 40],
     [120, 40, 80, 24],
-    [120, 40, 60, 10],
-  ] as const)(
+  ] as const
+  test.concurrent.for(part(resizes, 3))(
     'resized from %ix%i to %ix%i, it goes on, and each outcome is there once',
     async ([...size], { expect }) => {
       const [columns, rows, to, tall] = size

@@ -54,7 +54,7 @@ test('one line changed over three drifted computes, and the work tree is left al
   const { code, stdout } = await plan('--base', 'main')
   expect(code).toBe(0)
   expect(stdout).toContain('Introduced since main: 1 change')
-  expect(stdout).toContain('Drift that was already there: 3 changes')
+  expect(stdout).toContain('Existing drift: 3 changes')
   expect(stdout.indexOf('ep-main')).toBeLessThan(stdout.indexOf('Drift that was'))
   expect(await readFile(join(folder, 'espalier.yaml'), 'utf8')).toBe(edited)
   expect(git('status', '--porcelain')).toBe(' M espalier.yaml\n')
@@ -63,7 +63,7 @@ test('one line changed over three drifted computes, and the work tree is left al
   expect(origin.base).toBe(git('rev-parse', 'main').trim())
   expect(origin.introduced.map(({ compute }: { compute: { id: string } }) => compute.id)).toEqual(['ep-main'])
   expect(origin.drift).toHaveLength(3)
-  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Drift that was already there: 3')
+  expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Existing drift: 3')
 })
 
 test('a plan that was saved with a base applies, also where the base had a policy that is given up', async () => {
@@ -82,6 +82,34 @@ test('a plan that was saved with a base applies, also where the base had a polic
     expect(planned.stdout).toContain('W_POLICY_REMOVED')
     const applied = await espalier(['apply', 'own.json', '--auto-approve'], environmentOf(own), folder)
     expect(applied.code, applied.stderr).toBe(0)
+  } finally {
+    await own.close()
+  }
+})
+
+test('apply --only introduced leaves drift alone, also from a saved plan', async () => {
+  const own = await startSandbox({ seed: SEED })
+  const run = (...args: readonly string[]) => espalier(args, environmentOf(own), folder)
+  const sizes = () =>
+    own.control
+      .dump()
+      .changes.flatMap((change) =>
+        'put' in change && change.put.kind === 'compute' ? [`${change.put.id} ${change.put.max}`] : [],
+      )
+      .toSorted()
+  try {
+    await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 2 }))
+    const only = ['--base', 'main', '--only', 'introduced']
+    const applied = await run('apply', ...only, '--auto-approve')
+    expect(applied.code, applied.stderr).toBe(0)
+    expect(applied.stderr).toMatch(/Note {2}Only what is introduced since [0-9a-f]{12}\. Left out: 3 changes\./)
+    await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 3, b: 2, c: 2 }))
+    await run('plan', ...only, '--branch', 'a', '--out', 'plan.json')
+    const saved = await run('apply', 'plan.json', '--auto-approve')
+    expect(saved.code, saved.stderr).toBe(0)
+    expect(sizes()).toEqual(['ep-a 3', 'ep-b 1', 'ep-c 1', 'ep-main 4'])
+    expect((await run('apply', '--only', 'introduced', '--auto-approve')).stderr).toContain('needs --base REF')
+    expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Leave --branch out')
   } finally {
     await own.close()
   }

@@ -8,7 +8,7 @@ import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { makeAuthority } from '../hostile/certificates.ts'
 import { openProxy, serveTls, serveWith } from '../hostile/servers.ts'
-import { espalierAsProcess } from './espalier.ts'
+import { espalier, espalierAsProcess } from './espalier.ts'
 
 const KEY = 'napi_h0stile/key+0123456789abcdef'
 const FORMS = [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]
@@ -113,7 +113,9 @@ test('whatever is run, and however much is logged: no output, file or child proc
     ]),
   )
   // Each of them did something: there is a run that changed the compute, and a child that was told of its place.
-  expect(said.find(([name]) => name.startsWith('plan --debug') && name.endsWith('stdout'))?.[1]).toContain('to change')
+  expect(said.find(([name]) => name.startsWith('plan --debug') && name.endsWith('stdout'))?.[1]).toContain(
+    '1 CU → 4 CU',
+  )
   expect(readFileSync(join(cwd, 'journal.ndjson'), 'utf8')).toContain('step-end')
   expect(readFileSync(join(scratch, 'git.seen'), 'utf8')).toMatch(/^TMPDIR=/m)
   expectNoKey([...said, ...files])
@@ -174,7 +176,7 @@ test('a server that says the key back, whatever its status: it is not said on', 
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
     const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
-    return espalierAsProcess(['plan', '--debug'], env, cwd)
+    return espalier(['plan', '--debug'], env, cwd)
   }
   for (const { code, stdout, stderr } of await Promise.all([200, 302, 401, 404, 422].map(plan))) {
     expect(code).toBe(1)
@@ -197,7 +199,7 @@ test('a redirect is not followed: neither to another host nor on the same one', 
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
     const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
-    const { code, stderr } = await espalierAsProcess(['apply', '--auto-approve'], env, cwd)
+    const { code, stderr } = await espalier(['apply', '--auto-approve'], env, cwd)
     expect({ code, told: stderr.includes('where the key is not sent') }).toEqual({ code: 1, told: true })
   }
   expect(asked).toEqual([])
@@ -221,8 +223,8 @@ test('such an address is refused whether a flag or the environment names it, and
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY }
   const ended = await Promise.all([
-    espalierAsProcess(['plan', '--base-url', 'https://user:s3cret@example.com'], env, cwd),
-    espalierAsProcess(['plan'], { ...env, ESPALIER_BASE_URL: 'http://example.com/\u001b[31m' }, cwd),
+    espalier(['plan', '--base-url', 'https://user:s3cret@example.com'], env, cwd),
+    espalier(['plan'], { ...env, ESPALIER_BASE_URL: 'http://example.com/\u001b[31m' }, cwd),
   ])
   for (const { code, stdout, stderr } of ended) {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -251,11 +253,11 @@ test('TLS: a private authority counts once it is named; nothing turns the check 
   expect(sandbox.requests).toBe(0)
 
   const direct = await plan(trusted)
-  expect(direct, direct.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('to change') })
+  expect(direct, direct.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('1 CU → 4 CU') })
   expect(proxy.tunnels).toEqual([])
 
   const through = await plan({ ...trusted, HTTPS_PROXY: proxy.url })
-  expect(through, through.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('to change') })
+  expect(through, through.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('1 CU → 4 CU') })
   expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(origin).host]))
   const count = proxy.tunnels.length
 

@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { expect, test } from 'vitest'
-import { espalierAsProcess, ROOT } from './espalier.ts'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
 /** Said twice, it is laid out anew. */
 test('the help that the build kept is the one that the program lays out', async () => {
@@ -18,6 +20,27 @@ test('no module of a library is read from node_modules, but what real computes n
   expect(code).toBe(0)
   expect(stderr).toContain('dist/main.js')
   expect(stderr).not.toContain('node_modules')
+})
+
+test('the sandbox is loaded only by a command that asks for one', async () => {
+  const folder = `${ROOT}dist/chunks/`
+  const texts = await Promise.all(
+    (await readdir(folder)).map(async (name) => [name, await readFile(folder + name, 'utf8')] as const),
+  )
+  const ofSandbox = texts.filter(([, text]) => text.includes('NOT_SERVED_BY_SANDBOX')).map(([name]) => name)
+  expect(ofSandbox).not.toEqual([])
+  const loaded = async (...[args, env]: Parameters<typeof espalierAsProcess>): Promise<readonly string[]> => {
+    const { code, stderr } = await espalierAsProcess(args, { ...env, NODE_DEBUG: 'esm' })
+    expect(code).toBe(0)
+    return ofSandbox.filter((name) => stderr.includes(name))
+  }
+  const seed = 'examples/quickstart/seed.yaml'
+  const plan = ['plan', 'examples/quickstart/espalier.yaml']
+  const served = await serve(seed)
+  onTestFinished(async () => void (await served.stop()))
+  expect(await loaded(plan, served.env)).toEqual([])
+  const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
+  expect(await loaded([...plan, `--sandbox=${state}`, '--seed', seed])).toEqual(ofSandbox)
 })
 
 test.each([

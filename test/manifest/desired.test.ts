@@ -309,3 +309,10 @@ describe('files and documents', () => {
     expect(lineOf({ file: 'b.yaml', line: 2, column: 1, length: 1 })).toBeUndefined()
   })
 })
+
+test('a replica may say what it was called before, in a rule too', () => {
+  const replicas = 'replicas: { olap: { renamedFrom: bi } }'
+  const { branches, rules } = readOne(`branches: { main: { ${replicas} } }\nrules: [{ match: "p/*", ${replicas} }]`)
+  for (const shape of [...branches, ...rules])
+    expect(shape.replicas).toMatchObject([{ key: 'olap', renamedFrom: 'bi' }])
+})

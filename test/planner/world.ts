@@ -91,6 +91,7 @@ export const world = (branches: Readonly<Record<string, LiveBranch>>): Observed 
 
 export interface Declared {
   readonly id?: string
+  readonly renamedFrom?: string
   readonly name?: string
   readonly size?: number | Size
   readonly scaleToZero?: number
@@ -118,7 +119,7 @@ export interface DeclaredDocument {
 const source = (line: number): Source => ({ file: 'espalier.yaml', line, column: 1, length: 1 })
 
 const desiredCompute = (declared: Declared, key?: string): DesiredCompute => {
-  const { id, name, size, scaleToZero, disabled, settings, preload, restartWindow } = declared
+  const { id, renamedFrom, name, size, scaleToZero, disabled, settings, preload, restartWindow } = declared
   const attributes: ComputeAttributes = {
     ...((key ?? name) === undefined ? {} : { name: key ?? name ?? '' }),
     ...(size === undefined ? {} : { size: range(size) }),
@@ -130,6 +131,7 @@ const desiredCompute = (declared: Declared, key?: string): DesiredCompute => {
   return {
     ...(key === undefined ? {} : { key }),
     ...(id === undefined ? {} : { id }),
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
     attributes,
     ...(restartWindow === undefined ? {} : { restartWindow }),
     source: source(1),

@@ -44,8 +44,8 @@ describe('a plan', () => {
   test('as Markdown', () => golden(markdownPlan(PLAN, { takenAt }), 'plan.md'))
   test('that is empty', () => golden(terminalPlan(EMPTY_PLAN, plain(80), { takenAt }), 'plan-empty.txt'))
 
-  test('that is empty is one line of Markdown', () => {
-    expect(markdownPlan(EMPTY_PLAN)).toBe('**No changes. The live project is as the manifests say.**\n')
+  test('that is empty says so in Markdown', () => {
+    expect(markdownPlan(EMPTY_PLAN)).toBe('### Espalier: no changes\n\nThe live project is as the manifests say.\n')
   })
 
   test('as JSON is the plan itself', () => {

@@ -70,7 +70,7 @@ test('nothing to do, and nothing of this pull request', async () => {
   expect(text).toContain(
     '### Espalier: 1 compute restarts, none is deleted.\n\nThis pull request changes no compute itself',
   )
-  expect(text).toContain('Drift that was already there: 1 compute')
+  expect(text).toContain('Existing drift: 1 compute')
   expect(text).toContain('> A note.')
 })
 
@@ -122,7 +122,7 @@ test('detail goes in order of importance, a whole part at a time', () => {
     [
       ['drawing', '```mermaid'],
       ['steps', '<summary>Order of'],
-      ['drift rows', '<summary>Drift'],
+      ['drift rows', '<summary>Existing drift'],
       ['before and after', '```diff'],
       ['rows that interrupt no one', 'Interrupts no one:'],
       ['rows that interrupt', '| `→` |'],
@@ -255,7 +255,7 @@ test('the headline counts every restart that the merge causes, drift included, a
   expect(text).toContain(`### Espalier: ${plan.summary.restarts} computes restart`)
   expect(text).toContain('This pull request introduces 4 changes. The merge also settles existing drift of 1 compute.')
   // Named in sight, not only in what is folded away.
-  expect(text.split('<details><summary>Drift')[0]).toContain('> - `primary` on `drifted`: restarts')
+  expect(text.split('<details><summary>Existing drift')[0]).toContain('> - `primary` on `drifted`: restarts')
   const drifted = changeAnnotations(plan.changes, origin.drift).filter(({ title }) => title === 'primary on drifted')
   expect(drifted).toMatchObject([{ message: expect.stringMatching(/^existing drift: restarts/), line: 1 }])
   expect(changeAnnotations(plan.changes, origin.drift)).toHaveLength(3)
@@ -279,7 +279,7 @@ test('of several projects each row, step and node of the drawing names its own, 
   expect(text).toContain('update primary on main in other #40;ep#45;main#41;')
   const rows = text.split('\n').filter((line) => line.startsWith('| `'))
   expect(rows.map((row) => row.split(' | '))).toEqual([expect.any(Array), expect.any(Array)])
-  expect(rows[1]).toContain('`main`<br>`other`')
+  expect(rows[0]).toContain('`main`<br>`other`')
   for (const row of rows) expect(row.split(' | ')).toHaveLength(5)
 })
 

@@ -1,6 +1,6 @@
 /** The sandbox's own API, over HTTP as a test in another language would use it. */
 import { expect, test } from 'vitest'
-import { caller, IDLE, MAIN, openSandbox, P, PRIMARY } from './open-sandbox.ts'
+import { caller, EMPTY, IDLE, MAIN, openSandbox, P, PRIMARY } from './open-sandbox.ts'
 
 const open = async () => {
   const opened = await openSandbox()
@@ -70,6 +70,8 @@ test('faults are ordered, listed and taken back; a wrong order says what is allo
 
 test('a world is dumped, changed and loaded again: timers and operations with it', async () => {
   const { control, call, clock } = await open()
+  // Without a compute, it waits for one.
+  await call('POST', `${P}/branches/${EMPTY}/roles`, { role: { name: 'sally' } })
   await call('POST', `${P}/endpoints/${IDLE}/start`)
   const world = (await control('GET', '/world')).body
   await clock.advance(5_000)
@@ -80,8 +82,11 @@ test('a world is dumped, changed and loaded again: timers and operations with it
   expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.pending_state).toBe('active')
   await clock.advance(5_000)
   expect((await call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('active')
+  const empty = world.changes.find(({ put }: { put: { id: string } }) => put.id === EMPTY).put
+  expect(empty.changes).toMatchObject([{ kind: 'put-role', role: { name: 'sally' } }])
   for (const wrong of [
     { version: 2, changes: [] },
+    { version: 1, changes: [{ put: { ...empty, changes: [{ kind: 'drop-role', name: 1 }] } }] },
     { version: 1, changes: [{}] },
     { version: 1, changes: [{ put: { kind: 'branch', id: 'br-x', projectId: 'nowhere' } }] },
   ]) {

@@ -121,7 +121,7 @@ const checkQuery = (operation: OpenApiOperation, query: URLSearchParams): readon
 /** As its schema counts it; what is none stays text. */
 const readAs = (text: string, type: string | undefined): unknown => {
   if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text)
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true'
   return text
 }
 

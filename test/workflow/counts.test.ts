@@ -85,22 +85,22 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
       "json": 1837,
-      "markdown": 58,
+      "markdown": 68,
       "terminal": 78,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 157426,
-      "markdown": 10068,
-      "terminal": 3164,
+      "json": 157662,
+      "markdown": 15764,
+      "terminal": 3315,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1558957,
-      "markdown": 102212,
-      "terminal": 31230,
+      "json": 1561299,
+      "markdown": 155404,
+      "terminal": 32731,
     }
   `)
   const whole = await plan(20)

@@ -11,17 +11,18 @@ const serveCommand = defineCommand({
       describe: 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)',
     },
     state: { type: 'string', requiresArg: true, describe: 'Directory to keep its state in (default: memory only)' },
-    seed: { type: 'string', requiresArg: true, describe: 'Projects, branches and computes to start from' },
+    seed: { type: 'string', requiresArg: true, describe: 'File of projects, branches and computes to start from' },
     'time-scale': { type: 'number', requiresArg: true, describe: 'How many times faster than real time it runs' },
     key: {
       type: 'string',
       requiresArg: true,
       describe: 'The key it accepts (default: one made at the start; it opens this sandbox only)',
     },
-    faults: { type: 'string', requiresArg: true, describe: 'A file of faults: what is to go wrong' },
+    faults: { type: 'string', requiresArg: true, describe: 'File of faults to inject' },
     'rate-limits': {
       type: 'boolean',
-      describe: 'Refuse with 429 what is over 700 requests a minute, or 40 a second on a route',
+      describe:
+        'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
     },
     computes: {
       type: 'string',
@@ -29,7 +30,7 @@ const serveCommand = defineCommand({
       default: 'auto',
       requiresArg: true,
       group: 'Computes:',
-      describe: 'What is behind them: auto is postgres where it is installed',
+      describe: 'What runs behind them: auto is postgres where it is installed',
     },
     'pg-bin': {
       type: 'string',

@@ -1,10 +1,10 @@
 import { defineCommand } from '../command.ts'
-import { PLAN_VIEW_FLAGS } from '../flags.ts'
+import { MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = defineCommand({
   command: 'show <ref>',
-  summary: 'Show a saved plan; no network, no key',
-  positionals: { ref: { describe: 'A file that plan --out wrote' } },
+  summary: 'Show a saved plan, or manifests as they count; no network, no key',
+  positionals: { ref: { describe: 'A file that plan --out wrote; with --resolved a manifest, directory or glob' } },
   flags: {
     format: {
       type: 'string',
@@ -12,14 +12,26 @@ export const showCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'How to show the plan',
+      describe: 'How to show it; --resolved knows terminal (YAML) and json',
     },
+    resolved: {
+      type: 'boolean',
+      group: 'Manifests:',
+      describe: 'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
+    },
+    ...MANIFEST_FLAGS,
     ...PLAN_VIEW_FLAGS,
   },
-  examples: [['$0 show plan.json', 'What espalier apply plan.json would do']],
+  examples: [
+    ['$0 show plan.json', 'What espalier apply plan.json would do'],
+    ['$0 show --resolved fleet/', 'What the manifests declare, and which file says so'],
+  ],
   notes: `Exit codes:
   0   shown
-  1   not a saved plan
+  1   not a saved plan, or a problem in the manifests
   4   it was edited after it was saved`,
-  run: async (argv, io) => (await import('../runs/show.ts')).runShow(argv, io),
+  run: async (argv, io) =>
+    argv.resolved === true
+      ? (await import('../runs/show-resolved.ts')).runShowResolved(argv, io)
+      : (await import('../runs/show.ts')).runShow(argv, io),
 })

@@ -9,6 +9,8 @@ import { print, styleOf } from '../terminal.ts'
 export interface ShowFlags extends PlanViewFlags {
   readonly ref: string
   readonly format: string
+  readonly resolved?: boolean | undefined
+  readonly sizeTable?: string | undefined
   readonly noColor?: boolean | undefined
 }
 

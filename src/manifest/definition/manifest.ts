@@ -32,6 +32,13 @@ const id = text({
   $comment: 'E_PIN',
 })
 const name: Schema<string> = rowOf('name').schema(SIZE_TABLE)
+const renamedFrom = text({
+  pattern: COMPUTE_NAME_PATTERN,
+  description:
+    'The name that this replica had before: a live replica of that name is renamed. Remove it after the apply.',
+  examples: ['bi'],
+  $comment: 'E_NAME',
+})
 const profile = text({ description: 'One of `profiles`.', examples: ['small'] })
 const glob = (more: JsonSchema) => text({ minLength: 1, $comment: 'E_GLOB', ...more })
 
@@ -41,9 +48,9 @@ const compute = <P extends Readonly<Record<string, JsonSchema>>>(own: P, more: J
 const DEFINITIONS = {
   attributes: compute({}),
   pinnedPrimary: compute({ id, name, profile }),
-  pinnedReplica: compute({ id, profile }),
+  pinnedReplica: compute({ id, renamedFrom, profile }),
   rulePrimary: compute({ name, profile }, { $comment: 'E_RULE_COMPUTE' }),
-  ruleReplica: compute({ profile }, { $comment: 'E_RULE_COMPUTE' }),
+  ruleReplica: compute({ renamedFrom, profile }, { $comment: 'E_RULE_COMPUTE' }),
 }
 
 const ref = <N extends keyof typeof DEFINITIONS>(definition: N): (typeof DEFINITIONS)[N] =>
@@ -187,7 +194,7 @@ export type BranchValue = ValueOf<typeof branch>
 export type RuleValue = ValueOf<typeof rule>
 /** What defaults, profiles and computes hold; the attribute table knows the values. */
 export type AttributesValue = Readonly<Record<string, unknown>> & { readonly restartWindow?: WindowValue }
-export type ComputeValue = AttributesValue & { readonly id?: string; readonly name?: string; readonly profile?: string }
+export type ComputeValue = AttributesValue & { readonly [K in 'id' | 'renamedFrom' | 'name' | 'profile']?: string }
 export type WindowValue = ValueOf<typeof RESTART_WINDOW>
 
 export type WavesValue = ValueOf<typeof waves>

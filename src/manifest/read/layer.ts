@@ -10,6 +10,7 @@ export interface Sourced<T> {
 export interface ComputeLayer {
   readonly source: Source
   readonly id?: Sourced<string>
+  readonly renamedFrom?: string
   readonly profile?: Sourced<string>
   readonly own: AttributeSet
 }

@@ -60,10 +60,11 @@ const readShape = (tree: Tree, value: BranchValue | RuleValue, source: Source): 
 }
 
 const readCompute = (tree: Tree, value: ComputeValue, source: Source): ComputeLayer => {
-  const { id, profile } = value
+  const { id, renamedFrom, profile } = value
   return {
     source,
     ...(id === undefined ? {} : { id: { value: id, source: tree.source(value, 'id') } }),
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
     ...(profile === undefined ? {} : { profile: { value: profile, source: tree.source(value, 'profile') } }),
     own: readAttributes(tree, value),
   }

@@ -85,7 +85,7 @@ const checkName = (primary: DesiredCompute, replicas: readonly DesiredCompute[],
 }
 
 const resolveCompute = (
-  { id, profile, own, source }: ComputeLayer,
+  { id, renamedFrom, profile, own, source }: ComputeLayer,
   { defaults, profiles }: Layer,
   options: ResolveOptions,
 ): DesiredCompute => {
@@ -94,6 +94,7 @@ const resolveCompute = (
   const { values, sources, restartWindow } = overlayAttributes(below, own)
   const compute: DesiredCompute = {
     ...(id === undefined ? {} : { id: id.value }),
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
     attributes: values,
     ...(restartWindow === undefined ? {} : { restartWindow }),
     source,

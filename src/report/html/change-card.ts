@@ -42,7 +42,7 @@ export const changeCard = (
 <div class="who"><p class="kind ${KIND_TONES[kind]}"><span aria-hidden="true">${SYMBOLS[kind]}</span> ${kind}</p><h5>${computeTitle(compute)}</h5>
 <p class="id">${compute.id === undefined ? 'a new one' : markup`<code>${compute.id}</code> ${compute.state ?? ''}`}</p>${when(
     isDrift === true,
-    () => markup`<p class="drift">drift that was already there</p>`,
+    () => markup`<p class="drift">existing drift</p>`,
   )}</div>
 <div class="values">${valueTable(change)}</div>
 <div class="effect"><p>${chip(IMPACT_LOOKS[impact], impactWords(change))}</p>${when(

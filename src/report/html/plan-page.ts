@@ -87,7 +87,7 @@ export const projectWords = (names: readonly string[]): Markup => {
 const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
   takenAt === undefined
     ? NOTHING
-    : markup`Live project seen at <time datetime="${takenAt}">${takenAt.replace('T', ' ').replace(/\.\d+/, '')}</time>${age === undefined ? '' : `, ${age} before this page was made`}`
+    : markup`Snapshot of <time datetime="${takenAt}">${takenAt.replace('T', ' ').replace(/\.\d+/, '')}</time>${age === undefined ? '' : `, ${age} before this page was made`}`
 
 const facts = (plan: Plan): string => {
   const { summary } = plan
@@ -101,7 +101,7 @@ const sinceWords = (since: PlanPageOptions['since']): Markup => {
   const { introduced, drift, settled, released, gaps = [] } = since.origin
   const settledWords =
     settled.length === 0 ? '' : ` The manifests now accept drift of ${counted(settled.length, 'compute')}.`
-  return markup`<p class="since">Introduced since <code>${since.ref}</code>: ${counted(introduced.length, 'change')}. Drift that was already there: ${counted(drift.length, 'change')}.${settledWords}${released.length === 0 ? '' : ` No longer managed: ${counted(released.length, 'compute')}.`}${gaps.map((gap) => ` ${gap}`)}</p>`
+  return markup`<p class="since">Introduced since <code>${since.ref}</code>: ${counted(introduced.length, 'change')}. Existing drift: ${counted(drift.length, 'change')}.${settledWords}${released.length === 0 ? '' : ` No longer managed: ${counted(released.length, 'compute')}.`}${gaps.map((gap) => ` ${gap}`)}</p>`
 }
 
 const driftOf = (origin: Origin | undefined) => {

@@ -1,7 +1,7 @@
 /** Changes as tables, and as YAML before and after. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
-import { type Change, IMPACTS } from '../../model/index.ts'
+import type { Change } from '../../model/index.ts'
 import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words/index.ts'
 import { fenced, linked, literal } from './text.ts'
 import type { Frame } from './view.ts'
@@ -52,12 +52,6 @@ const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonl
   const link = linkTo?.(source.file, source.line)
   return [linked(shown, link)]
 }
-
-/** The worst first; of equal ones the plan's order. */
-export const worstFirst = (changes: readonly Change[]): readonly Change[] =>
-  changes.toSorted((a, b) => rank(b) - rank(a))
-
-const rank = ({ impact, refused }: Change): number => IMPACTS.indexOf(impact) + (refused === undefined ? 0 : 0.5)
 
 /** Computes in the words of the manifest, as they are and as they will be: branch by branch, which keeps it linear. */
 export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {

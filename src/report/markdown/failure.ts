@@ -1,14 +1,13 @@
 /** In the place of a plan or an outcome: why there is none. */
 
-import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'
 import type { FailureView } from './view.ts'
 
 /** Beyond the limit the message is shortened from its end. */
 export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT): string => {
-  let { message } = view
-  while (message.length > 1 && !fits(render(view, message), limit)) message = message.slice(0, message.length / 2)
-  return render(view, message)
+  const { message } = view
+  return fitTo(limit, [], message.length, (length) => render(view, message.slice(0, length)))
 }
 
 const render = (view: FailureView, message: string): string => {

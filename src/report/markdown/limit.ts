@@ -4,7 +4,33 @@ export interface Limit {
   readonly measure: (text: string) => number
 }
 
-export const fits = (text: string, { most, measure }: Limit): boolean => measure(text) <= most
+const fits = (text: string, { most, measure }: Limit): boolean => measure(text) <= most
+
+/**
+ * The first of `forms`, from the fullest to the shortest, that fits. Where none does, `fewer` with as many rows as fit, of
+ * at most `rows`; with none where not even one fits.
+ */
+export const fitTo = (
+  limit: Limit,
+  forms: readonly (() => string)[],
+  rows: number,
+  fewer: (rows: number) => string,
+): string => {
+  for (const form of forms) {
+    const text = form()
+    if (fits(text, limit)) return text
+  }
+  let [low, high] = [0, rows]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(fewer(middle), limit)) low = middle
+    else high = middle - 1
+  }
+  return fewer(low)
+}
+
+/** For a terminal or a file. */
+export const NO_LIMIT: Limit = { most: Number.POSITIVE_INFINITY, measure: () => 0 }
 
 /** Characters of a comment. */
 export const COMMENT_LIMIT: Limit = { most: 65_536, measure: (text) => text.length }

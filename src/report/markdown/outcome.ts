@@ -2,7 +2,7 @@
 import { isScheduled, type StepOutcome } from '../../model/index.ts'
 import { counted, isOfFleet, stepTitle, time } from '../words/index.ts'
 import { leftOutPart, leftOutWords } from './coverage.ts'
-import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'
 import type { OutcomeView } from './view.ts'
 
@@ -22,18 +22,9 @@ const LEFT = 10
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
   const { steps } = view.outcome
   const open = steps.filter(({ status }) => status !== 'done')
-  const withReasons = fits(render(view, [], true), limit)
-  for (const shown of [steps, open]) {
-    const text = render(view, shown, withReasons)
-    if (fits(text, limit)) return text
-  }
-  let [low, high] = [0, open.length]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (fits(render(view, open.slice(0, middle), withReasons), limit)) low = middle
-    else high = middle - 1
-  }
-  return render(view, open.slice(0, low), withReasons)
+  // The reasons of the projects left out come after the steps that are not done.
+  const forms = [steps, open].map((shown) => () => render(view, shown, true))
+  return fitTo(limit, forms, open.length, (rows) => render(view, open.slice(0, rows), false))
 }
 
 /** @param withReasons of the projects left out. */

@@ -1,5 +1,5 @@
 /** A plan for the reviewer of a pull request: what it does first, who caused it, and only then the details. */
-import { type Change, isEmptyPlan } from '../../model/index.ts'
+import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import {
   computeTitle,
   counted,
@@ -8,16 +8,18 @@ import {
   impactWords,
   isDisruptive,
   isOfFleet,
+  isUnchanged,
   stepTitle,
   verdict,
+  worstFirst,
 } from '../words/index.ts'
-import { changeTable, worstFirst, yamlDiff } from './changes.ts'
+import { changeTable, yamlDiff } from './changes.ts'
 import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
 import { stepGraph } from './graph.ts'
-import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { COMMENT_LIMIT, fitTo, type Limit, NO_LIMIT } from './limit.ts'
 import { reviewDetails, reviewPart } from './review.ts'
 import { folded, heading, literal } from './text.ts'
-import type { PlanView } from './view.ts'
+import type { Introducer, PlanView } from './view.ts'
 
 /** What is shown; what is dropped first, when not all fits, comes first. */
 interface Detail {
@@ -61,30 +63,47 @@ const DROPPED: readonly (keyof Detail)[] = [
  *   and restarts are counted whatever happens, and the most disruptive changes are listed.
  */
 export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): string => {
-  let detail = WHOLE
-  for (const next of [undefined, ...DROPPED]) {
-    if (next !== undefined) detail = { ...detail, [next]: false }
-    const text = render(view, detail)
-    if (fits(text, limit)) return text
-  }
-  let [low, high] = [0, view.plan.changes.length]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (fits(render(view, { ...detail, loudRows: middle }), limit)) low = middle
-    else high = middle - 1
-  }
-  return render(view, { ...detail, loudRows: low })
+  const without = (parts: readonly (keyof Detail)[]): Detail => ({
+    ...WHOLE,
+    ...Object.fromEntries(parts.map((part) => [part, false])),
+  })
+  const forms = [...DROPPED.keys(), DROPPED.length].map((count) => () => render(view, without(DROPPED.slice(0, count))))
+  const fewer = (loudRows: number): string => render(view, { ...without(DROPPED), loudRows })
+  return fitTo(limit, forms, view.plan.changes.length, fewer)
+}
+
+/** A plan for whoever asks on the command line: the same, whatever its length. */
+export const markdownPlan = (plan: Plan, { takenAt, since }: MarkdownContext = {}): string =>
+  planComment(
+    {
+      plan,
+      origin: since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] },
+      ...(since === undefined ? {} : { introducedBy: { since: since.ref } }),
+      ...(takenAt === undefined ? {} : { takenAt }),
+      notes: [],
+    },
+    NO_LIMIT,
+  )
+
+export interface MarkdownContext {
+  /** ISO 8601. */
+  readonly takenAt?: string
+  /** Since which commit, and what was so before. */
+  readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
 const render = (view: PlanView, detail: Detail): string => {
   const { plan, origin } = view
   const isShort = Object.entries(detail).some(([key, value]) => value !== WHOLE[key as keyof Detail])
   const parts = [
-    view.marker,
+    ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
     ...view.notes.map((note) => `> ${note}`),
     ...(origin.gaps ?? []).map((gap) => `> ${literal(gap)}`),
     ...leftOutPart(view, detail.problems),
+    ...(typeof view.introducedBy === 'object' && isUnchanged(plan, origin)
+      ? [`The manifests introduce no changes since ${literal(view.introducedBy.since)}.`]
+      : []),
     ...(origin.introduced.length === 0 ? reviewPart(plan) : introduced(origin.introduced, view, detail)),
     ...releasedPart(view, detail.released),
     ...drift(view, detail),
@@ -95,7 +114,7 @@ const render = (view: PlanView, detail: Detail): string => {
     ...plan.warnings.map(
       ({ code, message, hint }) => `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
     ),
-    ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole}.`] : []),
+    ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
     ...footer(view),
   ]
   return `${parts.join('\n\n')}\n`
@@ -104,11 +123,11 @@ const render = (view: PlanView, detail: Detail): string => {
 const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] => {
   const known = [
     ...(commit === undefined ? [] : [`commit ${literal(commit)}`]),
-    ...(takenAt === undefined ? [] : [`live project seen at ${literal(takenAt)}`]),
+    ...(takenAt === undefined ? [] : [`snapshot of ${literal(takenAt)}`]),
   ].join(', ')
   const sentences = [
     ...(known === '' ? [] : [`${known.charAt(0).toUpperCase()}${known.slice(1)}.`]),
-    ...(introducedBy !== undefined ? ['Nothing is changed before the merge.'] : []),
+    ...(typeof introducedBy === 'string' ? ['Nothing is changed before the merge.'] : []),
   ]
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
@@ -127,11 +146,24 @@ const headline = (view: PlanView): string => {
 }
 
 const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull request' }: PlanView): string => {
-  const subject = `${introducedBy.charAt(0).toUpperCase()}${introducedBy.slice(1)}`
-  return introduced.length === 0
-    ? `${subject} changes no compute itself: all of this is existing drift, which the merge settles.`
-    : `${subject} introduces ${counted(introduced.length, 'change')}. The merge also settles existing drift of ${counted(drift.length, 'compute')}.`
+  const subject = capitalised(introducerOf(introducedBy))
+  const act = actOf(introducedBy)
+  if (introduced.length === 0) {
+    return typeof introducedBy === 'string'
+      ? `${subject} changes no compute itself: all of this is existing drift, which ${act} settles.`
+      : `All of this is existing drift, which ${act} settles.`
+  }
+  return `${subject} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also settles existing drift of ${counted(drift.length, 'compute')}.`
 }
+
+const introducerOf = (introducer: Introducer): string =>
+  typeof introducer === 'string' ? introducer : `the work since ${literal(introducer.since)}`
+
+/** What brings the plan about. */
+const actOf = (introducer: Introducer | undefined): string =>
+  typeof introducer === 'object' ? '`espalier apply`' : 'the merge'
+
+const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 const incomplete = (view: PlanView, missing: readonly string[]): string => {
   const shards = `${missing.length === 1 ? 'shard' : 'shards'} ${missing.map(literal).join(', ')}`
@@ -150,7 +182,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const shown = loud.slice(0, detail.loudRows)
   const rest = loud.length - shown.length
   return [
-    view.introducedBy === undefined ? '**What differs from the manifests**' : `**Introduced by ${view.introducedBy}**`,
+    titleOf(view),
     ...(loud.length > 0 ? [alarm(loud, hasSeveralProjects(view.plan))] : []),
     ...reviewPart(view.plan),
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
@@ -160,6 +192,13 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
       ? [folded('Before and after, as in a manifest', yamlDiff(changes, hasSeveralProjects(view.plan)))]
       : []),
   ]
+}
+
+const titleOf = ({ introducedBy }: PlanView): string => {
+  if (introducedBy === undefined) return '**What differs from the manifests**'
+  return typeof introducedBy === 'string'
+    ? `**Introduced by ${introducedBy}**`
+    : `**Introduced since ${literal(introducedBy.since)}**`
 }
 
 const quietPart = (quiet: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
@@ -184,9 +223,9 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const changes = view.origin.drift
   if (changes.length === 0) return []
   const loud = worstFirst(changes.filter(isLoud))
-  const title = `Drift that was already there: ${counted(changes.length, 'compute')}`
+  const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
-  const what = `Not introduced by ${view.introducedBy ?? 'this pull request'}: the live project differs from what the base's manifests ask for. The merge settles it too: ${verdict(changes)}`
+  const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
   return [
     ...(loud.length > 0 ? ['**Existing drift**', alarm(loud, isFleet)] : []),
     detail.driftRows
@@ -210,7 +249,7 @@ const order = ({ plan }: PlanView, detail: Detail): string => {
 
 const unmanaged = ({ plan }: PlanView): string =>
   folded(
-    `Not managed: ${group(plan.unmanaged.length)}`,
+    `Unmanaged: ${counted(plan.unmanaged.length, 'compute')}`,
     plan.unmanaged
       .map(({ project, branch, compute }) => {
         const where = `${literal(branch.name)}${hasSeveralProjects(plan) ? ` in ${literal(project)}` : ''}`

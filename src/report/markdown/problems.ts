@@ -1,19 +1,13 @@
 /** In the place of a plan: what is wrong with the manifests. */
 import type { Diagnostic } from '../../model/index.ts'
 import { counted } from '../words/index.ts'
-import { COMMENT_LIMIT, fits, type Limit } from './limit.ts'
+import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, linked, literal } from './text.ts'
 import type { ProblemView } from './view.ts'
 
 export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
   const sorted = view.diagnostics.toSorted((a, b) => rank(a) - rank(b))
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (fits(render(view, sorted, middle), limit)) low = middle
-    else high = middle - 1
-  }
-  return render(view, sorted, low)
+  return fitTo(limit, [], sorted.length, (rows) => render(view, sorted, rows))
 }
 
 const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1)

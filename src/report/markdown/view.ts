@@ -14,13 +14,16 @@ export interface Frame {
   readonly whole: string
 }
 
-export interface PlanView extends Omit<Frame, 'commit'> {
+/** What introduces the changes: something that is to be merged, or all that came after a commit. */
+export type Introducer = 'this pull request' | 'this merge group' | { readonly since: string }
+
+export interface PlanView extends Omit<Frame, 'commit' | 'marker' | 'whole'>, Partial<Pick<Frame, 'marker' | 'whole'>> {
   /** Where it is known. */
   readonly commit?: string
   readonly plan: Plan
   readonly origin: Origin
   /** What introduces the changes; absent: nothing does, this is about the project as it is. */
-  readonly introducedBy?: 'this pull request' | 'this merge group'
+  readonly introducedBy?: Introducer
   /** Shards of the fleet that have no plan: what they change is not known. */
   readonly missing?: readonly string[]
   /** When the snapshot was taken, ISO 8601; where it is known. */

@@ -1,8 +1,22 @@
 /** What the parts of a plan need beyond the changes that they show. */
 import { groupBy } from '../../base/index.ts'
-import { CONSENTS, type Consent, type Plan } from '../../model/index.ts'
-import type { PlanContext } from './plan.ts'
+import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
 import type { Paint, Style } from './style.ts'
+
+export interface PlanContext {
+  /** When the snapshot was taken, ISO 8601. */
+  readonly takenAt?: string
+  /** When the plan is read, ISO 8601: tells which restart windows are open. */
+  readonly now?: string
+  /** `--now`: steps run outside of their windows too. */
+  readonly overridesWindows?: boolean
+  /** Since which commit, and what was so before. */
+  readonly since?: { readonly ref: string; readonly origin: Origin }
+  /** A line for each change, or all of its attributes; absent: by how many there are. */
+  readonly view?: 'compact' | 'detail' | undefined
+  /** Show the order of steps even where it does not matter. */
+  readonly steps?: boolean | undefined
+}
 
 export interface PlanFrame extends Pick<PlanContext, 'now' | 'overridesWindows'> {
   readonly plan: Plan

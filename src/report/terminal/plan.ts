@@ -1,10 +1,10 @@
 /** A plan for the terminal: read once, and understood. */
-import type { Change, Origin, Plan } from '../../model/index.ts'
+import type { Change, Plan } from '../../model/index.ts'
 import { counted, hasSeveralProjects, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
 import { compactChanges } from './plan-compact.ts'
 import { costSection } from './plan-cost.ts'
 import { detailedChanges } from './plan-detail.ts'
-import { type PlanFrame, requiredConsents } from './plan-frame.ts'
+import { type PlanContext, type PlanFrame, requiredConsents } from './plan-frame.ts'
 import { leftOutSection, releasedSection, unmanagedSection, warningsSection } from './plan-lists.ts'
 import { policiesSection } from './plan-policies.ts'
 import { stepsSection } from './plan-steps.ts'
@@ -13,21 +13,6 @@ import { paintOf, type Style, wrap } from './style.ts'
 
 /** More changes than this are a line each, unless asked for otherwise. */
 const MOST_DETAILED = 12
-
-export interface PlanContext {
-  /** When the snapshot was taken, ISO 8601. */
-  readonly takenAt?: string
-  /** When the plan is read, ISO 8601: tells which restart windows are open. */
-  readonly now?: string
-  /** `--now`: steps run outside of their windows too. */
-  readonly overridesWindows?: boolean
-  /** Since which commit, and what was so before. */
-  readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** A line for each change, or all of its attributes; absent: by how many there are. */
-  readonly view?: 'compact' | 'detail' | undefined
-  /** Show the order of steps even where it does not matter. */
-  readonly steps?: boolean | undefined
-}
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)

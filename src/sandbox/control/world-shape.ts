@@ -1,5 +1,6 @@
 /** Tells a dumped world from anything else: what is loaded was written to a file by somebody. */
 import { z } from 'zod'
+import type { CatalogChange } from '../computes/computes.ts'
 import type { BranchRecord, ComputeRecord, KeyRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
 import type { WorldDump } from './control.ts'
 
@@ -38,6 +39,17 @@ const project = {
   recoverableUntil: time.optional(),
 } satisfies ShapeOf<ProjectRecord>
 
+const catalogChange: z.ZodType<CatalogChange> = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('put-role'),
+    role: z.object({ name: text, password: text.exactOptional(), canLogin: flag }),
+  }),
+  z.strictObject({ kind: z.literal('drop-role'), name: text }),
+  z.strictObject({ kind: z.literal('put-database'), name: text, owner: text }),
+  z.strictObject({ kind: z.literal('rename-database'), name: text, to: text }),
+  z.strictObject({ kind: z.literal('drop-database'), name: text }),
+])
+
 const branch = {
   kind: z.literal('branch'),
   id,
@@ -62,7 +74,7 @@ const branch = {
   databases: z
     .array(z.strictObject({ id: z.int(), name: text, owner: text, createdAt: time, updatedAt: time }))
     .optional(),
-  changes: z.array(z.looseObject({ kind: text })).optional(),
+  changes: z.array(catalogChange).optional(),
 } satisfies ShapeOf<BranchRecord>
 
 const state = z.enum(['init', 'active', 'idle'])

@@ -5,6 +5,7 @@ import { checkUser, type Identity, organizationIds, whoAsks } from './identity.t
 import { seconds } from './present.ts'
 
 const ACCOUNT_ID = 'sandbox'
+const EMAIL = 'sandbox@example.com'
 const EPOCH = seconds(0)
 
 /** As the public documentation lists them. */
@@ -29,7 +30,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
     return context.json({
       id: ACCOUNT_ID,
       login: ACCOUNT_ID,
-      email: 'sandbox@example.com',
+      email: EMAIL,
       name: 'Sandbox',
       last_name: '',
       image: '',
@@ -39,6 +40,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
       branches_limit: 5_000,
       max_autoscaling_limit: 16,
       auth_accounts: [],
+      billing_account: NO_BILLING,
     })
   })
   api.get('/users/me/organizations', (context) => {
@@ -58,6 +60,23 @@ export const accountRoutes = (api: Hono, world: World): void => {
       })),
     }),
   )
+}
+
+/** Optional in the OpenAPI document; clients generated from an older one (`neon-api` of PyPI) cannot do without it. */
+const NO_BILLING = {
+  state: 'UNKNOWN',
+  payment_source: { type: '' },
+  subscription_type: 'UNKNOWN',
+  payment_method: 'none',
+  quota_reset_at_last: EPOCH,
+  name: '',
+  email: EMAIL,
+  address_city: '',
+  address_country: '',
+  address_line1: '',
+  address_line2: '',
+  address_postal_code: '',
+  address_state: '',
 }
 
 export const presentOrganization = (id: string) => ({

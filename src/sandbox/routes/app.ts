@@ -19,6 +19,7 @@ import { KeyUse } from './key-use.ts'
 import { keyRoutes } from './keys.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
+import { publishAnswers } from './publish-answers.ts'
 import { limitRates } from './rate-limit.ts'
 import { record } from './record.ts'
 import { roleRoutes } from './roles.ts'
@@ -93,6 +94,8 @@ export const createApp = ({
   const api = app.basePath(API_ROOT)
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
+  // Inside of the faults: what they make of an answer is not the API's.
+  api.use('*', publishAnswers(API_ROOT))
   api.use('*', watchIgnored(log))
   api.use('*', identify(world, apiKey, keyUse))
   if (rateLimits) api.use('*', limitRates(world.clock))

@@ -7,7 +7,7 @@ import { connectionTo } from '../world/connection.ts'
 import type { ComputeRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
-import { readQuery } from './query.ts'
+import { flag, readQuery } from './query.ts'
 import { refreshCatalog } from './roles.ts'
 
 const query = z.object({
@@ -15,7 +15,7 @@ const query = z.object({
   endpoint_id: z.string().optional(),
   database_name: z.string(),
   role_name: z.string(),
-  pooled: z.enum(['true', 'false']).optional(),
+  pooled: flag.default(false),
 })
 
 export const connectionUriRoute = (api: Hono, world: World, computes: Computes): void => {
@@ -32,7 +32,7 @@ export const connectionUriRoute = (api: Hono, world: World, computes: Computes):
     }
     const { project } = world.project(id)
     const { uri, pooledUri } = await connectionTo(compute, project, computes, { user, password, database })
-    return context.json({ uri: asked.pooled === 'true' ? pooledUri : uri })
+    return context.json({ uri: asked.pooled ? pooledUri : uri })
   })
 }
 

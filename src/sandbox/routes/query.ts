@@ -19,7 +19,11 @@ const timeout = z
   .regex(/^\d{1,9}$/, TIMEOUT)
   .transform(Number)
   .refine((value) => value >= 100 && value <= 30_000, TIMEOUT)
-const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true')
+/** In any case: Python's clients send `False`. */
+export const flag = z
+  .string()
+  .regex(/^(true|false)$/i, 'must be true or false')
+  .transform((value) => value.toLowerCase() === 'true')
 const text = z.string()
 const organization = text.regex(/^[a-z0-9-]{1,60}$/, 'must be an id: lower-case letters, digits and hyphens')
 

@@ -82,6 +82,11 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     example: 'a pull request from a fork that takes `protect: true` out',
     wayOut: 'Decide whether the policy may be removed before merging: after the merge it no longer applies.',
   },
+  W_RENAMED: {
+    rule: 'A replica is known by its name, so a renamed key declares a new replica.',
+    example: 'replicas: { olap: … }, and a live replica `bi` that no manifest declares any more',
+    wayOut: 'Write renamedFrom: bi under olap to rename the live replica instead.',
+  },
   W_RULE_SHADOWED: {
     rule: 'Of several rules that match a branch the first one wins.',
     example: 'match: "*" before match: preview/*',

@@ -1,9 +1,10 @@
 /** A PgBouncer before one compute, in transaction mode, as `-pooler` hosts of the service have it. */
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import type { BranchCatalog, ComputeSpec } from '../computes.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
@@ -31,9 +32,16 @@ export interface PoolerOptions {
   readonly users: BranchCatalog['roles']
 }
 
-/** Clients of the service's pooler, and its share of the compute's connections (docs of the service, limits). */
+/** Of the service's pooler: clients, their prepared statements, its share of the compute's connections (its docs). */
 const MAX_CLIENTS = 10_000
+const MAX_PREPARED = 1_000
 const POOL_SHARE = 0.9
+
+/** A version before 1.21 does not know prepared statements, and does not start with a setting for them. */
+export const knowsPreparedStatements = (version: string): boolean => {
+  const [, major = 0, minor = 0] = (/PgBouncer (\d+)\.(\d+)/.exec(version) ?? []).map(Number)
+  return major > 1 || (major === 1 && minor >= 21)
+}
 
 export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
   const { folder, server, spec } = options
@@ -53,6 +61,7 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
       .flatMap(({ name, password }) => (password === undefined ? [] : [`${quoted(name)} ${quoted(password)}\n`]))
       .join(''),
   )
+  const version = await promisify(execFile)(options.program, ['--version'])
   const configuration = file(
     'pgbouncer.ini',
     [
@@ -66,6 +75,7 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
       `auth_file = ${users}`,
       'pool_mode = transaction',
       `max_client_conn = ${MAX_CLIENTS}`,
+      ...(knowsPreparedStatements(version.stdout) ? [`max_prepared_statements = ${MAX_PREPARED}`] : []),
       `default_pool_size = ${Math.floor(POOL_SHARE * spec.maxConnections)}`,
       'ignore_startup_parameters = extra_float_digits,options',
       '',

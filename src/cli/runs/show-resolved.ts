@@ -1,0 +1,22 @@
+import { resolvedManifests, resolvedText } from '../../manifest/index.ts'
+import { EspalierError, EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
+import { terminalDiagnostics } from '../../report/index.ts'
+import type { Io } from '../io.ts'
+import { readManifests } from '../manifests.ts'
+import { print, styleOf } from '../terminal.ts'
+import type { ShowFlags } from './show.ts'
+
+/** Prints manifests as they count, with the place of each value. */
+export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
+  if (flags.format === 'markdown') {
+    throw new EspalierError('E_USAGE', '`show --resolved` prints YAML or JSON.', { hint: 'Use --format json.' })
+  }
+  const { loaded } = await readManifests([flags.ref], flags.sizeTable, io)
+  if (loaded.diagnostics.length > 0) {
+    print(terminalDiagnostics(loaded.diagnostics, styleOf(io.stderr, flags, io.env), loaded.lineOf), io.stderr)
+  }
+  if (hasErrors(loaded.diagnostics)) return EXIT.error
+  const resolved = resolvedManifests(loaded.desired)
+  print(flags.format === 'json' ? plainJson(resolved, 2) : resolvedText(resolved).trimEnd(), io.stdout)
+  return EXIT.ok
+}

@@ -1,0 +1,178 @@
+/** Manifests as they count: defaults, profiles and shared files merged, and the place of each value. */
+import { Document, Scalar, YAMLMap } from 'yaml'
+import { plainText } from '../../base/index.ts'
+import {
+  ATTRIBUTE_KEYS,
+  type Desired,
+  type DesiredCompute,
+  type DesiredDocument,
+  type DesiredShape,
+  isAbsence,
+  rowOf,
+  type Source,
+} from '../../model/index.ts'
+import { windowOf } from './attributes.ts'
+import { toText } from './style.ts'
+
+/** A value as a manifest spells it, and where it was written; without a source, it is the default. */
+export interface ResolvedValue {
+  readonly value: unknown
+  readonly source?: Source
+}
+
+/** Attributes by their path in a manifest: `postgres.settings.work_mem` for one setting. */
+export interface ResolvedCompute {
+  readonly source: Source
+  readonly attributes: Readonly<Record<string, ResolvedValue>>
+}
+
+export interface ResolvedShape {
+  readonly source: Source
+  readonly protect: ResolvedValue
+  readonly primary?: ResolvedCompute | { readonly absent: true; readonly source: Source }
+  readonly replicas: Readonly<Record<string, ResolvedCompute>>
+}
+
+export interface ResolvedDocument {
+  readonly project: string
+  readonly source: Source
+  readonly prune: ResolvedValue
+  readonly parkOn?: ResolvedValue
+  readonly restartWindow?: ResolvedValue
+  readonly branches: Readonly<Record<string, ResolvedShape>>
+  readonly rules: readonly (ResolvedShape & { readonly match: string; readonly except: readonly string[] })[]
+}
+
+export interface ResolvedManifests {
+  readonly formatVersion: '1.0'
+  readonly documents: readonly ResolvedDocument[]
+  readonly waves: readonly { readonly name: string; readonly projects: readonly string[]; readonly source: Source }[]
+}
+
+export const resolvedManifests = ({ documents, waves = [] }: Desired): ResolvedManifests => ({
+  formatVersion: '1.0',
+  documents: documents.map(resolvedDocument),
+  waves,
+})
+
+const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
+  const { project, source, prune, parkOn, restartWindow, sources = {}, branches, rules } = document
+  const at = (key: string, value: unknown): ResolvedValue => ({
+    value,
+    ...(sources[key] === undefined ? {} : { source: sources[key] }),
+  })
+  return {
+    project,
+    source,
+    prune: at('prune', prune),
+    ...(parkOn === undefined ? {} : { parkOn: at('parkOn', parkOn.ref) }),
+    ...(restartWindow === undefined ? {} : { restartWindow: at('restartWindow', plainOf(windowOf(restartWindow))) }),
+    branches: Object.fromEntries(branches.map((branch) => [branch.ref, resolvedShape(branch, branch.source)])),
+    rules: rules.map((rule) => ({ match: rule.match, except: rule.except, ...resolvedShape(rule, rule.source) })),
+  }
+}
+
+const resolvedShape = ({ protect, protectSource, primary, replicas }: DesiredShape, source: Source): ResolvedShape => ({
+  source,
+  protect: { value: protect, ...(protectSource === undefined ? {} : { source: protectSource }) },
+  ...(primary === undefined ? {} : { primary: isAbsence(primary) ? primary : resolvedCompute(primary) }),
+  replicas: Object.fromEntries(replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)])),
+})
+
+const resolvedCompute = ({ key, id, attributes, restartWindow, source, sources }: DesiredCompute): ResolvedCompute => {
+  const values: Record<string, ResolvedValue> = {}
+  const add = (path: string, value: unknown, from?: Source): void => {
+    const place = from ?? sources[path]
+    values[path] = { value: plainOf(value), ...(place === undefined ? {} : { source: place }) }
+  }
+  if (id !== undefined) add('id', id)
+  for (const attribute of ATTRIBUTE_KEYS) {
+    const row = rowOf(attribute)
+    const value = attributes[attribute]
+    // The name of a replica is its key.
+    if (value === undefined || (attribute === 'name' && key !== undefined)) continue
+    const written = row.write(value, attributes) ?? value
+    if (row.type === 'map') for (const [name, one] of written as Map<string, unknown>) add(`${row.path}.${name}`, one)
+    else add(row.path, written)
+  }
+  if (restartWindow !== undefined) add('restartWindow', windowOf(restartWindow))
+  return { source, attributes: values }
+}
+
+const plainOf = (value: unknown): unknown => (value instanceof Map ? Object.fromEntries(value) : value)
+
+/** A value, or without one the start of a map. */
+interface Line {
+  readonly path: readonly (string | number)[]
+  readonly value?: unknown
+  readonly source?: Source
+}
+
+/** As manifests without `defaults`, `profiles` and `extends`; each line says in a comment where it comes from. */
+export const resolvedText = ({ documents, waves }: ResolvedManifests): string =>
+  [
+    ...documents.map((document) => render(documentLines(document))),
+    ...(waves.length === 0
+      ? []
+      : [
+          render(
+            waves.flatMap(({ name, projects, source }, index) => [
+              { path: ['waves', index, 'name'], value: name, source },
+              { path: ['waves', index, 'projects'], value: projects },
+            ]),
+          ),
+        ]),
+  ].join('---\n')
+
+const documentLines = ({ project, source, branches, rules, ...settings }: ResolvedDocument): readonly Line[] => [
+  { path: ['version'], value: 1 },
+  { path: ['project'], value: project, source },
+  ...Object.entries(settings).map(([key, value]) => ({ path: [key], ...value })),
+  ...Object.entries(branches).flatMap(([ref, shape]) => [
+    { path: ['branches', ref], source: shape.source },
+    ...shapeLines(['branches', ref], shape),
+  ]),
+  ...rules.flatMap(({ match, except, ...shape }, index) => [
+    { path: ['rules', index, 'match'], value: match, source: shape.source },
+    ...(except.length === 0 ? [] : [{ path: ['rules', index, 'except'], value: except }]),
+    ...shapeLines(['rules', index], shape),
+  ]),
+]
+
+const shapeLines = (path: Line['path'], { protect, primary, replicas }: ResolvedShape): readonly Line[] => [
+  ...(protect.source === undefined ? [] : [{ path: [...path, 'protect'], ...protect }]),
+  ...(primary === undefined
+    ? []
+    : 'absent' in primary
+      ? [{ path: [...path, 'primary'], value: 'absent', source: primary.source }]
+      : computeLines([...path, 'primary'], primary)),
+  ...Object.entries(replicas).flatMap(([name, replica]) => computeLines([...path, 'replicas', name], replica)),
+]
+
+const computeLines = (path: Line['path'], { source, attributes }: ResolvedCompute): readonly Line[] => [
+  { path, source },
+  ...Object.entries(attributes).map(([key, value]) => ({ path: [...path, ...partsOf(key)], ...value })),
+]
+
+/** The name of a setting may hold dots. */
+const partsOf = (path: string): readonly string[] => {
+  const map = ATTRIBUTE_KEYS.map(rowOf).find((row) => row.type === 'map' && path.startsWith(`${row.path}.`))
+  return map === undefined ? path.split('.') : [...map.path.split('.'), path.slice(map.path.length + 1)]
+}
+
+const render = (lines: readonly Line[]): string => {
+  const document = new Document({})
+  for (const { path, value, source } of lines) {
+    const node = value === undefined ? new YAMLMap(document.schema) : document.createNode(value, { flow: true })
+    document.setIn(path, node)
+    if (source === undefined) continue
+    const comment = ` ${plainText(source.file)}:${source.line}`
+    if (value !== undefined) node.comment = comment
+    else {
+      // What a map is called stands on the line before it.
+      const pair = (document.getIn(path.slice(0, -1)) as YAMLMap).items.at(-1)
+      if (pair !== undefined) pair.key = Object.assign(new Scalar(path.at(-1)), { comment })
+    }
+  }
+  return toText(document)
+}
