@@ -80,7 +80,7 @@ export const presentProject = (project: ProjectRecord, world: World) => ({
 export const presentOwner = ({ plan }: ProjectRecord) => ({
   owner: {
     name: 'sandbox',
-    email: 'sandbox@localhost',
+    email: 'sandbox@example.com',
     branches_limit: -1,
     subscription_type: plan === 'free' ? 'free_v3' : 'scale_v3',
   },
