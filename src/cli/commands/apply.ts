@@ -8,6 +8,7 @@ import {
   PLAN_VIEW_FLAGS,
   SELECTION_FLAGS,
   SHARD_FLAG,
+  WAVE_FLAG,
 } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
@@ -25,6 +26,7 @@ export const applyCommand = defineCommand({
     ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
+    ...WAVE_FLAG,
     base: {
       type: 'string',
       requiresArg: true,
@@ -61,6 +63,7 @@ export const applyCommand = defineCommand({
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
     'max-cu-hours-increase': budget('Change nothing where the plan adds more CU-hours a month than this'),
+    'max-failures': budget('Start no other step once more steps than this have failed'),
     'operation-timeout': {
       type: 'string',
       requiresArg: true,

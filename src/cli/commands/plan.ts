@@ -8,6 +8,7 @@ import {
   PLAN_VIEW_FLAGS,
   SELECTION_FLAGS,
   SHARD_FLAG,
+  WAVE_FLAG,
 } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
@@ -59,6 +60,7 @@ export const planCommand = defineCommand({
     ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
+    ...WAVE_FLAG,
     ...ONLY_FLAG,
     ...SHARD_FLAG,
     ...API_FLAGS,
