@@ -149,10 +149,12 @@ export const planShape = z.strictObject({
   projects: z.array(z.string()),
   projectNames: z.record(z.string(), z.string()).exactOptional(),
   leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
+  waves: z.array(z.strictObject({ name: z.string(), projects: z.array(z.string()) })).exactOptional(),
   selection: z
     .strictObject({
       projects: z.array(z.string()).exactOptional(),
       branches: z.array(z.string()).exactOptional(),
+      wave: z.string().exactOptional(),
       introducedSince: z
         .string()
         .regex(/^[0-9a-f]{40,64}$/)

@@ -177,6 +177,13 @@ export interface LeftOutProject {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** Projects that are applied together, once those of the waves before are done. */
+export interface PlanWave {
+  readonly name: string
+  /** Ids, those of projects that could not be planned included. */
+  readonly projects: readonly string[]
+}
+
 export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
   /** Ids of the planned projects, sorted. */
@@ -185,6 +192,8 @@ export interface Plan {
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent where every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
+  /** In the order in which they are applied; projects that are in none come last. Absent where no manifest has any. */
+  readonly waves?: readonly PlanWave[]
   /** Absent where everything that the manifests ask for is planned. */
   readonly selection?: PlanSelection
   /** Sorted by project, then branch name, then primary before replicas. */

@@ -8,6 +8,7 @@ import {
   PLAN_VIEW_FLAGS,
   SELECTION_FLAGS,
   SHARD_FLAG,
+  WAVE_FLAG,
 } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
@@ -23,6 +24,7 @@ export const applyCommand = defineCommand({
     plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
+    ...WAVE_FLAG,
     base: {
       type: 'string',
       requiresArg: true,
@@ -58,6 +60,7 @@ export const applyCommand = defineCommand({
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
+    'max-failures': budget('Start no other step once more steps than this have failed'),
     'operation-timeout': {
       type: 'string',
       requiresArg: true,

@@ -8,6 +8,7 @@ import {
   PLAN_VIEW_FLAGS,
   SELECTION_FLAGS,
   SHARD_FLAG,
+  WAVE_FLAG,
 } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
@@ -57,6 +58,7 @@ export const planCommand = defineCommand({
     ...PLAN_VIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
+    ...WAVE_FLAG,
     ...ONLY_FLAG,
     ...SHARD_FLAG,
     ...API_FLAGS,

@@ -59,7 +59,12 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   printShard(manifests, io)
-  const asked = { projects: flags.project, branches: flags.branch, introducedSince: introducedSince(flags) }
+  const asked = {
+    projects: flags.project,
+    branches: flags.branch,
+    wave: flags.wave,
+    introducedSince: introducedSince(flags),
+  }
   const planned = await planAsAsked(await select(manifests, asked, io.cwd), flags, base?.manifests, io)
   const { result, comparison } = planned
   if (!result.ok && result.plan.projects.length === 0) {

@@ -11,6 +11,7 @@ import {
   isUnchanged,
   stepTitle,
   verdict,
+  waveWords,
   worstFirst,
 } from '../words/index.ts'
 import { changeTable, yamlDiff } from './changes.ts'
@@ -103,6 +104,13 @@ const render = (view: PlanView, detail: Detail): string => {
     ...(typeof view.introducedBy === 'object' && isUnchanged(plan, origin)
       ? [`The manifests introduce no changes since ${literal(view.introducedBy.since)}.`]
       : []),
+    ...(plan.waves === undefined
+      ? []
+      : [
+          `Waves: ${waveWords(plan)
+            .map((words) => literal(words))
+            .join(' → ')}`,
+        ]),
     ...introduced(origin.introduced, view, detail),
     ...releasedPart(view, detail.released),
     ...drift(view, detail),

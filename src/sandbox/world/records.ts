@@ -130,7 +130,7 @@ export interface OperationRecord {
   readonly updatedAt: number
   readonly startedAt?: number
   readonly durationMs: number
-  /** Of an `apply_config` that starts the compute anew. */
+  /** Of an `apply_config` that restarts the compute. */
   readonly restarts?: boolean
   /** Of a `create_branch` that gives a branch other data. */
   readonly restore?: RestoreWork
