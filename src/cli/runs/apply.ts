@@ -42,6 +42,7 @@ import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import { sameArguments } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
@@ -201,7 +202,16 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
       await progress?.end()
       if (page !== undefined) await writePage(page, { plan, observed, events, outcome }, flags, io)
       if (outcome !== undefined && progress !== undefined && !isQuiet) {
-        print(terminalOutcome(plan, outcome, styleOf(io.stdout, flags, io.env), true), io.stdout)
+        print(
+          terminalOutcome(
+            plan,
+            outcome,
+            styleOf(io.stdout, flags, io.env),
+            true,
+            sameArguments(planned.manifests.paths, flags),
+          ),
+          io.stdout,
+        )
       }
     },
   }
