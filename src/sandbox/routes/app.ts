@@ -48,11 +48,11 @@ export interface AppOptions {
   readonly rateLimits: boolean
   readonly faults: Faults
   readonly recorder: Recorder
-  /** Told of the project that a request is about, before it is answered. */
+  /** Called with the project of a request before it is answered. */
   readonly onProject: (tables: ProjectTables) => void
-  /** Told of each request once it is answered. */
+  /** Called for each request once it is answered. */
   readonly onRequest: (method: string, path: string, status: number) => void
-  /** Told of what no request should cause; the client sees a 500. */
+  /** Takes what no request should cause; the client sees a 500. */
   readonly onBug: (error: unknown) => void
   readonly log: (line: string) => void
 }
