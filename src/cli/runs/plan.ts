@@ -30,10 +30,12 @@ import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import type { ReviewFlags } from '../review-flags.ts'
+import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
+export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags, ReviewFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
@@ -50,7 +52,7 @@ export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const page = await pageOf(flags, io)
-  const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io), shardOfFlag(flags.shard))
+  const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io, flags), shardOfFlag(flags.shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags, io)
@@ -79,7 +81,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const since = base && comparison && { ...base, origin: comparison.origin }
   if (page === undefined) {
     print(render(plan, planned, flags, since, io), io.stdout)
-    if (flags.out !== undefined) await save(flags.out, planned, io)
+    if (flags.out !== undefined) await save(flags.out, planned, flags, io)
   } else {
     await page.write(await htmlPage(plan, planned, flags, since, io))
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
@@ -89,6 +91,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error
+  if (plan.policies?.results.some(({ outcome }) => outcome === 'denied')) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
 
@@ -207,7 +210,7 @@ const render = (
   })
 }
 
-const save = async (file: string, planned: Planned, io: Io): Promise<void> => {
+const save = async (file: string, planned: Planned, flags: PlanFlags, io: Io): Promise<void> => {
   await replaceFile(io.locate(file), encodeSavedPlan(planned), 'The plan', PRIVATE)
-  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}`, io.stderr)
+  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}${sameConnection(flags)}`, io.stderr)
 }
