@@ -176,7 +176,7 @@ describe.skipIf(!hasTerminal)('a step', () => {
         deeds,
       })
       expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code, missed: [] })
-      const after = ended.text.slice(ended.text.lastIndexOf('\nPlan: '))
+      const after = ended.text.slice(ended.text.lastIndexOf('Plan: '))
       for (const part of once) expect(occurrences(after, part), ended.lines.join('\n')).toBe(projects)
       expect(ended.lines.at(-1)).toBe(closing(projects))
       // Nothing of the live view is left.

@@ -1,7 +1,7 @@
 /** A line for each change, by what users notice: for a fleet. */
 import { groupBy } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
-import { group, isOfFleet, place, plainText, SYMBOLS, worstFirst } from '../words/index.ts'
+import { group, isOfFleet, place, plainText, SYMBOLS, shownAttributes, worstFirst } from '../words/index.ts'
 import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { clip, clipMiddle, pad, textWidth, wrap } from './style.ts'
@@ -55,17 +55,15 @@ const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFr
 ]
 
 /** What matters most first: the end may be cut off. */
-const whatWords = (
-  { id, impact, kind, from, refused, attributes, unlessIdle, windows }: Change,
-  frame: PlanFrame,
-): string => {
+const whatWords = (change: Change, frame: PlanFrame): string => {
+  const { id, impact, kind, from, refused, unlessIdle, windows } = change
   const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
   return [
     ...(refused === undefined ? [] : ['refused']),
     ...(more.length === 0 || refused !== undefined ? [] : [`--allow ${more.join(',')}`]),
     ...(windows === undefined || impact === 'none' ? [] : ['in its window']),
     ...(from === undefined ? [] : [`from ${from.name}`]),
-    ...attributes.map(({ path, beforeText, afterText }) => {
+    ...shownAttributes(change).map(({ path, beforeText, afterText }) => {
       const name = path.replace(/^postgres\.(settings\.)?/, '')
       return beforeText === undefined || kind === 'replace'
         ? `${name} ${afterText}`
