@@ -2,8 +2,9 @@
 import { EventEmitter } from 'node:events'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { type OnSignal, systemClock } from '../src/base/index.ts'
+import type { OnSignal } from '../src/base/index.ts'
 import type { Io } from '../src/cli/io.ts'
+import { quickClock } from './quick-clock.ts'
 
 export interface Ended {
   readonly code: number | null
@@ -89,7 +90,7 @@ export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
     env: environment(env),
     cwd,
     locate: (path) => resolve(cwd, path),
-    clock: systemClock,
+    clock: quickClock(),
     onSignal: (signal, handle) => {
       signals.on(signal, handle)
       if (early.delete(signal)) queueMicrotask(handle)

@@ -60,10 +60,11 @@ const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
 /** @throws {EspalierError} `E_KEY` without a key and a sandbox; what a sandbox throws. */
-export const connect = async ({ inputs, cwd }: Job): Promise<Connection> => {
+export const connect = async ({ inputs, clock, cwd }: Job): Promise<Connection> => {
   const { sandbox, apiKey, baseUrl, shard } = inputs
   const options = {
     userAgent: `espalier-action/${VERSION}`,
+    clock,
     ...(shard === undefined ? {} : { clients: shard.count }),
   }
   if (sandbox !== '') return connectTo({ sandbox: { seed: resolve(cwd, sandbox), background: false } }, options)

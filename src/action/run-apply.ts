@@ -21,6 +21,7 @@ import {
   readSavedPlan,
   type SavedPlan,
   seedNote,
+  selectionNote,
   selectShard,
   type Watcher,
 } from '../workflow/index.ts'
@@ -45,6 +46,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const applied = await apply({
     manifests,
     saved,
+    cwd,
     open: async () => openWriteClient(await connect(job)),
     clock: job.clock,
     consent: { allow: inputs.allow },
@@ -79,6 +81,7 @@ const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void =>
   setOutputs(job, plan, plan.changes.length)
   const shown = { takenAt: observed.takenAt, now: new Date(job.clock.date()).toISOString() }
   runner.group('Plan', terminalPlan(plan, STYLE, shown))
+  if (plan.selection !== undefined) runner.notice(selectionNote(plan))
 }
 
 /** @throws {EspalierError} `E_NOT_MERGED` if what would be applied may still be rejected, or comes from an untrusted pull request. */

@@ -149,6 +149,17 @@ export const planShape = z.strictObject({
   projects: z.array(z.string()),
   projectNames: z.record(z.string(), z.string()).exactOptional(),
   leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
+  selection: z
+    .strictObject({
+      projects: z.array(z.string()).exactOptional(),
+      branches: z.array(z.string()).exactOptional(),
+      introducedSince: z
+        .string()
+        .regex(/^[0-9a-f]{40,64}$/)
+        .exactOptional(),
+      leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
+    })
+    .exactOptional(),
   changes: z.array(change),
   steps: z.array(step),
   unmanaged: z.array(unmanaged),

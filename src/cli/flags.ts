@@ -49,6 +49,38 @@ export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
   steps,
 })
 
+export const SELECTION_FLAGS = {
+  project: {
+    type: 'string',
+    array: true,
+    requiresArg: true,
+    group: 'Manifests:',
+    describe: 'Only projects whose id or name matches this glob; repeatable',
+  },
+  branch: {
+    type: 'string',
+    array: true,
+    requiresArg: true,
+    group: 'Manifests:',
+    describe: 'Only branches whose name or id matches this glob; repeatable',
+  },
+} as const
+
+export interface SelectionFlags {
+  readonly project?: readonly string[] | undefined
+  readonly branch?: readonly string[] | undefined
+}
+
+export const ONLY_FLAG = {
+  only: {
+    type: 'string',
+    choices: ['introduced'],
+    requiresArg: true,
+    group: 'Manifests:',
+    describe: 'With --base: only what was introduced since that ref; drift is left alone',
+  },
+} as const
+
 export const SHARD_FLAG = {
   shard: {
     type: 'string',
@@ -102,6 +134,19 @@ export const API_ENVIRONMENT = `Environment:
 
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
+
+/** @throws {EspalierError} `E_USAGE` for `--only` without `--base`. */
+export const introducedSince = ({
+  base,
+  only,
+}: {
+  readonly base?: string | undefined
+  readonly only?: string | undefined
+}): string | undefined => {
+  if (only === undefined) return undefined
+  if (base !== undefined) return base
+  throw usageError('--only introduced needs --base REF.', 'For example: --base origin/main --only introduced')
+}
 
 /** @throws {EspalierError} `E_USAGE` where `text` is given and names no shard. */
 export const shardOfFlag = (text: string | undefined): Shard | undefined => {

@@ -5,12 +5,6 @@ import { EspalierError, hasErrors, ID, isEmptyPlan, type Observed, type Observed
 import { plan } from '../planner/index.ts'
 import { plainText } from '../report/index.ts'
 
-/** @throws {EspalierError} `E_PROJECT_UNKNOWN`, `E_IMPORT` */
-export const importedManifest = async (api: ReadApi, id: string, options: ExportOptions): Promise<Exported> => {
-  const { project, observed } = await observeOne(api, id)
-  return exportChecked(project, observed, options)
-}
-
 /**
  * @param idOrName a name counts where no project has it as its id.
  * @throws {EspalierError} `E_PROJECT_UNKNOWN`, `E_PROJECT_UNREADABLE`

@@ -6,6 +6,7 @@ import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
 import type { Reason } from './reason.ts'
 import type { RestartWindow } from './restart-window.ts'
+import type { PlanSelection } from './selection.ts'
 import type { Size } from './size.ts'
 
 /** Major grows when a reader of the older form would misread the newer one. */
@@ -184,6 +185,8 @@ export interface Plan {
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent where every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
+  /** Absent where everything that the manifests ask for is planned. */
+  readonly selection?: PlanSelection
   /** Sorted by project, then branch name, then primary before replicas. */
   readonly changes: readonly Change[]
   /** One topological order of the graph that `after` draws. */

@@ -59,3 +59,16 @@ export const attributeChanges = (
     const after = desired.attributes[key] as AttributeValue | undefined
     return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })
+
+/** The same declaration without the attributes that are not among `paths`; a map keeps the entries that are. */
+export const withOnly = (desired: DesiredCompute, paths: ReadonlySet<string>): DesiredCompute => {
+  const kept = ATTRIBUTE_KEYS.flatMap((key): readonly (readonly [AttributeKey, unknown])[] => {
+    const value = desired.attributes[key]
+    const { path, type } = rowOf(key)
+    if (value === undefined) return []
+    if (type !== 'map') return paths.has(path) ? [[key, value]] : []
+    const entries = Object.entries(value).filter(([name]) => paths.has(`${path}.${name}`))
+    return entries.length === 0 ? [] : [[key, Object.fromEntries(entries)]]
+  })
+  return { ...desired, attributes: Object.fromEntries(kept) as ComputeAttributes }
+}

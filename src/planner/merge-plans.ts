@@ -10,6 +10,7 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   projects: plans.flatMap(({ projects }) => projects).sort(compare),
   ...mergeNames(plans),
   ...mergeLeftOut(plans),
+  ...mergeSelections(plans),
   changes: byProject(plans.flatMap(({ changes }) => changes)),
   steps: byProject(plans.flatMap(({ steps }) => steps)),
   unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
@@ -28,6 +29,15 @@ const mergeMaintenance = (plans: readonly Plan[]): Pick<Plan, 'maintenance'> => 
 const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
   const names = Object.assign({}, ...plans.map(({ projectNames }) => projectNames ?? {})) as Record<string, string>
   return Object.keys(names).length === 0 ? {} : { projectNames: names }
+}
+
+/** Shards of one fleet are planned with the same selection. */
+const mergeSelections = (plans: readonly Plan[]): Pick<Plan, 'selection'> => {
+  const selections = plans.flatMap(({ selection }) => selection ?? [])
+  const [first] = selections
+  if (first === undefined) return {}
+  const leftOut = selections.map((one) => one.leftOut).reduce((sum, one) => added(sum, one))
+  return { selection: { ...first, leftOut } }
 }
 
 const mergeLeftOut = (plans: readonly Plan[]): Pick<Plan, 'leftOut'> => {

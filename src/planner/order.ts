@@ -54,8 +54,10 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
   )
   for (const { step, after, inTurnAfter } of restarts.sort(byPriority)) {
     const earlier = last.get(step.branch.id)
-    if (earlier !== undefined && !after.has(earlier)) inTurnAfter.add(earlier)
-    if (earlier !== undefined) after.add(earlier)
+    if (earlier !== undefined) {
+      after.add(earlier)
+      inTurnAfter.add(earlier)
+    }
     last.set(step.branch.id, step.id)
   }
 }

@@ -5,10 +5,12 @@ import {
   type Desired,
   type Diagnostic,
   type ObservedProject,
+  type PlanSelection,
   SIZE_TABLE,
   type Step,
   type UnmanagedCompute,
 } from '../model/index.ts'
+import { withOnly } from './attribute-changes.ts'
 import { checkMerged } from './checks.ts'
 import { coupleSteps } from './coupled-steps.ts'
 import { declarationsOf } from './declarations.ts'
@@ -20,6 +22,7 @@ import { order } from './order.ts'
 import { parkingPlaces } from './parking.ts'
 import { primarySlotsOf } from './primary-slots.ts'
 import { protectionAgainst, protectionOf, refuse, removedPolicies } from './protection.ts'
+import { type Selected, type SelectedDrafts, selectDrafts } from './select-drafts.ts'
 import { branchNamer, unmanagedCompute } from './steps.ts'
 import { assignWindows } from './windows.ts'
 
@@ -29,6 +32,10 @@ export interface PlanOptions extends MatchOptions {
    * does not prune is not pruned, and its restart windows are kept. Where these manifests are weaker there is a warning.
    */
   readonly basePolicy?: Desired
+  /** What is planned of each change that the manifests ask for; the rest is left as it is. Default: all of it. */
+  readonly select?: (change: Change) => Selected
+  /** What `select` stands for, for the plan to show. */
+  readonly selection?: PlanSelection
   /** Further checks of a project's plan; an error leaves the project out. */
   readonly check?: (
     project: ObservedProject,
@@ -41,6 +48,8 @@ export interface ProjectPlan {
   readonly steps: readonly Step[]
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly managed: number
+  /** By the selection. */
+  readonly leftOut: SelectedDrafts['leftOut']
   /** With an error among them the rest means nothing. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -66,7 +75,21 @@ export const planProject = (project: ObservedProject, desired: Desired, options:
     const twin = ambiguous.get(live.id)
     return refuse(allowed, twin && `${twin}: pin the one to keep with \`id:\` before the other may be deleted`)
   })
-  const found = [...claims.flatMap((claim) => draftClaim(claim, context) ?? []).map(protect), ...deletions]
+  const asked = claims.flatMap((claim) => {
+    const draft = draftClaim(claim, context)
+    return draft === undefined ? [] : [{ claim, draft }]
+  })
+  const claimOf = new Map(asked.map(({ claim, draft }) => [draft.change.id, claim]))
+  const selected = selectDrafts(
+    [...asked.map(({ draft }) => protect(draft)), ...deletions],
+    options.select ?? (() => true),
+    ({ change }, paths) => {
+      const claim = claimOf.get(change.id)
+      const draft = claim && draftClaim({ ...claim, desired: withOnly(claim.desired, paths) }, context)
+      return draft && protect(draft)
+    },
+  )
+  const found = selected.drafts
 
   const slots = primarySlotsOf(found.flatMap(({ steps }) => steps))
   const windowed = assignWindows(coupleSteps(found, slots), slots, { head, base })
@@ -84,6 +107,7 @@ export const planProject = (project: ObservedProject, desired: Desired, options:
     steps: ordered.steps,
     unmanaged: staying.map((live) => unmanagedCompute(context, live)),
     managed: claims.length,
+    leftOut: selected.leftOut,
     diagnostics: [
       ...declarations.diagnostics,
       ...(base === undefined ? [] : removedPolicies(project.id, head, base)),

@@ -10,6 +10,7 @@ import {
   PLAN_FORMAT_VERSION,
   type Plan,
   type PlanResult,
+  type PlanSelection,
   type Source,
 } from '../model/index.ts'
 import { bySource, didYouMean, problem } from './diagnostics.ts'
@@ -52,6 +53,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     projects: projects.map(({ id }) => id),
     ...namesOf(projects),
     ...(leftOut.length === 0 ? {} : { leftOut }),
+    ...(options.selection === undefined ? {} : { selection: withLeftOut(options.selection, parts) }),
     changes,
     steps,
     unmanaged,
@@ -69,6 +71,15 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   if (leftOut.length === 0) return { ok: true, plan: whole }
   return { ok: false, plan: whole, diagnostics: leftOut.flatMap(({ diagnostics }) => diagnostics).sort(bySource) }
 }
+
+const withLeftOut = (selection: PlanSelection, parts: readonly ProjectPlan[]): PlanSelection => ({
+  ...selection,
+  leftOut: {
+    projects: selection.leftOut.projects,
+    changes: parts.reduce((sum, { leftOut }) => sum + leftOut.changes, 0),
+    dependent: parts.reduce((sum, { leftOut }) => sum + leftOut.dependent, 0),
+  },
+})
 
 const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
   const named = projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))

@@ -34,6 +34,7 @@ import { onInterrupt } from './interruption.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 import { type Planned, planLive } from './plan.ts'
 import { checkSavedPlan, type SavedPlan } from './saved-plan.ts'
+import { select } from './selection.ts'
 
 export interface ApplyRequest {
   readonly manifests: Manifests
@@ -42,6 +43,8 @@ export interface ApplyRequest {
   readonly clock: Clock
   /** Applied exactly, or not at all. */
   readonly saved?: SavedPlan | undefined
+  /** Where git finds what a saved selection was compared with. Default: the process's folder. */
+  readonly cwd?: string | undefined
   /** What may run; or whom to ask, once the plan was shown. `undefined` is a no. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
   readonly budgets?: Budgets | undefined
@@ -96,15 +99,22 @@ const MOST_QUESTIONS = 3
  *   project changed each time that somebody was asked; `E_JOURNAL`; what the control API throws while it is read.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
-  const manifests = withoutProjects(request.manifests, leftOutIds(request.saved?.file.plan ?? {}))
-  const { diagnostics } = manifests.loaded
+  const { diagnostics } = request.manifests.loaded
   if (hasErrors(diagnostics)) return { kind: 'invalid', diagnostics }
+  const manifests = await asSaved(request)
   const { api, close } = await request.open()
   try {
     return await planAndApply({ ...request, manifests }, api)
   } finally {
     await close()
   }
+}
+
+/** A saved plan remembers what it was planned of. */
+const asSaved = async ({ manifests, saved, cwd }: ApplyRequest): Promise<Manifests> => {
+  if (saved === undefined) return manifests
+  const { plan } = saved.file
+  return select(withoutProjects(manifests, leftOutIds(plan)), plan.selection ?? {}, cwd)
 }
 
 const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Applied> => {

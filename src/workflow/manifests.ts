@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
-import { EspalierError, plainText, type Shard, type SizeTable } from '../model/index.ts'
+import { EspalierError, plainText, type Selection, type Shard, type SizeTable } from '../model/index.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -12,6 +12,17 @@ export interface Manifests {
   readonly sizeTable?: SizeTable
   /** Of the fleet, only this part is in `loaded.desired`. */
   readonly shard?: Shard
+  /** Of what they ask for, only this part is planned. */
+  readonly selecting?: Selecting
+}
+
+/** The selection of some manifests, ready to be planned with. */
+export interface Selecting {
+  readonly selection: Selection
+  /** The manifests at `introducedSince`. */
+  readonly since?: Manifests
+  /** Declared projects that are not selected. */
+  readonly leftOutProjects: number
 }
 
 export interface ManifestOptions {

@@ -2,12 +2,13 @@
 import { ApiError, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
-import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type PlanResult } from '../model/index.ts'
+import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type Plan, type PlanResult } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
 import { type ReviewOptions, reviewPlan } from './review.ts'
+import { planningOf, selectProjects } from './selection.ts'
 
 export interface Planned {
   readonly manifests: Manifests
@@ -33,7 +34,8 @@ export interface PlanOptions extends ReviewOptions {
 }
 
 /** Reads the projects that the manifests name, and plans against what they show. */
-export const planLive = async (api: ReadApi, manifests: Manifests, options: PlanOptions = {}): Promise<Planned> => {
+export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
+  const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options.concurrency))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [] } = options
   const projects = projectIds(manifests.loaded.desired)
   // A project that only the base declares may be gone: that it cannot be read is no problem of the plan.
@@ -60,7 +62,7 @@ const reviewed = (planned: Planned, options: PlanOptions): Planned => ({
   result: { ...planned.result, plan: reviewPlan(planned.result.plan, planned.observed, options) },
 })
 
-/** Plans against a snapshot that was taken before. A project that it lacks counts as not there. */
+/** Plans the selected projects against a snapshot of them. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
   reviewed(planUnreviewed(observed, manifests, options), options)
 
@@ -70,18 +72,63 @@ const planUnreviewed = (
   { base, enforceBasePolicy = false, pinAliases, ...tiers }: PlanOptions,
 ): Planned => {
   const { loaded, sizeTable } = manifests
-  const result = plan(loaded.desired, observed, {
-    check: (project, planned) => checkProject(project, planned, tiers),
+  const options = {
+    check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
+      checkProject(project, planned, tiers),
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
     ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
-  })
-  const comparison = base && compareWithBase(base, manifests, result.plan, observed)
-  return { manifests, observed, result, ...(comparison === undefined ? {} : { comparison }) }
+  }
+  const whole = () => plan(loaded.desired, observed, options).plan
+  const selected = planningOf(manifests, observed, whole)
+  const result = plan(loaded.desired, observed, { ...options, ...selected })
+  const comparison = base && compareWithBase(base, manifests, selected === undefined ? result.plan : whole(), observed)
+  return {
+    manifests,
+    observed,
+    result,
+    ...(comparison === undefined
+      ? {}
+      : { comparison: selected === undefined ? comparison : within(comparison, result.plan) }),
+  }
+}
+
+/** Only what the plan of a selection holds as well. */
+const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseComparison => {
+  const { introduced, drift, ...rest } = comparison.origin
+  const ids = new Set(changes.map(({ id }) => id))
+  const isPlanned = ({ id }: { readonly id: string }): boolean => ids.has(id)
+  const isWhole = selection?.introducedSince === undefined
+  return {
+    ...comparison,
+    origin: { ...rest, introduced: introduced.filter(isPlanned), drift: isWhole ? drift.filter(isPlanned) : [] },
+  }
+}
+
+/** Plans offline. A project that the snapshot lacks counts as not there. */
+export const planRecorded = async (
+  observed: Observed,
+  manifests: Manifests,
+  options: PlanOptions = {},
+): Promise<Planned> => {
+  const names = new Map(observed.projects.map(({ id, name = '' }) => [id, name]))
+  return planSnapshot(observed, await selectProjects(manifests, async () => names), options)
+}
+
+const namesOf = async (
+  api: ReadApi,
+  ids: readonly string[],
+  concurrency = DEFAULT_CONCURRENCY,
+): Promise<ReadonlyMap<string, string>> => {
+  const details = await mapConcurrently(ids, concurrency, (id) => api.projectDetails(id))
+  return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
 }
 
 /** A project whose operations cannot be read is planned all the same, without an estimate. */
-const readPast = async (api: ReadApi, project: string): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
+const readPast = async (
+  api: ReadApi,
+  project: string,
+): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
   try {
     return await pastOperations(api, project)
   } catch (error) {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../src/action/inputs.ts'
 import { runAction as runInProcess } from '../../src/action/run-action.ts'
-import { systemClock } from '../../src/base/index.ts'
+import { quickClock } from '../quick-clock.ts'
 import type { GitHubServer } from './github-server.ts'
 
 const BUNDLE = fileURLToPath(new URL('../../action/index.cjs', import.meta.url))
@@ -118,7 +118,7 @@ export const runAction = (run: ActionRun): Promise<ActionEnded> =>
         if (interruptAt !== undefined && !before.includes(interruptAt) && log.includes(interruptAt))
           signals.emit('SIGINT')
       },
-      clock: systemClock,
+      clock: quickClock(),
       onSignal: (signal, handle) => {
         signals.on(signal, handle)
         return () => void signals.off(signal, handle)

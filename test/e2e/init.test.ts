@@ -81,7 +81,7 @@ test('settings that are there keep their comments and get what is missing', asyn
   expect(after).toContain('./.vscode/espalier.schema.json')
   expect(stdout).toContain('left alone     .vscode/extensions.json: it is not JSON')
   expect(await read(folder, '.vscode/extensions.json')).toBe('not JSON')
-  expect(stdout).toContain('workflows: this is no git repository')
+  expect(stdout).toContain('workflows: this is not a git repository')
 })
 
 test('without a key: a manifest to be filled in, which is valid and formatted', async () => {
@@ -101,9 +101,8 @@ test('without a key: a manifest to be filled in, which is valid and formatted', 
 })
 
 test.each([
-  ['several projects, and nobody to ask', [], () => environmentOf(two), 'Name one: `espalier init --project ID`'],
-  ['neither a key nor a project', [], () => ({}), 'Set ESPALIER_API_KEY, or name the project'],
-  ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is no project id'],
+  ['neither a key nor a project', [], () => ({}), 'init needs an API key or a project id.'],
+  ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is not a project id'],
   [
     'a project that is not there',
     ['--project', 'nowhere'],
@@ -122,7 +121,7 @@ test('workflows are left out below the root of the repository, and where its rem
   const folder = await repository()
   await mkdir(join(folder, 'db'))
   const args = ['init', '--project', 'quiet-river-12345678', '--no-editor']
-  expect((await espalier(args, {}, join(folder, 'db'))).stdout).toContain('they belong into the root of the repository')
+  expect((await espalier(args, {}, join(folder, 'db'))).stdout).toContain('they belong in the root of the repository')
   execFileSync('git', ['remote', 'add', 'origin', 'https://gitlab.example/x.git'], { cwd: folder })
   expect((await espalier(args, {}, folder)).stdout).toContain('no remote of this repository is on GitHub')
 })
@@ -173,4 +172,34 @@ test('init takes a project by its name', async () => {
   const { code, stderr } = await espalier(['init', ...flags], environmentOf(two), folder)
   expect(code, stderr).toBe(0)
   expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
+})
+
+test('init and import take all projects of a key, a file each, which plan empty together', async () => {
+  for (const command of ['init', 'import']) {
+    const folder = await emptyFolder()
+    const { code, stdout, stderr } = await espalier([command], environmentOf(two), folder)
+    expect(code, stderr).toBe(0)
+    expect(stdout + stderr).toContain('espalier/billing.yaml: 2 computes of billing')
+    expect(stderr).toContain('Left out  1 branch has no compute to declare')
+    expect(await read(folder, 'espalier/orders.yaml')).toMatch(/^project: brave-harbor-20000001$/m)
+    const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(two), folder)
+    expect(planned.code, planned.stdout + planned.stderr).toBe(0)
+    // Again: nothing is overwritten.
+    const again = await espalier(['import', '--all'], environmentOf(two), folder)
+    expect(again.stderr).toContain('espalier/billing.yaml is there already')
+  }
+})
+
+test('one project that cannot be read does not stop the others', async () => {
+  const folder = await emptyFolder()
+  two.control.addFault({
+    on: 'request',
+    path: '/projects/amber-field-20000002/endpoints',
+    effect: { kind: 'status', status: 403, message: 'no right to this project' },
+    times: 0,
+  })
+  const { code, stderr } = await espalier(['import', '--out', 'fleet'], environmentOf(two), folder)
+  two.control.clearFaults()
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no right to this project') })
+  expect(await read(folder, 'fleet/orders.yaml')).toContain('brave-harbor-20000001')
 })

@@ -87,6 +87,34 @@ test('a plan that was saved with a base applies, also where the base had a polic
   }
 })
 
+test('apply --only introduced leaves drift alone, also from a saved plan', async () => {
+  const own = await startSandbox({ seed: SEED })
+  const run = (...args: readonly string[]) => espalier(args, environmentOf(own), folder)
+  const sizes = () =>
+    own.control
+      .dump()
+      .changes.flatMap((change) =>
+        'put' in change && change.put.kind === 'compute' ? [`${change.put.id} ${change.put.max}`] : [],
+      )
+      .toSorted()
+  try {
+    await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 2 }))
+    const only = ['--base', 'main', '--only', 'introduced']
+    const applied = await run('apply', ...only, '--auto-approve')
+    expect(applied.code, applied.stderr).toBe(0)
+    expect(applied.stderr).toMatch(/Note {2}Only what is introduced since [0-9a-f]{12}\. Left out: 3 changes\./)
+    await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 3, b: 2, c: 2 }))
+    await run('plan', ...only, '--branch', 'a', '--out', 'plan.json')
+    const saved = await run('apply', 'plan.json', '--auto-approve')
+    expect(saved.code, saved.stderr).toBe(0)
+    expect(sizes()).toEqual(['ep-a 3', 'ep-b 1', 'ep-c 1', 'ep-main 4'])
+    expect((await run('apply', '--only', 'introduced', '--auto-approve')).stderr).toContain('needs --base REF')
+    expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Leave --branch out')
+  } finally {
+    await own.close()
+  }
+})
+
 test('a file that is new is introduced whole; one that was renamed is not a change', async () => {
   git('mv', 'espalier.yaml', 'shop.yaml')
   const renamed = JSON.parse((await plan('.', '--base', 'HEAD', '--format', 'json')).stdout)

@@ -1,12 +1,13 @@
 /** `espalier sandbox serve` and `connect`; with real computes it is a process, whose end they must not outlive. */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { isLong } from '../long-runs.ts'
-import { espalier, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
+import { espalier, MAIN, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
 import { clientAt, POSTGRES_BIN } from './real-computes.ts'
 
 const SEED = 'examples/quickstart/seed.yaml'
@@ -122,10 +123,23 @@ test('roles, databases and their passwords are there after a kill -9, and so is 
   await client.close()
 })
 
-test('psql takes what connect prints', async () => {
-  const served = await serveReal()
-  const uri = await connect(served, 'main')
-  expect(execFileSync('psql', [uri, '-Atc', 'SELECT current_user'], { encoding: 'utf8' })).toBe('neondb_owner\n')
+test('psql connects by each command of the documentation', async () => {
+  const { port } = await serveReal()
+  const texts = await Promise.all(['README.md', 'docs/sandbox.md'].map((page) => readFile(`${ROOT}${page}`, 'utf8')))
+  const commands = texts.flatMap((text) => text.match(/^npx espalier sandbox connect [^#\n]*/gm) ?? [])
+  expect(commands.length).toBeGreaterThan(4)
+  // As npx would, it runs the program; its first argument is the program's name.
+  await writeFile(join(state, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${MAIN}" "$@" --port ${port}\n`)
+  await chmod(join(state, 'npx'), 0o755)
+  const env = { PATH: `${state}:${process.env.PATH}`, TMPDIR: process.env.TMPDIR }
+  for (const command of new Set(commands)) {
+    const line = command.includes('--psql')
+      ? `echo 'SELECT 6 * 7' | ${command}`
+      : `psql "$(${command.trim()})" -Atc 'SELECT 6 * 7'`
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { env, encoding: 'utf8' })
+    if (command.includes('--pooled') && findPgBouncer() === undefined) expect(stderr).toContain('PgBouncer')
+    else expect({ line, status, stdout, stderr }).toMatchObject({ status: 0, stdout: expect.stringContaining('42') })
+  }
 })
 
 test('Ctrl-C for the whole group ends it in order too', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createReadApi, createWriteApi } from '../../src/api/index.ts'
 import { keyFinder } from '../../src/api/key-in-answer.ts'
+import { quickClock } from '../quick-clock.ts'
 import { serveWith } from './servers.ts'
 
 const KEY = 'napi_S3CRET/key+0123456789=='
@@ -25,7 +26,7 @@ const FORMS: Readonly<Record<string, string>> = {
 
 const open = async (status: number, body: string) => {
   const port = await serveWith((_request, response) => response.writeHead(status).end(body))
-  const api = createWriteApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY })
+  const api = createWriteApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY, clock: quickClock(1_000) })
   onTestFinished(() => api.close())
   return api
 }

@@ -180,7 +180,6 @@ describe('adoptInto', () => {
   })
 
   it.each([
-    ['a declared compute that is not live', { ...LIVE, main: { primary: { size: 1 } } }, WRITTEN, 'not live'],
     [
       'a setting that is not live',
       LIVE,
@@ -206,6 +205,14 @@ describe('adoptInto', () => {
     expect(adopted).toMatchObject({
       conflicts: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining(why) })]),
     })
+  })
+
+  it('keeps a declared compute that is not live, and imports the rest', () => {
+    const live = { main: { primary: { size: 1 } }, other: { primary: { size: 8, scaleToZero: 300 } } }
+    const adopted = adopt(WRITTEN, world({ ...LIVE, ...live }))
+    expect(adopted).toMatchObject({ notLive: ['main, replica reporting'], added: expect.any(Number) })
+    expect(textOf(adopted)).toContain('reporting: { size: 2 }')
+    expect(textOf(adopted)).toContain('other:')
   })
 
   it('whatever was live and whatever is, the merged manifest plans empty or nothing is written', () => {

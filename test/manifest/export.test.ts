@@ -72,7 +72,7 @@ test('names that mean something to YAML are names', () => {
   )
 })
 
-test('200 branches and 400 computes: imported, planned empty, with the previews as one rule', () => {
+test('200 branches and 400 computes: imported, planned empty, with the previews as one suggested rule', () => {
   const previews = Array.from({ length: 150 }, (_, index) => [
     `preview/${index}`,
     { primary: { id: `ep-p${index}`, size: 0.25 } },
@@ -85,11 +85,27 @@ test('200 branches and 400 computes: imported, planned empty, with the previews 
     },
   ])
   const observed = world(Object.fromEntries([...teams, ...previews]))
-  const { text, computes } = exported(observed)
-  expect(computes).toBe(400)
+  const { text, computes, inferred } = exported(observed)
+  expect(computes).toBe(250)
+  expect(inferred).toContainEqual(
+    expect.stringMatching(/^rule `preview\/\*`, as a comment: its 150 branches are alike/),
+  )
   expect(planOf(text, observed)).toEqual([])
-  expect(text).toContain('match: preview/*')
+  expect(text).toContain('#   - match: preview/*')
   expect(text).not.toContain('preview/7')
+})
+
+test('the default branch comes first, then the others by name, previews last; defaults say whose they are', () => {
+  const observed = world(
+    Object.fromEntries(['zeta', 'preview/1', 'main', 'alpha'].map((name) => [name, { primary: { size: 1 } }])),
+  )
+  const projects = observed.projects.map((project) => ({
+    ...project,
+    branches: project.branches.map((branch) => ({ ...branch, isDefault: branch.name === 'main' })),
+  }))
+  const { text, inferred } = exported({ ...observed, projects })
+  expect(text.match(/^ {2}[\w/]+(?=:)/gm)).toEqual(['  main', '  alpha', '  zeta', '  preview/1'])
+  expect(inferred).toContain('defaults: `size: 1`, which 4 of 4 computes have')
 })
 
 test('what no manifest can hold is listed, in the manifest too', () => {

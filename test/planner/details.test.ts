@@ -222,6 +222,15 @@ test('many nameless replicas are paired by what they are', () => {
   expect(plan.summary).toMatchObject({ restarts: 0, create: 0, update: 300 })
 })
 
+test('rules of several documents are tried in the order of their files', () => {
+  const [first, second] = [0.5, 2].map((size, index) => {
+    const [own] = desired({ rules: [{ match: '**', primary: { size } }] }).documents
+    return own === undefined ? [] : [{ ...own, source: { ...own.source, file: `${index}.yaml` } }]
+  })
+  const result = plan({ documents: [...(second ?? []), ...(first ?? [])] }, world({ main: { primary: {} } }))
+  expect(result.plan.changes.map(({ after }) => after?.size.max)).toEqual([0.5])
+})
+
 test('several projects: each planned by itself, sorted, and an unknown one is named with the nearest', () => {
   const one = world({ main: { primary: {} } })
   const observed: Observed = {

@@ -133,7 +133,7 @@ describe('a step that interrupts waits for its window', () => {
 })
 
 describe('the git base', () => {
-  const guard = (restartWindow?: RestartWindow): Desired =>
+  const basePolicy = (restartWindow?: RestartWindow): Desired =>
     desired({ branches: { main: { primary: { size: 1, ...(restartWindow === undefined ? {} : { restartWindow }) } } } })
   const head = (restartWindow?: RestartWindow | 'always'): DeclaredDocument => ({
     branches: { main: { primary: { size: 2, ...(restartWindow === undefined ? {} : { restartWindow }) } } },
@@ -145,16 +145,22 @@ describe('the git base', () => {
     ['moves to another branch', { branches: { bare: { primary: { id: 'ep-br-main' } } } }],
     ['becomes a rule’s', { rules: [{ match: 'main', primary: { size: 2 } }] }],
   ])('holds for a compute that %s', (_what, declared) => {
-    const plan = planOf(declared, LIVE, { basePolicy: guard(SUN) })
+    const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
     expect(Object.values(daysOf(plan))).toEqual(['Sun'])
     expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
 
+  it('holds for the slot that another compute moves to', () => {
+    const declared = { branches: { bare: { primary: { id: 'ep-br-main' } }, main: { primary: { id: 'ep-br-other' } } } }
+    const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
+    expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'move main primary': 'Sun' })
+  })
+
   it.each([
-    ['a window that is taken out holds until then', guard(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
-    ['a window that is changed holds until then', guard(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
-    ['a window that is new counts', guard(), head(MON), 'Mon', []],
-    ['one that stays is not spoken of', guard(SUN), head(SUN), 'Sun', []],
+    ['a window that is taken out holds until then', basePolicy(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
+    ['a window that is changed holds until then', basePolicy(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
+    ['a window that is new counts', basePolicy(), head(MON), 'Mon', []],
+    ['one that stays is not spoken of', basePolicy(SUN), head(SUN), 'Sun', []],
   ])('%s', (_what, base, declared, day, warnings) => {
     const plan = planOf(declared, LIVE, { basePolicy: base })
     expect(daysOf(plan)).toEqual({ 'update main primary': day })

@@ -1,5 +1,14 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PLAN_VIEW_FLAGS, SHARD_FLAG } from '../flags.ts'
+import {
+  API_ENVIRONMENT,
+  API_FLAGS,
+  EXIT_ERROR,
+  MANIFEST_FLAGS,
+  ONLY_FLAG,
+  PLAN_VIEW_FLAGS,
+  SELECTION_FLAGS,
+  SHARD_FLAG,
+} from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
@@ -13,6 +22,14 @@ export const applyCommand = defineCommand({
   flags: {
     plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
     ...MANIFEST_FLAGS,
+    ...SELECTION_FLAGS,
+    base: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Manifests:',
+      describe: 'With --only introduced: the git ref to compare with',
+    },
+    ...ONLY_FLAG,
     ...SHARD_FLAG,
     'auto-approve': {
       type: 'boolean',
@@ -82,6 +99,7 @@ export const applyCommand = defineCommand({
     ['$0 apply', 'Show the plan, ask, apply'],
     ['$0 apply plan.json', 'Exactly the plan that plan --out saved, or nothing'],
     ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
+    ['$0 apply --base origin/main --only introduced', 'What this git branch introduces; drift is left alone'],
     ['$0 apply --auto-approve --format json', 'Events for a program'],
     ['$0 apply --report apply.html', 'A page of what happened, along time'],
     ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, SELECTION_FLAGS } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 export const driftCommand = defineCommand({
@@ -22,6 +22,7 @@ export const driftCommand = defineCommand({
       describe: 'How to show it',
     },
     ...MANIFEST_FLAGS,
+    ...SELECTION_FLAGS,
     ...API_FLAGS,
   },
   examples: [

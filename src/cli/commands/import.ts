@@ -3,32 +3,35 @@ import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
 
 export const importCommand = defineCommand({
   command: 'import',
-  summary: 'Write a manifest of a live project, whose plan is empty',
+  summary: 'Write manifests of live projects, whose plans are empty',
   flags: {
-    project: { type: 'string', requiresArg: true, demandOption: true, describe: 'Project id or name' },
+    project: { type: 'string', requiresArg: true, describe: 'Project id or name (default: every project of the key)' },
+    all: { type: 'boolean', describe: 'Write a file per project, even if the key sees only one' },
     branch: { type: 'string', requiresArg: true, describe: 'Only branches that match this glob' },
     pin: { type: 'boolean', describe: 'Pin every compute by its id' },
     out: {
       type: 'string',
       requiresArg: true,
-      describe: 'File to write, or to add to where it is there (default: stdout)',
+      describe: 'File to write or to add to (default: stdout); for several projects a folder (default: espalier)',
     },
     ...API_FLAGS,
   },
   examples: [
-    ['$0 import --project quiet-river-12345678 --out espalier.yaml', 'The whole project'],
-    ['$0 import --project quiet-river-12345678 --out fleet.yaml', 'Into a file that is there: what is missing in it'],
-    ["$0 import --project quiet-river-12345678 --branch 'preview/*'", 'Some of its branches, to look at'],
+    ['$0 import', 'Every project of the key, into espalier/NAME.yaml'],
+    ['$0 import --project quiet-river-12345678 --out espalier.yaml', 'One project'],
+    ['$0 import --project quiet-river-12345678 --out fleet.yaml', 'Into an existing file: only what it lacks'],
+    ["$0 import --project quiet-river-12345678 --branch 'preview/*'", 'Some branches, to stdout'],
   ],
-  notes: `What most computes share becomes defaults, and three branches or more that share a prefix and a shape become a
-rule. What a manifest cannot hold is listed, and left alone by plan and apply.
+  notes: `What most computes share becomes \`defaults\`. Three or more branches that share a prefix and a shape are suggested
+as a rule, in a comment. stderr lists what was inferred and why, and what a manifest cannot express; the latter is
+not managed.
 
-Where FILE is there, what is live and not in it is added to it, and values that differ become the live ones; every
-other byte stays. What it declares that is not live stops the import: apply it, or take it out.
+If FILE exists, computes that it lacks are added and values that differ become the live ones; every other byte
+stays. Computes that it declares and that are not live stay declared.
 
 Exit codes:
   0   written
-  1   wrong input, or there is nothing to import
+  1   wrong input, or a project could not be imported; the others are written
 
 ${API_ENVIRONMENT}`,
   run: async (argv, io) => (await import('../runs/import.ts')).runImport(argv, io),

@@ -1,5 +1,14 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PLAN_VIEW_FLAGS, SHARD_FLAG } from '../flags.ts'
+import {
+  API_ENVIRONMENT,
+  API_FLAGS,
+  EXIT_ERROR,
+  MANIFEST_FLAGS,
+  ONLY_FLAG,
+  PLAN_VIEW_FLAGS,
+  SELECTION_FLAGS,
+  SHARD_FLAG,
+} from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 export const planCommand = defineCommand({
@@ -26,18 +35,18 @@ export const planCommand = defineCommand({
       type: 'string',
       requiresArg: true,
       group: 'Control API:',
-      describe: 'Plan against a snapshot in the place of the live project: no network, no key',
+      describe: 'Plan against a snapshot file instead of the live projects: no network, no key',
     },
     base: {
       type: 'string',
       requiresArg: true,
       group: 'Output:',
-      describe: 'Part what the manifests changed since this git ref from drift that was already there',
+      describe: 'Separate changes introduced since this git ref from existing drift',
     },
     rehearse: {
       type: 'boolean',
       group: 'Output:',
-      describe: 'Also carry the plan out on a sandbox that shows the same project, and misbehaves',
+      describe: 'Apply the plan to a sandbox copy of the projects, with injected faults',
     },
     'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 where there are changes' },
     'no-estimate': {
@@ -47,6 +56,8 @@ export const planCommand = defineCommand({
     },
     ...PLAN_VIEW_FLAGS,
     ...MANIFEST_FLAGS,
+    ...SELECTION_FLAGS,
+    ...ONLY_FLAG,
     ...SHARD_FLAG,
     ...API_FLAGS,
   },
@@ -56,6 +67,8 @@ export const planCommand = defineCommand({
     ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
     ['$0 plan --live live.json', 'Offline, from espalier snapshot'],
     ['$0 plan --base origin/main', 'What this git branch does, and what was drift before'],
+    ['$0 plan --base origin/main --only introduced', 'Without the drift'],
+    ["$0 plan --project 'shop-*' --branch main", 'A part of the fleet'],
     ['$0 plan --rehearse', 'And prove that it can be done'],
     ['$0 plan --format markdown', 'For a pull request'],
     ['$0 plan --format html --out plan.html', 'A page to review in a browser'],

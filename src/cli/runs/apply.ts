@@ -4,6 +4,7 @@ import {
   EspalierError,
   EXIT,
   type ExitCode,
+  hasErrors,
   isEmptyPlan,
   type Outcome,
   type Plan,
@@ -18,12 +19,23 @@ import {
   type PlannedApply,
   readSavedPlan,
   type SavedPlan,
+  select,
+  selectionNote,
   selectShard,
   type Watcher,
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
 import { type ApiFlags, openWriteApi } from '../connect.ts'
-import { checkNumber, durationMs, type PlanViewFlags, planViewOf, shardOfFlag, usageError } from '../flags.ts'
+import {
+  checkNumber,
+  durationMs,
+  introducedSince,
+  type PlanViewFlags,
+  planViewOf,
+  type SelectionFlags,
+  shardOfFlag,
+  usageError,
+} from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
@@ -33,9 +45,11 @@ import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
-export interface ApplyFlags extends ApiFlags, PlanViewFlags {
+export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
   readonly paths: readonly string[]
   readonly plan?: string | undefined
+  readonly base?: string | undefined
+  readonly only?: string | undefined
   readonly format: string
   readonly sizeTable?: string | undefined
   readonly shard?: string | undefined
@@ -61,6 +75,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
   const applied = await apply({
     manifests,
     saved,
+    cwd: io.cwd,
     open: () => {
       printShard(manifests, io)
       return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, io)
@@ -122,8 +137,9 @@ const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
   const name = flags.plan ?? (isPlanPath(flags) ? flags.paths[0] : undefined)
   if (name === undefined) return undefined
-  if (flags.shard !== undefined) {
-    throw usageError('--shard cannot be given with a saved plan, which has its own.', 'Leave --shard out.')
+  for (const flag of ['shard', 'project', 'branch', 'base'] as const) {
+    if (flags[flag] === undefined) continue
+    throw usageError(`--${flag} cannot be given with a saved plan, which has its own.`, `Leave --${flag} out.`)
   }
   return readSavedPlan(name, locate(name))
 }
@@ -134,13 +150,21 @@ const isPlanPath = ({ plan, paths: [path = '', ...more] }: ApplyFlags): boolean 
 const manifestsFor = async (flags: ApplyFlags, saved: SavedPlan | undefined, io: Io): Promise<Manifests> => {
   const given = isPlanPath(flags) ? [] : flags.paths
   const paths = saved === undefined ? given : manifestPaths(saved, given, io.cwd)
-  return selectShard(await readManifests(paths, flags.sizeTable, io), shardOfFlag(saved?.file.shard ?? flags.shard))
+  const { project: projects, branch: branches, base, only } = flags
+  if (base !== undefined && only === undefined) {
+    throw usageError('apply --base needs --only introduced.', 'To see what is introduced: espalier plan --base REF')
+  }
+  const all = await readManifests(paths, flags.sizeTable, io)
+  const shard = shardOfFlag(saved?.file.shard ?? flags.shard)
+  if (saved !== undefined || hasErrors(all.loaded.diagnostics)) return selectShard(all, shard)
+  return select(selectShard(all, shard), { projects, branches, introducedSince: introducedSince(flags) }, io.cwd)
 }
 
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {
   if (again) {
     print('The project has changed since this plan was made. Nothing was changed; this is the plan now:', io.stderr)
   }
+  if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
   // The stream of events holds the plan too; people see one only where they are asked about it.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return

@@ -1,17 +1,17 @@
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { whoMoved } from '../../planner/index.ts'
 import { jsonDrift, terminalDrift } from '../../report/index.ts'
-import { manifestsAt, planLive, planOfBase } from '../../workflow/index.ts'
+import { manifestsAt, planLive, planOfBase, select, selectionNote } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
 import { withOperations } from '../drift-operations.ts'
-import { usageError } from '../flags.ts'
+import { type SelectionFlags, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface DriftFlags extends ApiFlags {
+export interface DriftFlags extends ApiFlags, SelectionFlags {
   readonly paths: readonly string[]
   readonly since: string
   readonly format: string
@@ -28,8 +28,9 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
     reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
+  const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
   return withReadApi(flags, io, async (api) => {
-    const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
+    const { observed, result } = await planLive(api, selected, { concurrency: flags.concurrency, estimate: false })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)
@@ -44,6 +45,7 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
         : terminalDrift(differences, context, styleOf(io.stdout, flags, io.env)),
       io.stdout,
     )
+    if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
     if (!result.ok) {
       if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags, io)
       reportLeftOut(plan, io)

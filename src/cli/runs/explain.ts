@@ -1,5 +1,5 @@
 import { nearest } from '../../base/index.ts'
-import { DIAGNOSTIC_CODES } from '../../manifest/index.ts'
+import { DIAGNOSTIC_CODES, MISTAKES, type Mistake } from '../../manifest/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
 import { usageError } from '../flags.ts'
@@ -7,6 +7,10 @@ import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
 const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES }))
+
+const mistakeOf = (code: string): Mistake | undefined => new Map<string, Mistake>(Object.entries(MISTAKES)).get(code)
+
+const indented = (text: string): string => text.replace(/^/gm, '    ')
 
 /** Without a code all are listed. */
 export const runExplain = async ({ code }: { readonly code?: string | undefined }, io: Io): Promise<ExitCode> => {
@@ -23,6 +27,10 @@ export const runExplain = async ({ code }: { readonly code?: string | undefined 
       'espalier explain lists all of them.',
     )
   }
+  const shown = mistakeOf(found)
   print(explanationText(found, explanation), io.stdout)
+  if (shown !== undefined) {
+    print(`\n  wrong\n${indented(shown.mistake)}\n\n  right\n${indented(shown.correction)}`, io.stdout)
+  }
   return EXIT.ok
 }

@@ -60,11 +60,14 @@ export const importInto = async (
     tell(result.diagnostics)
     return EXIT.error
   }
-  check(planOf([{ path, text: result.text }, ...others], project, observed), project, options)
+  check(planOf([{ path, text: result.text }, ...others], project, observed), project, options, result.pending)
   if (result.text !== text) await replaceFile(io.locate(target.out), result.text, 'The manifest')
   for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
+  for (const line of result.notLive)
+    print(`Not live  ${plainText(line)}: it stays declared, and apply creates it`, io.stderr)
   const scope = options.branches === undefined ? '' : ' for these branches'
-  print(`${plainText(target.out)}: ${result.news}; the plan of this manifest is empty${scope}.`, io.stderr)
+  const plans = result.pending.size === 0 ? 'is empty' : `creates ${counted(result.pending.size, 'compute')}`
+  print(`${plainText(target.out)}: ${result.news}; the plan of this manifest ${plans}${scope}.`, io.stderr)
   return EXIT.ok
 }
 
@@ -78,9 +81,17 @@ const presentText = async (file: string): Promise<string | undefined> =>
     })
   })
 
-type Result =
-  | { readonly ok: true; readonly text: string; readonly news: string; readonly leftOut: readonly string[] }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+interface Adoption {
+  readonly ok: true
+  readonly text: string
+  readonly news: string
+  readonly leftOut: readonly string[]
+  readonly notLive: readonly string[]
+  /** Ids of the changes that remain: creating what is declared and not live. */
+  readonly pending: ReadonlySet<string>
+}
+
+type Result = Adoption | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 const adopt = (
   file: ManifestFile,
@@ -100,7 +111,13 @@ const adopt = (
     return { ok: false, diagnostics }
   }
   const { added, updated } = adopted
-  return { ok: true, ...adopted, news: `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated` }
+  const pending = new Set(planned.plan.changes.filter(({ kind }) => kind === 'create').map(({ id }) => id))
+  return {
+    ok: true,
+    ...adopted,
+    pending,
+    news: `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`,
+  }
 }
 
 /** The file speaks of other projects: this one gets a document of its own, without a second line for editors. */
@@ -114,6 +131,8 @@ const appended = ({ text }: ManifestFile, project: ObservedProject, options: Exp
     text: `${text}${text.endsWith('\n') ? '' : newline}${own.replaceAll('\n', newline)}`,
     news: `${counted(computes, 'compute')} in a document of its own`,
     leftOut,
+    notLive: [],
+    pending: new Set(),
   }
 }
 
@@ -125,11 +144,19 @@ const planOf = (files: readonly ManifestFile[], project: ObservedProject, observ
   return result.ok ? result.plan : (result.diagnostics[0]?.message ?? 'it cannot be planned')
 }
 
-const check = (planned: Plan | string, project: ObservedProject, { branches }: ExportOptions): void => {
+const check = (
+  planned: Plan | string,
+  project: ObservedProject,
+  { branches }: ExportOptions,
+  pending: ReadonlySet<string>,
+): void => {
   const chosen = new Set(
     project.branches.filter(({ name }) => branches === undefined || globMatches(branches, name)).map(({ id }) => id),
   )
-  const left = typeof planned === 'string' ? planned : planned.changes.find(({ branch }) => chosen.has(branch.id))?.id
+  const left =
+    typeof planned === 'string'
+      ? planned
+      : planned.changes.find(({ id, branch }) => chosen.has(branch.id) && !pending.has(id))?.id
   if (left === undefined) return
   throw new EspalierError(
     'E_IMPORT',

@@ -1,23 +1,25 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createReadApi } from '../../api/index.ts'
+import type { ReadApi } from '../../api/index.ts'
 import { replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, SIZE_TABLE } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
 import { DEFAULT_PATHS, git } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
 import { usageError } from '../flags.ts'
-import { importedManifest } from '../imported-manifest.ts'
-import { chooseProject } from '../init/choose-project.ts'
+import { importProjects } from '../import-projects.ts'
+import { exportChecked, observeOne } from '../imported-manifest.ts'
+import { chooseProjects } from '../init/choose-projects.ts'
 import { SCHEMA_FILE, withExtension, withSchema } from '../init/editor-settings.ts'
 import workflows from '../init/generated/workflows.json' with { type: 'json' }
 import { starter } from '../init/starter.ts'
 import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
 import { canAsk, print } from '../terminal.ts'
+import { printNotes } from './import.ts'
 
 export interface InitFlags extends ApiFlags {
   readonly project?: string | undefined
@@ -26,6 +28,8 @@ export interface InitFlags extends ApiFlags {
 }
 
 const MANIFEST = 'espalier.yaml'
+/** Of several projects each has its file in here. */
+const FOLDER = 'espalier'
 const PUBLIC_SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
 
 export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
@@ -40,30 +44,55 @@ export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
 const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
-    tell(io, 'there already', `${present}: \`espalier import --project ID --out FILE\` adds what is live to a manifest`)
+    tell(
+      io,
+      'there already',
+      `${present}: \`espalier import --project ID --out FILE\` adds live computes to a manifest`,
+    )
     return true
   }
   const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
   if (!hasKey(flags, io)) {
     await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
-    tell(io, 'written', `${MANIFEST}, to be filled in: without a key nothing is known of the project`)
+    tell(io, 'written', `${MANIFEST}, to be filled in: without a key the project cannot be read`)
     return false
   }
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  try {
-    const project = flags.project ?? (await chooseProject(api, io))
-    const { text, computes, leftOut } = await importedManifest(api, project, { pin: false, schema })
-    await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project, schema) : text, 'The manifest')
-    const known =
-      computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}, and its plan is empty`
-    tell(io, 'written', `${MANIFEST}: ${known}`)
-    for (const line of leftOut) tell(io, 'left out', line)
-    return computes > 0
-  } finally {
-    await api.close()
-    await connection.close()
+  return withReadApi(flags, io, async (api) => {
+    const named = flags.project === undefined ? await chooseProjects(api, io) : [flags.project]
+    const [only, second] = named
+    if (only !== undefined && second === undefined) return writeOne(api, only, schema, io)
+    return writeSeveral(api, named, flags, io)
+  })
+}
+
+const writeOne = async (api: ReadApi, idOrName: string, schema: string, io: Io): Promise<boolean> => {
+  const { project, observed } = await observeOne(api, idOrName)
+  const exported = exportChecked(project, observed, { pin: false, schema })
+  const { text, computes } = exported
+  await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
+  const known =
+    computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}, and its plan is empty`
+  tell(io, 'written', `${MANIFEST}: ${known}`)
+  printNotes(exported, io)
+  return computes > 0
+}
+
+const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFlags, io: Io): Promise<boolean> => {
+  const schema = flags.noEditor === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
+  const options = { pin: false, schema, concurrency: flags.concurrency }
+  const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
+  for (const { path, project, result } of files) {
+    const name = project.name ?? project.id
+    if (result === 'there already') tell(io, 'there already', path)
+    else if ('error' in result) tell(io, 'left out', `${name}: ${result.error.message}`)
+    else if (result.computes === 0) tell(io, 'left out', `${name}: it has no compute to declare`)
+    else {
+      tell(io, 'written', `${path}: ${counted(result.computes, 'compute')} of ${name}, and its plan is empty`)
+      printNotes(result, io)
+    }
   }
+  for (const { project, diagnostics } of unread) tell(io, 'left out', `${project}: ${diagnostics[0]?.message ?? ''}`)
+  return true
 }
 
 const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
@@ -71,9 +100,9 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
     project ?? (canAsk(io) ? await askLine('Project id (the console shows it under Settings): ', io) : undefined)
   if (id !== undefined && /^[a-z0-9-]{1,60}$/.test(id)) return id
   if (id !== undefined)
-    throw usageError(`${JSON.stringify(id)} is no project id.`, 'It has lower-case letters, digits and hyphens.')
-  throw new EspalierError('E_USAGE', 'Without a key and without a project id there is nothing to start from.', {
-    hint: 'Set ESPALIER_API_KEY, or name the project: `espalier init --project ID`. To try it without an account: --sandbox.',
+    throw usageError(`${JSON.stringify(id)} is not a project id.`, 'Ids have lower-case letters, digits and hyphens.')
+  throw new EspalierError('E_USAGE', 'init needs an API key or a project id.', {
+    hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try it without an account, add --sandbox.',
   })
 }
 
@@ -110,8 +139,8 @@ const noWorkflows = async (io: Io): Promise<string | undefined> => {
       () => undefined,
     )
   const below = await ask('rev-parse', '--show-prefix')
-  if (below === undefined) return 'this is no git repository'
-  if (below !== '') return 'they belong into the root of the repository: run `espalier init` there'
+  if (below === undefined) return 'this is not a git repository'
+  if (below !== '') return 'they belong in the root of the repository: run `espalier init` there'
   const remotes = (await ask('remote', '-v')) ?? ''
   return remotes === '' || remotes.includes('github') ? undefined : 'no remote of this repository is on GitHub'
 }

@@ -9,13 +9,22 @@ import {
   manifestsAt,
   type Planned,
   planLive,
-  planSnapshot,
+  planRecorded,
   readSnapshot,
   rehearse,
+  select,
+  selectionNote,
   selectShard,
 } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
-import { type PlanViewFlags, planViewOf, shardOfFlag, usageError } from '../flags.ts'
+import {
+  introducedSince,
+  type PlanViewFlags,
+  planViewOf,
+  type SelectionFlags,
+  shardOfFlag,
+  usageError,
+} from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
@@ -24,13 +33,14 @@ import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface PlanFlags extends ApiFlags, PlanViewFlags {
+export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
   readonly shard?: string | undefined
   readonly out?: string | undefined
   readonly base?: string | undefined
+  readonly only?: string | undefined
   readonly live?: string | undefined
   readonly rehearse?: boolean | undefined
   readonly detailedExitcode?: boolean | undefined
@@ -49,7 +59,8 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   printShard(manifests, io)
-  const planned = await planAsAsked(manifests, flags, base?.manifests, io)
+  const asked = { projects: flags.project, branches: flags.branch, introducedSince: introducedSince(flags) }
+  const planned = await planAsAsked(await select(manifests, asked, io.cwd), flags, base?.manifests, io)
   const { result, comparison } = planned
   if (!result.ok && result.plan.projects.length === 0) {
     reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
@@ -69,6 +80,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
     print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
   }
+  if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error
@@ -111,7 +123,7 @@ const planAsAsked = async (
   io: Io,
 ): Promise<Planned> => {
   if (flags.live !== undefined) {
-    const planned = planSnapshot(await readSnapshot(io.locate(flags.live)), manifests, { base })
+    const planned = await planRecorded(await readSnapshot(io.locate(flags.live)), manifests, { base })
     print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io.stderr)
     return planned
   }

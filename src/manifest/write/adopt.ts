@@ -30,6 +30,8 @@ export interface Adopted {
   readonly added: number
   readonly updated: number
   readonly leftOut: readonly string[]
+  /** Declared computes that are not live, deleted by hand for example: they stay declared. */
+  readonly notLive: readonly string[]
 }
 
 /** A difference that text alone cannot settle: what it is, and where the manifest says it. */
@@ -64,7 +66,13 @@ export const adoptInto = (
     const given = givenBy(parseManifests([{ ...file, text: bare }, ...shared]).desired, project.id)
     const isNews: IsNews = (ref, replica, key, value) => !same(given(ref, replica, key), value)
     const text = mergeIntoManifest(file.text, project.id, adopting.values(isNews))
-    return { text, added: adopting.added, updated: adopting.updated, leftOut: adopting.leftOut }
+    return {
+      text,
+      added: adopting.added,
+      updated: adopting.updated,
+      leftOut: adopting.leftOut,
+      notLive: adopting.notLive,
+    }
   } catch (error) {
     if (!(error instanceof MergeBlocked)) throw error
     const message = `\`${error.path.join('.')}\` cannot be written: ${error.message}.`
@@ -102,6 +110,7 @@ const givenBy = (desired: Desired, project: string): ((ref: string, replica: str
 class Adopting {
   readonly conflicts: AdoptConflict[] = []
   readonly leftOut: string[] = []
+  readonly notLive: string[] = []
   added = 0
   updated = 0
   readonly #project: ObservedProject
@@ -129,7 +138,10 @@ class Adopting {
         ...changes.filter(isPrune).map(({ compute }) => compute.id),
       ])
       const differing = changes.filter((change) => !isPrune(change))
-      for (const change of differing.filter(({ kind }) => kind !== 'update')) this.#refuse(change)
+      for (const change of differing) {
+        if (change.kind === 'create') this.notLive.push(titleOf(change))
+        else if (change.kind !== 'update') this.#refuse(change)
+      }
       const updates = differing.filter(({ kind }) => kind === 'update')
       if (loose.size === 0 && updates.length === 0) continue
       const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
@@ -190,7 +202,7 @@ class Adopting {
 
   #refuse(change: Change): void {
     const what = {
-      create: 'it is declared and not live',
+      create: '',
       move: 'it is pinned here and lives on another branch',
       replace: 'it is pinned and has the other type',
       delete: 'it is declared absent and is live',
@@ -199,16 +211,18 @@ class Adopting {
     this.#conflict(what, change, change.source)
   }
 
-  #conflict(what: string, { branch, compute }: Change, source: Source | undefined): void {
-    const name = compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`
+  #conflict(what: string, change: Change, source: Source | undefined): void {
     const hint = 'Apply it, or take it out of the manifest, and import again. Nothing was written.'
     this.conflicts.push({
-      message: `${branch.name}, ${name}: ${what}.`,
+      message: `${titleOf(change)}: ${what}.`,
       hint,
       ...(source === undefined ? {} : { source }),
     })
   }
 }
+
+const titleOf = ({ branch, compute }: Change): string =>
+  `${branch.name}, ${compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`}`
 
 const isPrune = ({ reasons }: Change): boolean => reasons[0] === 'PRUNED'
 

@@ -1,7 +1,13 @@
 /** A live project as a manifest that a person would have written. */
 import { Document } from 'yaml'
-import { plainText } from '../../base/index.ts'
-import { globMatches, type ObservedBranch, type ObservedCompute, type ObservedProject } from '../../model/index.ts'
+import { groupBy, plainText } from '../../base/index.ts'
+import {
+  byBranch,
+  globMatches,
+  type ObservedBranch,
+  type ObservedCompute,
+  type ObservedProject,
+} from '../../model/index.ts'
 import { type Written, writtenOf } from './attributes.ts'
 import { leftOutOf } from './left-out.ts'
 import { compactBelow, toText } from './style.ts'
@@ -19,6 +25,9 @@ export interface Exported {
   readonly text: string
   /** What a manifest cannot hold, a sentence each. */
   readonly leftOut: readonly string[]
+  /** What is in the text beyond the live values, and why: a sentence each. */
+  readonly inferred: readonly string[]
+  /** Those that the manifest declares. */
   readonly computes: number
 }
 
@@ -34,15 +43,15 @@ const ALIKE = 3
 
 export const exportProject = (project: ObservedProject, options: ExportOptions): Exported => {
   const leftOut: string[] = []
-  const chosen = project.branches.filter(
-    ({ name }) => options.branches === undefined || globMatches(options.branches, name),
-  )
+  const chosen = project.branches
+    .filter(({ name }) => options.branches === undefined || globMatches(options.branches, name))
+    .toSorted(byBranch)
   const shapes = chosen.map((branch) =>
     shapeOf(branch, project.computes, { pin: options.pin, taken: new Set() }, leftOut),
   )
   const declared = shapes.filter(({ primary, replicas }) => primary !== undefined || replicas.size > 0)
-  const defaults = takeDefaults(declared)
-  const { rules, listed } = takeRules(declared, project)
+  const { rules, listed } = suggestRules(declared, project)
+  const { defaults, reasons } = takeDefaults(listed)
   const bare = shapes.length - declared.length
   if (bare > 0) leftOut.push(`${bare} ${bare === 1 ? 'branch has' : 'branches have'} no compute to declare`)
 
@@ -52,8 +61,12 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   ])
   if (defaults.size > 0) root.set('defaults', defaults)
   if (listed.length > 0) root.set('branches', new Map(listed.map((shape) => [refOf(shape.branch), bodyOf(shape)])))
-  if (rules.length > 0) root.set('rules', rules)
-  return { text: render(root, options.schema, leftOut), leftOut, computes: count(declared) }
+  return {
+    text: render(root, rules, options.schema, leftOut),
+    leftOut,
+    inferred: [...reasons, ...rules.map(({ reason }) => reason)],
+    computes: count(listed),
+  }
 }
 
 const count = (shapes: readonly BranchShape[]): number =>
@@ -112,67 +125,94 @@ export const shapeOf = (
   return { branch, replicas, ...(primary === undefined ? {} : { primary }) }
 }
 
-/** What most computes have is said once; it is taken out of theirs. Only where each of them says it at all. */
-const takeDefaults = (shapes: readonly BranchShape[]): Written => {
+/** What most computes have is declared once and taken out of theirs, where each of them declares it. */
+const takeDefaults = (
+  shapes: readonly BranchShape[],
+): { readonly defaults: Written; readonly reasons: readonly string[] } => {
   const all = shapes.flatMap(({ primary, replicas }) => [
     ...(primary === undefined ? [] : [primary]),
     ...replicas.values(),
   ])
   const defaults: Written = new Map()
+  const reasons: string[] = []
   for (const key of ['size', 'scaleToZero']) {
     if (all.length < 2 || all.some((written) => !written.has(key))) continue
-    const counts = new Map<string, Written[]>()
-    for (const written of all) {
-      const value = JSON.stringify(plain(written.get(key)))
-      counts.set(value, [...(counts.get(value) ?? []), written])
-    }
-    const [most = []] = [...counts.values()].sort((a, b) => b.length - a.length)
+    const most = mostAlike(all, key)
     // A large compute's time and a small one's do not mix: a default must fit whatever size it meets.
-    if (most.length < 2 || (key === 'size' && counts.size > 1 && most.length <= all.length / 2)) continue
-    defaults.set(key, most[0]?.get(key))
+    if (most.length < 2 || (key === 'size' && most.length <= all.length / 2)) continue
+    const value = most[0]?.get(key)
+    reasons.push(`defaults: \`${key}: ${inline(value)}\`, which ${most.length} of ${all.length} computes have`)
+    defaults.set(key, value)
     for (const written of most) written.delete(key)
   }
-  return defaults
+  return { defaults, reasons }
 }
 
-/** Branches that share a prefix and a shape, where no other branch of that prefix would be caught. */
-const takeRules = (
+const mostAlike = (all: readonly Written[], key: string): readonly Written[] => {
+  const groups = groupBy(all, (written) => JSON.stringify(plain(written.get(key))))
+  const [most = []] = [...groups.values()].sort((a, b) => b.length - a.length)
+  return most
+}
+
+const inline = (value: unknown): string =>
+  value instanceof Map ? `{ ${[...value].map(([key, one]) => `${key}: ${String(one)}`).join(', ')} }` : String(value)
+
+interface SuggestedRule {
+  readonly rule: Written
+  readonly reason: string
+}
+
+/**
+ * Branches that share a prefix and a shape come and go: a rule fits them, and a list would be wrong tomorrow. Which of them
+ * are to be managed is for a person to decide, so the rule is a comment. Where nothing else is there, they are listed.
+ */
+const suggestRules = (
   shapes: readonly BranchShape[],
   project: ObservedProject,
-): { readonly rules: readonly Written[]; readonly listed: readonly BranchShape[] } => {
+): { readonly rules: readonly SuggestedRule[]; readonly listed: readonly BranchShape[] } => {
   const groups = new Map<string, BranchShape[]>()
   for (const shape of shapes) {
     const prefix = /^([\w.-]+\/)+(?=[^/]+$)/.exec(shape.branch.name)?.[0]
     const isPlain = shape.replicas.size === 0 && shape.primary?.has('id') === false && !shape.primary.has('name')
     if (prefix !== undefined && isPlain) groups.set(prefix, [...(groups.get(prefix) ?? []), shape])
   }
-  const rules: Written[] = []
+  const rules: SuggestedRule[] = []
   const covered = new Set<BranchShape>()
   for (const [prefix, alike] of groups) {
     const match = `${prefix}*`
     const caught = project.branches.filter(({ name }) => globMatches(match, name)).length
     const bodies = new Set(alike.map(({ primary }) => JSON.stringify(plain(primary))))
     if (alike.length < ALIKE || bodies.size > 1 || caught !== alike.length) continue
-    rules.push(
-      new Map<string, unknown>([
+    rules.push({
+      rule: new Map<string, unknown>([
         ['match', match],
         ['primary', alike[0]?.primary],
       ]),
-    )
+      reason: `rule \`${match}\`, as a comment: its ${alike.length} branches are alike; uncomment it to manage them and later ones`,
+    })
     for (const shape of alike) covered.add(shape)
   }
-  return { rules, listed: shapes.filter((shape) => !covered.has(shape)) }
+  const listed = shapes.filter((shape) => !covered.has(shape))
+  return listed.length === 0 ? { rules: [], listed: shapes } : { rules, listed }
 }
 
 /** Maps as objects, to compare. */
 export const plain = (value: unknown): unknown =>
   value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value
 
-const render = (root: Written, schema: string, leftOut: readonly string[]): string => {
+const render = (root: Written, rules: readonly SuggestedRule[], schema: string, leftOut: readonly string[]): string => {
   const document = new Document(root)
   compactBelow(document, 2)
   document.commentBefore = ` yaml-language-server: $schema=${schema}`
   const left = leftOut.map((line) => `#   ${plainText(line)}\n`)
-  const tail = left.length === 0 ? '' : `\n# Left out, and so left alone:\n${left.join('')}`
-  return toText(document) + tail
+  const tail = left.length === 0 ? '' : `\n# Left out, and so not managed:\n${left.join('')}`
+  return toText(document) + ruleComments(rules) + tail
+}
+
+const ruleComments = (rules: readonly SuggestedRule[]): string => {
+  if (rules.length === 0) return ''
+  const document = new Document(new Map([['rules', rules.map(({ rule }) => rule)]]))
+  compactBelow(document, 2)
+  const lines = toText(document).trimEnd().split('\n')
+  return `\n# Uncomment to manage branches that come and go. Each of these is alike now:\n${lines.map((line) => `# ${line}\n`).join('')}`
 }

@@ -1,0 +1,21 @@
+/** A part of what the manifests ask for, as one run plans or applies it. */
+export interface Selection {
+  /** Globs over project ids and names. */
+  readonly projects?: readonly string[]
+  /** Globs over branch names and ids. */
+  readonly branches?: readonly string[]
+  /** Only what the manifests introduce since this commit; drift is left alone. */
+  readonly introducedSince?: string
+}
+
+/** A selection with what it leaves out. */
+export interface PlanSelection extends Selection {
+  readonly leftOut: {
+    /** Declared projects that were not read. */
+    readonly projects: number
+    /** Changes that were not selected, whole or in part. */
+    readonly changes: number
+    /** Of these, changes that were selected and need one that was not. */
+    readonly dependent: number
+  }
+}

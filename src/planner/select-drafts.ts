@@ -1,0 +1,42 @@
+/** The drafts of a selection: no change is made that was not selected, not even as a step of another one. */
+import type { Change } from '../model/index.ts'
+import type { Draft } from './drafts.ts'
+
+/** `true`: the whole change; `false`: none of it; paths: only these attributes of an update. */
+export type Selected = boolean | ReadonlySet<string>
+
+export interface SelectedDrafts {
+  readonly drafts: readonly Draft[]
+  readonly leftOut: { readonly changes: number; readonly dependent: number }
+}
+
+/** @param withOnly the draft with these attributes alone; `undefined` where nothing is left of it. */
+export const selectDrafts = (
+  all: readonly Draft[],
+  select: (change: Change) => Selected,
+  withOnly: (draft: Draft, paths: ReadonlySet<string>) => Draft | undefined,
+): SelectedDrafts => {
+  let partial = 0
+  let drafts = all.flatMap((draft): readonly Draft[] => {
+    const selected = select(draft.change)
+    if (typeof selected === 'boolean') return selected ? [draft] : []
+    partial += 1
+    const part = withOnly(draft, selected)
+    return part === undefined ? [] : [part]
+  })
+  const chosen = drafts.length
+  // A primary slot that an unselected change would free stays taken, and so does the next one in the chain.
+  for (;;) {
+    const kept = new Set(drafts.map(({ change }) => change.id))
+    const taken = new Set(
+      all
+        .filter(({ change }) => !kept.has(change.id))
+        .flatMap(({ steps }) => steps.flatMap(({ frees }) => frees ?? [])),
+    )
+    const possible = drafts.filter(({ steps }) => steps.every(({ fills }) => fills === undefined || !taken.has(fills)))
+    if (possible.length === drafts.length) break
+    drafts = possible
+  }
+  const dependent = chosen - drafts.length
+  return { drafts, leftOut: { changes: all.length - drafts.length + partial, dependent } }
+}

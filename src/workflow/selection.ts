@@ -1,0 +1,161 @@
+/** A part of the manifests and of their plan, chosen by project, branch or git ref. */
+import { commitOf } from '../base/index.ts'
+import {
+  type Change,
+  EspalierError,
+  globMatcher,
+  globProblem,
+  hasErrors,
+  type Observed,
+  type Plan,
+  type PlanSelection,
+  type Selection,
+} from '../model/index.ts'
+import { originOf, projectIds, type Selected } from '../planner/index.ts'
+import { manifestsAt } from './at-ref.ts'
+import { planOfBase } from './base.ts'
+import { type Manifests, withoutProjects } from './manifests.ts'
+
+export interface AskedSelection {
+  readonly projects?: readonly string[] | undefined
+  readonly branches?: readonly string[] | undefined
+  /** A git ref: only what is introduced since. */
+  readonly introducedSince?: string | undefined
+}
+
+/**
+ * @throws {EspalierError} `E_USAGE` for a pattern that is not a glob, or manifests with errors at the ref; `E_GIT` if the
+ *   ref cannot be read.
+ */
+export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
+  const { projects = [], branches = [], introducedSince: ref } = asked
+  if (projects.length + branches.length === 0 && ref === undefined) return manifests
+  for (const pattern of [...projects, ...branches]) {
+    const why = globProblem(pattern)
+    if (why !== undefined) throw usage(`${pattern} is not a valid glob: ${why}.`)
+  }
+  const since = ref === undefined ? undefined : await manifestsAt(ref, manifests, cwd === undefined ? {} : { cwd })
+  if (since !== undefined && since.paths.length > 0 && hasErrors(since.loaded.diagnostics)) {
+    throw usage(`The manifests at ${ref} have errors, so it is not known what is introduced since.`)
+  }
+  const commit = ref === undefined ? undefined : await commitOf(cwd ?? process.cwd(), ref)
+  const selection: Selection = {
+    ...(projects.length === 0 ? {} : { projects }),
+    ...(branches.length === 0 ? {} : { branches }),
+    ...(commit === undefined ? {} : { introducedSince: commit }),
+  }
+  return { ...manifests, selecting: { selection, leftOutProjects: 0, ...(since === undefined ? {} : { since }) } }
+}
+
+/**
+ * The same manifests with only the selected projects.
+ *
+ * @param namesOf asked only where a pattern matches no id.
+ * @throws {EspalierError} `E_USAGE` where a pattern matches none.
+ */
+export const selectProjects = async (
+  manifests: Manifests,
+  namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<Manifests> => {
+  const { selecting } = manifests
+  const patterns = selecting?.selection.projects
+  if (selecting === undefined || patterns === undefined) return manifests
+  const ids = projectIds(manifests.loaded.desired)
+  const byId = patterns.map((pattern) => ids.filter(globMatcher(pattern)))
+  const names = byId.every((found) => found.length > 0) ? new Map<string, string>() : await namesOf(ids)
+  const chosen = patterns.flatMap((pattern, at) => {
+    const isMatch = globMatcher(pattern)
+    const found = [...(byId[at] ?? []), ...ids.filter((id) => isMatch(names.get(id) ?? ''))]
+    // Of a shard's projects it may match none.
+    if (found.length > 0 || manifests.shard !== undefined) return found
+    throw usage(
+      `--project ${pattern} matches no project of these manifests.`,
+      `They declare ${listed(ids.map((id) => (names.has(id) ? `${id} (${names.get(id)})` : id)))}.`,
+    )
+  })
+  const others = ids.filter((id) => !chosen.includes(id))
+  const leftOutProjects = selecting.leftOutProjects + others.length
+  return { ...withoutProjects(manifests, others), selecting: { ...selecting, leftOutProjects } }
+}
+
+/** What the planner needs to know of a selection. @param whole plans without it. */
+export const planningOf = (
+  { selecting }: Manifests,
+  observed: Observed,
+  whole: () => Plan,
+): { readonly select: (change: Change) => Selected; readonly selection: PlanSelection } | undefined => {
+  if (selecting === undefined) return undefined
+  const { selection, since, leftOutProjects } = selecting
+  const isBranch = branchMatcher(selection.branches, observed)
+  const introduced = since === undefined ? undefined : introducedIn(whole(), since, observed)
+  return {
+    select: (change) => {
+      if (!isBranch(change.branch) && !(change.from !== undefined && isBranch(change.from))) return false
+      if (introduced === undefined) return true
+      const paths = introduced.get(change.id)
+      if (paths === undefined) return false
+      return paths.size === change.attributes.length || paths
+    },
+    selection: { ...selection, leftOut: { projects: leftOutProjects, changes: 0, dependent: 0 } },
+  }
+}
+
+type Named = Pick<Change['branch'], 'id' | 'name'>
+
+const branchMatcher = (
+  patterns: readonly string[] | undefined,
+  { projects }: Observed,
+): ((branch: Named) => boolean) => {
+  if (patterns === undefined) return () => true
+  const branches = projects.flatMap((project) => project.branches)
+  const matchers = patterns.map((pattern) => {
+    const isMatch = globMatcher(pattern)
+    const either = ({ id, name }: Named): boolean => isMatch(name) || isMatch(id)
+    if (projects.length > 0 && !branches.some(either)) {
+      throw usage(
+        `--branch ${pattern} matches no branch of these projects.`,
+        `They have ${listed([...new Set(branches.map(({ name }) => name))])}.`,
+      )
+    }
+    return either
+  })
+  return (branch) => matchers.some((isMatch) => isMatch(branch))
+}
+
+/** By id of the change, the attributes that are introduced. */
+const introducedIn = (whole: Plan, since: Manifests, observed: Observed): ReadonlyMap<string, ReadonlySet<string>> => {
+  const { introduced } = originOf(planOfBase(since, whole.projects, observed), whole)
+  return new Map(introduced.map(({ id, attributes }) => [id, new Set(attributes.map(({ path }) => path))]))
+}
+
+/** What a run leaves out, for people; empty where there is no selection. */
+export const selectionNote = ({ selection }: Plan): string => {
+  if (selection === undefined) return ''
+  const { projects, branches, introducedSince, leftOut } = selection
+  const what = [
+    ...(projects === undefined ? [] : [`projects ${projects.join(', ')}`]),
+    ...(branches === undefined ? [] : [`branches ${branches.join(', ')}`]),
+    ...(introducedSince === undefined ? [] : [`what is introduced since ${introducedSince.slice(0, 12)}`]),
+  ].join('; ')
+  const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+  const without = [
+    ...(leftOut.projects === 0 ? [] : [count(leftOut.projects, 'project')]),
+    ...(leftOut.changes === 0 ? [] : [count(leftOut.changes, 'change')]),
+  ].join(' and ')
+  const needs =
+    leftOut.dependent === 0
+      ? ''
+      : ` ${count(leftOut.dependent, 'change')} of these ${leftOut.dependent === 1 ? 'is' : 'are'} selected, but cannot be made without one that is not.`
+  return `Only ${what}. Left out: ${without === '' ? 'nothing' : without}.${needs}`
+}
+
+const MOST_LISTED = 10
+
+const listed = (names: readonly string[]): string => {
+  if (names.length === 0) return 'none'
+  const more = names.length - MOST_LISTED
+  return `${names.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+const usage = (message: string, hint?: string): EspalierError =>
+  new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })

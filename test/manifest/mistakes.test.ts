@@ -1,0 +1,25 @@
+/** What `explain` shows for the codes of manifests is true: the mistake yields the code, its correction nothing. */
+import { expect, test } from 'vitest'
+import { DIAGNOSTIC_CODES, MISTAKES, parseManifests, wholeManifest } from '../../src/manifest/index.ts'
+
+const codesOf = (text: string): readonly string[] => {
+  const { diagnostics } = parseManifests([{ path: 'espalier.yaml', text: wholeManifest(text) }])
+  return [...new Set(diagnostics.map(({ code }) => code))]
+}
+
+test.each(Object.entries(MISTAKES))(
+  '%s: the mistake yields it, the correction yields nothing',
+  (code, { mistake, correction }) => {
+    // A manifest without content has no version either.
+    expect(codesOf(code === 'E_EMPTY' ? `# version: 1` : mistake)).toEqual([code])
+    expect(codesOf(correction)).toEqual([])
+  },
+)
+
+/** These are of files, of limits, and of settings that several files share. */
+const WITHOUT =
+  /^E_(?:NO_MANIFESTS|NOT_FOUND|OUTSIDE|TOO_\w+|ENCODING|ALIAS_LIMIT|EXTENDS|ONE_PROJECT|TWO_WAVES|POLICY_\w+)$/
+
+test('every other code of manifests has an example', () => {
+  expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !(code in MISTAKES) && !WITHOUT.test(code))).toEqual([])
+})

@@ -1,0 +1,95 @@
+/** `--project`, `--branch`, `--only introduced`: nothing is planned that was not selected. */
+import { expect, test } from 'vitest'
+import { parseManifests } from '../../src/manifest/index.ts'
+import type { Observed } from '../../src/model/index.ts'
+import { type Manifests, planRecorded, select, selectionNote } from '../../src/workflow/index.ts'
+import { world } from '../planner/world.ts'
+
+const [shape] = world({
+  main: { primary: { id: 'ep-main', size: 1, settings: { work_mem: '4MB' } } },
+  'preview/1': { primary: { id: 'ep-preview', size: 1 } },
+  empty: {},
+}).projects
+const observed = (names: Readonly<Record<string, string>> = {}): Observed => ({
+  takenAt: '2026-05-04T12:00:00.000Z',
+  projects: shape === undefined ? [] : ['shop', 'blog'].map((id) => ({ ...shape, id, name: names[id] ?? id })),
+  missing: [],
+})
+const manifests = (branches: string, projects: readonly string[] = ['shop', 'blog']): Manifests => ({
+  loaded: parseManifests(
+    projects.map((project) => ({
+      path: `${project}.yaml`,
+      text: `version: 1\nproject: ${project}\nbranches: ${branches}\n`,
+    })),
+  ),
+  paths: [...projects],
+})
+const TWO = "{ main: { primary: { size: 2 } }, 'preview/1': { primary: { size: 2 } } }"
+
+const changes = async (asked: Parameters<typeof select>[1], live = observed(), declared = manifests(TWO)) => {
+  const { plan } = (await planRecorded(live, await select(declared, asked))).result
+  return { ids: plan.changes.map(({ project, compute }) => `${project} ${compute.id}`), plan }
+}
+
+test('a project is selected by id, by name or by a glob over either', async () => {
+  expect((await changes({ projects: ['shop'] })).ids).toEqual(['shop ep-main', 'shop ep-preview'])
+  expect((await changes({ projects: ['s*'] })).ids).toEqual(['shop ep-main', 'shop ep-preview'])
+  const byName = await changes({ projects: ['The Blog'] }, observed({ blog: 'The Blog' }))
+  expect(byName.ids).toEqual(['blog ep-main', 'blog ep-preview'])
+  expect(byName.plan.projects).toEqual(['blog'])
+  expect(selectionNote(byName.plan)).toBe('Only projects The Blog. Left out: 1 project.')
+})
+
+test('a branch is selected by name or id, and the summary counts what is left', async () => {
+  const { ids, plan } = await changes({ branches: ['preview/*'] })
+  expect(ids).toEqual(['blog ep-preview', 'shop ep-preview'])
+  expect(plan.steps).toHaveLength(2)
+  expect(plan.summary).toMatchObject({ update: 2, calls: 2, managed: 4 })
+  expect(selectionNote(plan)).toBe('Only branches preview/*. Left out: 2 changes.')
+  expect((await changes({ branches: ['br-main'], projects: ['shop'] })).ids).toEqual(['shop ep-main'])
+})
+
+test('a pattern that matches nothing is a mistake, and says what there is', async () => {
+  await expect(changes({ projects: ['shp'] })).rejects.toMatchObject({
+    code: 'E_USAGE',
+    message: '--project shp matches no project of these manifests.',
+    hint: 'They declare blog (blog), shop (shop).',
+  })
+  await expect(changes({ branches: ['previw/*'] })).rejects.toMatchObject({
+    message: '--branch previw/* matches no branch of these projects.',
+    hint: 'They have main, preview/1, empty.',
+  })
+  await expect(changes({ branches: ['[a'] })).rejects.toThrow('[a is not a valid glob')
+})
+
+test('a selected change that needs one which is not is left out too', async () => {
+  // The primary of `preview/1` can only come to `main` once that of `main` has gone to `empty`.
+  const moves =
+    "{ main: { primary: { id: ep-preview } }, 'preview/1': { primary: absent }, empty: { primary: { id: ep-main } } }"
+  const { ids, plan } = await changes({ branches: ['preview/1'] }, observed(), manifests(moves, ['shop']))
+  expect(ids).toEqual([])
+  expect(selectionNote(plan)).toBe(
+    'Only branches preview/1. Left out: 2 changes. 1 change of these is selected, but cannot be made without one that is not.',
+  )
+  const both = await changes({ branches: ['preview/1', 'empty'] }, observed(), manifests(moves, ['shop']))
+  expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])
+})
+
+test('only what is introduced: of an edited compute that had drifted, only the edit is sent', async () => {
+  const base = manifests('{ main: { primary: { size: 2, postgres: { settings: { work_mem: 8MB } } } } }', ['shop'])
+  const head = manifests(
+    "{ main: { primary: { size: 2, scaleToZero: never, postgres: { settings: { work_mem: 8MB, jit: 'off' } } } }, 'preview/1': { primary: { size: 4 } } }",
+    ['shop'],
+  )
+  const commit = 'a'.repeat(40)
+  const selecting = { selection: { introducedSince: commit }, since: base, leftOutProjects: 0 }
+  const { plan } = (await planRecorded(observed(), { ...head, selecting })).result
+  expect(plan.steps.map(({ request }) => request.body?.endpoint)).toEqual([
+    { suspend_timeout_seconds: -1, settings: { pg_settings: { work_mem: '4MB', jit: 'off' } } },
+    { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 },
+  ])
+  expect(plan.selection).toEqual({
+    introducedSince: commit,
+    leftOut: { projects: 0, changes: 1, dependent: 0 },
+  })
+})
