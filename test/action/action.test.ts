@@ -307,7 +307,7 @@ test('a cancelled job starts no new step, completes those that run, and says how
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
   expect(log).toContain('Stopping: no new step starts')
-  expect(github.comments[0]?.body).toContain('1 of 4 steps done')
+  expect(github.comments[0]?.body).toContain('apply incomplete: 1 done, 3 skipped')
 })
 
 test('steps wait for their restart window: the job succeeds and says so; with now they do not', async () => {
@@ -385,7 +385,7 @@ test('apply changes nothing then, unless keep-going says so; it fails all the sa
     size: 4,
     reason: 'partially-applied',
   })
-  expect(applied.summary).toContain('1 of 2 projects could not be planned.')
+  expect(applied.summary).toContain('1 of 2 projects left out')
   expect(applied.summary).toContain('E_PROJECT_UNKNOWN')
 })
 

@@ -31,7 +31,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     ...(extra.since === undefined ? show(plan.changes, frame) : originSections(plainValue(extra.since), frame, show)),
     stepsSection(frame, extra.steps ?? (isCompact ? false : undefined)),
     unmanagedSection(frame, isCompact),
-    warningsSection(plan, style, paint),
+    warningsSection(plan, style, paint, isCompact),
     capacitySection(plan, style, paint, isCompact),
     costSection(frame),
     leftOutSection(plan, style, paint),

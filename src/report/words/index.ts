@@ -1,4 +1,4 @@
-export { type ApplyVerdict, applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
+export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
@@ -17,8 +17,10 @@ export {
   isOfFleet,
   place,
   projectTitle,
+  type StepNames,
   SYMBOLS,
   shownAttributes,
+  stepNamesOf,
   stepTitle,
   stepTitles,
 } from './names.ts'

@@ -51,6 +51,26 @@ export const stepTitles = (plan: Plan): ((step: Step) => string) => {
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 
+/** What the steps of a plan are called, for events that have only their ids. */
+export interface StepNames {
+  readonly isFleet: boolean
+  of(step: Step): string
+  byId(id: string): string | undefined
+}
+
+export const stepNamesOf = (plan: Plan): StepNames => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const of = stepTitles(plan)
+  return {
+    isFleet: isOfFleet(plan.steps),
+    of,
+    byId: (id) => {
+      const step = steps.get(id)
+      return step === undefined ? undefined : of(step)
+    },
+  }
+}
+
 /** The name of a project, or its id where the name is not known. */
 export const projectTitle =
   ({ projectNames = {} }: Pick<Plan, 'projectNames'>) =>
