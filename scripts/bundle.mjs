@@ -7,7 +7,11 @@ import { rolldown } from 'rolldown'
 const TOGETHER = [
   { name: 'model', test: /src[\\/]model[\\/]/ },
   { name: 'manifest', test: /src[\\/]manifest[\\/](?!write)/ },
-  { name: 'cli', test: /src[\\/]cli[\\/](terminal|stdin|flags|print-error|suggest|manifests|run-plain)\.ts/ },
+  // Without what reads manifests or asks the service: completion loads this alone.
+  {
+    name: 'cli',
+    test: /src[\\/]cli[\\/](terminal|flags|print-error|suggest|run-plain|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
+  },
 ]
 
 /**

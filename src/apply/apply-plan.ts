@@ -1,4 +1,4 @@
-/** Runs a plan: project beside project, step after step within one. */
+/** Runs a plan: wave after wave, projects side by side, step after step within one. */
 
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
@@ -23,6 +23,7 @@ import { Knowledge } from './knowledge.ts'
 import { runStep } from './run-step.ts'
 import { openingsOf, scheduledStep } from './scheduled.ts'
 import { Timings } from './timings.ts'
+import { type Wave, waveHeldBy, wavesOf } from './waves.ts'
 
 export interface ApplyOptions {
   readonly plan: Plan
@@ -35,6 +36,8 @@ export interface ApplyOptions {
   readonly ignoreWindows?: boolean
   /** Projects worked on at once. Default 16. */
   readonly concurrency?: number | undefined
+  /** Once more steps than this have failed, no other one starts. Default: no limit. */
+  readonly maxFailures?: number | undefined
   /** How long one step's operations are waited for, in milliseconds. Default ten minutes. */
   readonly operationTimeoutMs?: number | undefined
   /** Aborted: no new step starts, those under way are seen through. */
@@ -75,21 +78,37 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const halted = (): boolean =>
     options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
 
-  const queues = [...groupBy(plan.steps, ({ project }) => project).values()]
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
-      for (const step of queue) {
-        const held = halted()
-          ? interrupted(step, recorder.broken)
-          : (blockedBy(step, judgements, steps, outcomes) ?? outsideWindow(step, context))
-        const outcome = held ?? (await perform(step, context, recorder))
-        outcomes.set(step.id, outcome)
-        await recorder.record({ type: 'step-end', outcome })
+  const settle = async (step: Step, outcome: StepOutcome): Promise<void> => {
+    outcomes.set(step.id, outcome)
+    await recorder.record({ type: 'step-end', outcome })
+  }
+  const tooManyFailed = (step: Step): StepOutcome | undefined => {
+    const { maxFailures } = options
+    if (maxFailures === undefined) return undefined
+    const failed = [...outcomes.values()].filter(({ status }) => status === 'failed').length
+    return failed > maxFailures ? stopped(step, failed, maxFailures) : undefined
+  }
+  const runWave = async (wave: Wave): Promise<void> => {
+    const queues = [...groupBy(wave.steps, ({ project }) => project).values()]
+    let next = 0
+    const worker = async (): Promise<void> => {
+      for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
+        for (const step of queue) {
+          const held = halted()
+            ? interrupted(step, recorder.broken)
+            : (tooManyFailed(step) ?? blockedBy(step, judgements, steps, outcomes) ?? outsideWindow(step, context))
+          await settle(step, held ?? (await perform(step, context, recorder)))
+        }
       }
     }
+    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? DEFAULT_CONCURRENCY) }, worker))
   }
-  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? DEFAULT_CONCURRENCY) }, worker))
+  const waves = wavesOf(plan)
+  for (const [at, wave] of waves.entries()) {
+    const held = halted() ? undefined : waveHeldBy(plan, wave, waves.slice(0, at), outcomes)
+    if (held === undefined) await runWave(wave)
+    else for (const step of wave.steps) await settle(step, held(step))
+  }
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
   const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true
@@ -201,6 +220,15 @@ const interrupted = (step: Step, why: string | undefined): StepOutcome => ({
   status: 'skipped',
   reason: 'interrupted',
   message: why ?? 'Interrupted before it started: run `espalier apply` again.',
+  operations: [],
+  durationMs: 0,
+})
+
+const stopped = (step: Step, failed: number, most: number): StepOutcome => ({
+  step: step.id,
+  status: 'skipped',
+  reason: 'depends-on-failed',
+  message: `Not started: ${failed} ${failed === 1 ? 'step has' : 'steps have'} failed, and --max-failures is ${most}.`,
   operations: [],
   durationMs: 0,
 })

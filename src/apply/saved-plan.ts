@@ -66,7 +66,8 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
 /** What is done, and what is said of it. */
-const actsOf = ({ changes, steps }: Plan): unknown => ({
+const actsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
+  waves: waves.map(({ name, projects: own }) => [name, own.filter((project) => projects.includes(project))]),
   changes: byId(changes, (change) => change),
   steps: byId(steps, (step) => step),
   order: [...changes, ...steps].map(({ id }) => id),

@@ -16,6 +16,7 @@ import {
   WEEKDAYS,
 } from '../model/index.ts'
 import { planCostShape } from './cost-shape.ts'
+import { planPoliciesShape } from './policies-shape.ts'
 import { FINGERPRINT, seenShape } from './seen.ts'
 
 const source = z.strictObject({
@@ -149,10 +150,12 @@ export const planShape = z.strictObject({
   projects: z.array(z.string()),
   projectNames: z.record(z.string(), z.string()).exactOptional(),
   leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
+  waves: z.array(z.strictObject({ name: z.string(), projects: z.array(z.string()) })).exactOptional(),
   selection: z
     .strictObject({
       projects: z.array(z.string()).exactOptional(),
       branches: z.array(z.string()).exactOptional(),
+      wave: z.string().exactOptional(),
       introducedSince: z
         .string()
         .regex(/^[0-9a-f]{40,64}$/)
@@ -181,6 +184,7 @@ export const planShape = z.strictObject({
   }),
   warnings: z.array(diagnostic),
   cost: planCostShape.exactOptional(),
+  policies: planPoliciesShape.exactOptional(),
   maintenance: z
     .array(z.strictObject({ change: z.string(), project: z.string(), scheduledFor: z.string(), sentence: z.string() }))
     .exactOptional(),

@@ -66,7 +66,12 @@ export const SELECTION_FLAGS = {
   },
 } as const
 
+export const WAVE_FLAG = {
+  wave: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Only the projects of this wave' },
+} as const
+
 export interface SelectionFlags {
+  readonly wave?: string | undefined
   readonly project?: readonly string[] | undefined
   readonly branch?: readonly string[] | undefined
 }

@@ -126,12 +126,17 @@ class Reading {
 
   readFile(file: ManifestFile): readonly DesiredDocument[] {
     const documents: DesiredDocument[] = []
-    const trees = [...this.#trees(file)]
-    if (trees.length === 1 && isSeed(trees[0]?.value)) {
-      this.seeds.push(file.path)
-      return documents
-    }
-    for (const tree of trees) {
+    const trees = this.#trees(file)[Symbol.iterator]()
+    let count = 0
+    // One at a time: a file may hold a fleet, and a document's nodes take a hundred times its text.
+    for (let next = trees.next(); next.done !== true; ) {
+      const tree = next.value
+      next = trees.next()
+      count += 1
+      if (count === 1 && next.done === true && isSeed(tree?.value)) {
+        this.seeds.push(file.path)
+        return documents
+      }
       if (this.diagnostics.length > MAX_PROBLEMS) return documents
       if (tree === undefined) continue
       const keys = isMap(tree.value) ? Object.keys(tree.value) : []
@@ -147,7 +152,7 @@ class Reading {
       this.#readWaves(tree, manifest.waves)
       documents.push(...this.#readDocument(tree, manifest))
     }
-    if (trees.length === 0) {
+    if (count === 0) {
       this.#report(file, {
         code: 'E_EMPTY',
         message: 'The file holds no document.',

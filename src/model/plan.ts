@@ -4,6 +4,7 @@ import type { PlanCost } from './cost.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
+import type { PlanPolicies } from './policy.ts'
 import type { Reason } from './reason.ts'
 import type { RestartWindow } from './restart-window.ts'
 import type { PlanSelection } from './selection.ts'
@@ -177,6 +178,13 @@ export interface LeftOutProject {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** Projects that are applied together, once those of the waves before are done. */
+export interface PlanWave {
+  readonly name: string
+  /** Ids, those of projects that could not be planned included. */
+  readonly projects: readonly string[]
+}
+
 export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
   /** Ids of the planned projects, sorted. */
@@ -185,6 +193,8 @@ export interface Plan {
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent where every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
+  /** In the order in which they are applied; projects that are in none come last. Absent where no manifest has any. */
+  readonly waves?: readonly PlanWave[]
   /** Absent where everything that the manifests ask for is planned. */
   readonly selection?: PlanSelection
   /** Sorted by project, then branch name, then primary before replicas. */
@@ -200,6 +210,8 @@ export interface Plan {
   readonly cost?: PlanCost
   /** Service updates that fall together with changes, sorted as those are; absent where there are none. */
   readonly maintenance?: readonly PlannedUpdate[]
+  /** What policies say of the plan; absent without any. */
+  readonly policies?: PlanPolicies
 }
 
 /** A service update that restarts, or may restart, the compute of a change. */

@@ -4,6 +4,8 @@ export interface Selection {
   readonly projects?: readonly string[]
   /** Globs over branch names and ids. */
   readonly branches?: readonly string[]
+  /** The name of a wave: only its projects. */
+  readonly wave?: string
   /** Only what the manifests introduce since this commit; drift is left alone. */
   readonly introducedSince?: string
 }

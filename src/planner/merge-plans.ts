@@ -10,6 +10,7 @@ export const mergePlans = (plans: readonly Plan[]): Plan => ({
   projects: plans.flatMap(({ projects }) => projects).sort(compare),
   ...mergeNames(plans),
   ...mergeLeftOut(plans),
+  ...mergeWaves(plans),
   ...mergeSelections(plans),
   changes: byProject(plans.flatMap(({ changes }) => changes)),
   steps: byProject(plans.flatMap(({ steps }) => steps)),
@@ -29,6 +30,19 @@ const mergeMaintenance = (plans: readonly Plan[]): Pick<Plan, 'maintenance'> => 
 const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
   const names = Object.assign({}, ...plans.map(({ projectNames }) => projectNames ?? {})) as Record<string, string>
   return Object.keys(names).length === 0 ? {} : { projectNames: names }
+}
+
+/** All shards have the same waves, each with its own projects. */
+const mergeWaves = (plans: readonly Plan[]): Pick<Plan, 'waves'> => {
+  const all = plans.flatMap(({ waves }) => waves ?? [])
+  if (all.length === 0) return {}
+  const byName = groupBy(all, ({ name }) => name)
+  return {
+    waves: [...byName].map(([name, parts]) => ({
+      name,
+      projects: parts.flatMap(({ projects }) => projects).sort(compare),
+    })),
+  }
 }
 
 /** Shards of one fleet are planned with the same selection. */

@@ -2,6 +2,7 @@ import { compare, groupBy } from '../base/index.ts'
 import {
   countChanges,
   type Desired,
+  type DesiredWave,
   type Diagnostic,
   hasErrors,
   type LeftOutProject,
@@ -11,7 +12,9 @@ import {
   type Plan,
   type PlanResult,
   type PlanSelection,
+  type PlanWave,
   type Source,
+  waveOf,
 } from '../model/index.ts'
 import { bySource, didYouMean, problem } from './diagnostics.ts'
 import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
@@ -53,6 +56,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     projects: projects.map(({ id }) => id),
     ...namesOf(projects),
     ...(leftOut.length === 0 ? {} : { leftOut }),
+    ...(desired.waves === undefined ? {} : { waves: wavesIn(desired.waves, projectIds(desired)) }),
     ...(options.selection === undefined ? {} : { selection: withLeftOut(options.selection, parts) }),
     changes,
     steps,
@@ -80,6 +84,9 @@ const withLeftOut = (selection: PlanSelection, parts: readonly ProjectPlan[]): P
     dependent: parts.reduce((sum, { leftOut }) => sum + leftOut.dependent, 0),
   },
 })
+
+const wavesIn = (waves: readonly DesiredWave[], projects: readonly string[]): readonly PlanWave[] =>
+  waves.map(({ name }, at) => ({ name, projects: projects.filter((project) => waveOf(waves, project) === at) }))
 
 const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
   const named = projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))

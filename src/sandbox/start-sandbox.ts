@@ -53,7 +53,7 @@ export interface SandboxOptions {
   readonly random?: () => number
   /** Takes a line for each request and for each change of an operation. */
   readonly log?: (line: string) => void
-  /** Told of each request once it is answered. */
+  /** Called for each request once it is answered. */
   readonly onRequest?: (method: string, path: string, status: number) => void
 }
 

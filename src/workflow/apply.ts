@@ -51,6 +51,8 @@ export interface ApplyRequest {
   /** Where some projects cannot be planned, applies the others. */
   readonly keepGoing?: boolean | undefined
   readonly ignoreWindows?: boolean | undefined
+  /** Once more steps than this have failed, no other one starts. */
+  readonly maxFailures?: number | undefined
   /** Projects worked on at once. Default 16. */
   readonly concurrency?: number | undefined
   /** Default: ten minutes. */
@@ -146,10 +148,11 @@ const planOf = async (
   const planned = await planLive(api, manifests, { concurrency })
   if (saved !== undefined) checkSavedPlan(saved, planned)
   const { result } = planned
-  const leftOut = saved?.file.plan.leftOut
+  const { leftOut, waves } = saved?.file.plan ?? {}
   return {
     ...planned,
-    plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut },
+    // The waves of a saved plan name the projects that it leaves out too.
+    plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut, ...(waves === undefined ? {} : { waves }) },
     problems: result.ok ? [] : result.diagnostics,
     canRun: result.ok || (keepGoing && result.plan.projects.length > 0),
   }
@@ -217,6 +220,7 @@ const run = async (
       ignoreWindows,
       clock,
       concurrency,
+      maxFailures: request.maxFailures,
       operationTimeoutMs,
       stop: AbortSignal.any(stops),
       abort: interruption.abort,

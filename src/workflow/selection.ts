@@ -10,6 +10,7 @@ import {
   type Plan,
   type PlanSelection,
   type Selection,
+  waveOf,
 } from '../model/index.ts'
 import { originOf, projectIds, type Selected } from '../planner/index.ts'
 import { manifestsAt } from './at-ref.ts'
@@ -19,6 +20,7 @@ import { type Manifests, withoutProjects } from './manifests.ts'
 export interface AskedSelection {
   readonly projects?: readonly string[] | undefined
   readonly branches?: readonly string[] | undefined
+  readonly wave?: string | undefined
   /** A git ref: only what is introduced since. */
   readonly introducedSince?: string | undefined
 }
@@ -28,8 +30,9 @@ export interface AskedSelection {
  *   ref cannot be read.
  */
 export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
-  const { projects = [], branches = [], introducedSince: ref } = asked
-  if (projects.length + branches.length === 0 && ref === undefined) return manifests
+  const { projects = [], branches = [], wave, introducedSince: ref } = asked
+  if (projects.length + branches.length === 0 && wave === undefined && ref === undefined) return manifests
+  checkWave(manifests, wave)
   for (const pattern of [...projects, ...branches]) {
     const why = globProblem(pattern)
     if (why !== undefined) throw usage(`${pattern} is not a valid glob: ${why}.`)
@@ -42,6 +45,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
   const selection: Selection = {
     ...(projects.length === 0 ? {} : { projects }),
     ...(branches.length === 0 ? {} : { branches }),
+    ...(wave === undefined ? {} : { wave }),
     ...(commit === undefined ? {} : { introducedSince: commit }),
   }
   return { ...manifests, selecting: { selection, leftOutProjects: 0, ...(since === undefined ? {} : { since }) } }
@@ -58,24 +62,41 @@ export const selectProjects = async (
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<Manifests> => {
   const { selecting } = manifests
-  const patterns = selecting?.selection.projects
-  if (selecting === undefined || patterns === undefined) return manifests
-  const ids = projectIds(manifests.loaded.desired)
+  const { projects: patterns, wave } = selecting?.selection ?? {}
+  if (selecting === undefined || (patterns === undefined && wave === undefined)) return manifests
+  const { desired } = manifests.loaded
+  const all = projectIds(desired)
+  const ids = wave === undefined ? all : all.filter((id) => desired.waves?.[waveOf(desired.waves, id)]?.name === wave)
+  const chosen = patterns === undefined ? ids : await matching(patterns, ids, manifests, namesOf)
+  const others = all.filter((id) => !chosen.includes(id))
+  const leftOutProjects = selecting.leftOutProjects + others.length
+  return { ...withoutProjects(manifests, others), selecting: { ...selecting, leftOutProjects } }
+}
+
+const matching = async (
+  patterns: readonly string[],
+  ids: readonly string[],
+  { shard }: Manifests,
+  namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<readonly string[]> => {
   const byId = patterns.map((pattern) => ids.filter(globMatcher(pattern)))
   const names = byId.every((found) => found.length > 0) ? new Map<string, string>() : await namesOf(ids)
-  const chosen = patterns.flatMap((pattern, at) => {
+  return patterns.flatMap((pattern, at) => {
     const isMatch = globMatcher(pattern)
     const found = [...(byId[at] ?? []), ...ids.filter((id) => isMatch(names.get(id) ?? ''))]
     // Of a shard's projects it may match none.
-    if (found.length > 0 || manifests.shard !== undefined) return found
+    if (found.length > 0 || shard !== undefined) return found
     throw usage(
       `--project ${pattern} matches no project of these manifests.`,
       `They declare ${listed(ids.map((id) => (names.has(id) ? `${id} (${names.get(id)})` : id)))}.`,
     )
   })
-  const others = ids.filter((id) => !chosen.includes(id))
-  const leftOutProjects = selecting.leftOutProjects + others.length
-  return { ...withoutProjects(manifests, others), selecting: { ...selecting, leftOutProjects } }
+}
+
+const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined): void => {
+  const { waves = [] } = desired
+  if (wave === undefined || waves.some(({ name }) => name === wave)) return
+  throw usage(`--wave ${wave} names no wave of these manifests.`, `They have ${listed(waves.map(({ name }) => name))}.`)
 }
 
 /** What the planner needs to know of a selection. @param whole plans without it. */
@@ -131,10 +152,11 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
 /** What a run leaves out, for people; empty where there is no selection. */
 export const selectionNote = ({ selection }: Plan): string => {
   if (selection === undefined) return ''
-  const { projects, branches, introducedSince, leftOut } = selection
+  const { projects, branches, wave, introducedSince, leftOut } = selection
   const what = [
     ...(projects === undefined ? [] : [`projects ${projects.join(', ')}`]),
     ...(branches === undefined ? [] : [`branches ${branches.join(', ')}`]),
+    ...(wave === undefined ? [] : [`wave ${wave}`]),
     ...(introducedSince === undefined ? [] : [`what is introduced since ${introducedSince.slice(0, 12)}`]),
   ].join('; ')
   const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

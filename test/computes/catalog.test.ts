@@ -217,6 +217,11 @@ test.skipIf(dumping === undefined)('the schema is that of pg_dump, and two branc
     const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
     expect((await call('GET', same, undefined, own)).diff).toBe('')
     expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
+    // A name, and not where to connect.
+    const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
+    await call('POST', `/branches/${id}/databases`, { database: odd }, own)
+    const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
+    await expect.poll(async () => (await call('GET', ofOdd, undefined, own)).sql).toContain('PostgreSQL database dump')
   } finally {
     await own.close()
   }

@@ -1,4 +1,6 @@
 /** The service's serverless driver, unchanged but for its endpoints, against real computes. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { Client, NeonDbError, neon, neonConfig, Pool } from '@neondatabase/serverless'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
@@ -80,6 +82,18 @@ test('over WebSocket: an address that is not of this sandbox is not reached', as
     })
     expect(failure.message).toContain('404')
   }
+})
+
+test('over WebSocket: an address that is no URL is refused, and the sandbox lives', async () => {
+  const { host, port, hostname } = new URL(sandbox.apiUrl)
+  for (const path of ['//', 'http://[', '/v2?address=%zz', '/v2?address=127.0.0.1:99999999']) {
+    const socket = connect(Number(port), hostname)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer), path).toMatch(/^HTTP\/1\.1 404/)
+    socket.destroy()
+  }
+  expect((await fetch(`${sandbox.apiUrl}/openapi.json`)).status).toBe(200)
 })
 
 test('the sandbox ends although a WebSocket is open; a simulated one has no SQL', async () => {

@@ -109,11 +109,29 @@ describe('the published schema and the program agree', () => {
     expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(0)
   })
 
-  test('on every pair of steps', () => {
+  /** The rule in arithmetic, which neither of the two is made of. */
+  const isRange = ({ min, max }: { readonly min: number; readonly max: number }): boolean =>
+    min === max || (max > min && max <= 16 && max - min <= 8)
+
+  test('on every pair of steps, and with the rule', () => {
     const steps = SIZE_TABLE.steps.map((step) => step.cu)
-    const branches = steps.flatMap((min) => steps.map((max) => ({ min, max })))
-    const differing = branches.filter((size) => accepted(primary({ size })) !== validate(primary({ size })))
-    expect(differing).toEqual([])
+    const ranges = steps.flatMap((min) => steps.map((max) => ({ min, max })))
+    for (const judge of [accepted, validate]) {
+      expect(ranges.filter((size) => judge(primary({ size })) !== isRange(size))).toEqual([])
+    }
+  })
+
+  test('on every size with a scale to zero, and with the rule', () => {
+    const sizes = SIZE_TABLE.steps.flatMap(({ cu }) => [cu, { min: cu, max: cu }])
+    const [large = 0] = SIZE_TABLE.steps.map(({ cu }) => cu).filter((cu) => cu > 16)
+    const cuOf = (size: (typeof sizes)[number]): number => (typeof size === 'number' ? size : size.max)
+    for (const judge of [accepted, validate]) {
+      for (const scaleToZero of ['5m', 'default']) {
+        const wrong = sizes.filter((size) => judge(primary({ size, scaleToZero })) !== cuOf(size) < large)
+        expect(wrong).toEqual([])
+      }
+      expect(sizes.filter((size) => !judge(primary({ size, scaleToZero: 'never' })))).toEqual([])
+    }
   })
 
   test('on size together with scale to zero', () => {

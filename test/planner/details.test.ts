@@ -61,6 +61,28 @@ describe('what is sent', () => {
     expect(steps[1]?.request.body?.endpoint.settings).toEqual({ ...settings, ...changed })
   })
 
+  test('a replacement sends no settings where the old compute had none', () => {
+    const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
+    const observed: Observed = {
+      ...seen,
+      projects: seen.projects.map((project) => ({
+        ...project,
+        computes: project.computes.map((compute) => ({ ...compute, settings: { pg_settings: {} } })),
+      })),
+    }
+    const { steps } = planOf({ branches: { main: { primary: { id: 'ep-old' } } } }, observed)
+    expect(steps[1]?.request.body?.endpoint).not.toHaveProperty('settings')
+  })
+
+  test('a change that does not touch the size leaves the capacity as it is', () => {
+    const { changes, summary } = planOf(
+      { branches: { main: { primary: { scaleToZero: 600 } } } },
+      world({ main: { primary: { size: 2 } } }),
+    )
+    expect(changes[0]?.after).toEqual(changes[0]?.before)
+    expect(summary.capacity.after).toEqual(summary.capacity.before)
+  })
+
   test('a create holds every managed attribute, those included that are the default', () => {
     const plan = planOf(
       { branches: { main: { primary: { disabled: false, preload: [], settings: {}, size: { min: 1, max: 2 } } } } },

@@ -141,6 +141,12 @@ describe('replicas that are left on both sides', () => {
   })
 })
 
+test('a deletion that is refused twice gives the reason that no pin removes', () => {
+  const twins = world({ dev: { replicas: [{ id: 'ep-1' }, { id: 'ep-2' }] } })
+  const made = planOf({ prune: true, branches: { dev: { protect: true, replicas: { bi: {} } } } }, twins)
+  expect(made.changes.find(({ kind }) => kind === 'delete')?.refused).toContain('`dev` is protected')
+})
+
 describe('prune that the base does not ask for', () => {
   const observed = world({ dev: { primary: { id: 'ep-1' }, replicas: [{ id: 'ep-2', name: 'left' }] } })
   const document = (prune: boolean): DeclaredDocument => ({ prune, branches: { dev: { primary: {} } } })
@@ -154,6 +160,7 @@ describe('prune that the base does not ask for', () => {
     expect(change).toMatchObject({ kind: 'delete', compute: { id: 'ep-2' } })
     expect(change?.refused).toEqual(refused)
     expect(made.steps.map((step) => step.refused)).toEqual([refused])
+    expect(made.warnings.map(({ code }) => code)).toEqual(refused === undefined ? [] : ['W_POLICY_REMOVED'])
   })
 
   test('is refused on a branch that the base does not declare at all', () => {

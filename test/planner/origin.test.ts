@@ -46,6 +46,13 @@ test('another value for what has drifted is introduced', () => {
   expect([named(introduced), drift]).toEqual([['a: size'], []])
 })
 
+test('a move that goes elsewhere than the base wants is introduced', () => {
+  const empty = world({ main: { primary: { id: 'ep-main' } }, a: {}, b: {} })
+  const to = (name: string) => planOf({ branches: { [name]: { primary: { id: 'ep-main' } } } }, empty)
+  expect(originOf(to('a'), to('b')).introduced).toHaveLength(1)
+  expect(originOf(to('a'), to('a')).drift).toHaveLength(1)
+})
+
 test('a pull request that takes the live value up settles the drift', () => {
   const { introduced, drift, settled } = origin({ branches: drifted }, { branches: { a: { primary: { size: 1 } } } })
   expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])

@@ -5,7 +5,7 @@ import { CONSENTS, type Consent, type Observed, type Plan, type Step } from '../
 import { plan } from '../../src/planner/index.ts'
 import { runs } from '../long-runs.ts'
 import { observe, perform, type Simulated, shuffled, start } from './simulator.ts'
-import { branchId, type DeclaredShape, desired, type LiveBranch, planOf, world } from './world.ts'
+import { branchId, type DeclaredShape, desired, errorsOf, type LiveBranch, planOf, world } from './world.ts'
 
 const PARK = 'park'
 
@@ -193,6 +193,34 @@ test('nothing on a protected branch is deleted or moved, from it or to it', () =
 
 const consentsOf = (made: Plan, kind: Step['kind']): readonly (readonly Consent[])[] =>
   made.steps.filter((step) => step.kind === kind).map(({ consents }) => consents)
+
+const SWAP = { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }
+const swapped = (first: LiveBranch['primary'], park: LiveBranch) =>
+  world({ a: { primary: { id: 'ep-1', ...first } }, b: { primary: { id: 'ep-2' } }, park, far: {} })
+
+test('the idle one of a swap is parked', () => {
+  for (const [state, parked] of [
+    ['active', 'ep-2'],
+    ['idle', 'ep-1'],
+  ] as const) {
+    const { steps } = planOf({ branches: SWAP, parkOn: PARK }, swapped({ state }, {}))
+    expect(steps.filter(({ reason }) => reason === 'PARKED').map(({ compute }) => compute.id)).toEqual([parked])
+  }
+})
+
+test('a primary is parked only once the one that is still there has moved on', () => {
+  const { steps } = planOf(
+    { branches: { ...SWAP, far: { primary: { id: 'ep-3' } } }, parkOn: PARK },
+    swapped({}, { primary: { id: 'ep-3' } }),
+  )
+  const parking = steps.find(({ reason }) => reason === 'PARKED')
+  expect(parking?.after).toEqual([steps.find(({ compute }) => compute.id === 'ep-3')?.id])
+})
+
+test('a branch for which a primary is declared cannot be parked on', () => {
+  const declared = { branches: { ...SWAP, park: { primary: {} } }, parkOn: PARK }
+  expect(errorsOf(declared, swapped({}, {}))).toEqual(['E_MOVE_CYCLE', 'E_PARK_ON'])
+})
 
 test('a primary is pruned to make room only with consent to what takes the room', () => {
   const made = planOf(

@@ -358,6 +358,14 @@ describe('errors, each with its place', () => {
     expect(errorsOf(declared, observed)).toEqual([code])
   })
 
+  test('a size above 16 CU says so where the live compute would keep its scale to zero', () => {
+    const messages = [world({ main: { primary: {} } }), world({ main: {} })].map((live) => {
+      const result = plan(desired({ branches: { main: { primary: { size: 24 } } } }), live)
+      return result.ok ? '' : result.diagnostics.map(({ message }) => message).join()
+    })
+    expect(messages.map((message) => message.includes('keep the live scale to zero'))).toEqual([true, false])
+  })
+
   test.each([
     ['mian', 'Did you mean `main`?'],
     ['new-branch', 'It has `main`, `staging`.'],

@@ -110,5 +110,12 @@ test('the requests seen are kept until they are cleared', async () => {
     { method: 'GET', path: `${P}/branches/${made.body.branch.id}?x=1`, status: 200 },
   ])
   await control('DELETE', '/requests')
+  await call('POST', `${P}/branches`, { branch: { name: 'x'.repeat(20_000) } })
+  await call('POST', `${P}/branches`, { branch: {} }, { authorization: 'Bearer wrong' })
+  // Neither a long body nor a stranger's is kept: they would fill the memory.
+  const kept: readonly object[] = (await control('GET', '/requests')).body.requests
+  expect(kept).toMatchObject([{ status: 400 }, { status: 401 }])
+  for (const request of kept) expect(request).not.toHaveProperty('body')
+  await control('DELETE', '/requests')
   expect((await control('GET', '/requests')).body).toEqual({ requests: [] })
 })

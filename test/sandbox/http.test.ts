@@ -103,8 +103,12 @@ test.each([
 })
 
 test('a body of more than a mebibyte is refused', async () => {
-  const { call } = await openSandbox()
+  const { call, sandbox } = await openSandbox()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, ' '.repeat(2 ** 20 + 1))).toMatchObject({ status: 413 })
+  // A body that does not say how long it is, and would never end.
+  const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
+  const answer = await fetch(`${sandbox.apiUrl}${P}`, { method: 'PATCH', body: endless, duplex: 'half' } as RequestInit)
+  expect(answer.status).toBe(413)
 })
 
 test('who am I', async () => {

@@ -8,7 +8,9 @@ import {
   PLAN_VIEW_FLAGS,
   SELECTION_FLAGS,
   SHARD_FLAG,
+  WAVE_FLAG,
 } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
@@ -21,8 +23,10 @@ export const applyCommand = defineCommand({
   },
   flags: {
     plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
+    ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
+    ...WAVE_FLAG,
     base: {
       type: 'string',
       requiresArg: true,
@@ -58,6 +62,8 @@ export const applyCommand = defineCommand({
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
+    'max-cu-hours-increase': budget('Change nothing where the plan adds more CU-hours a month than this'),
+    'max-failures': budget('Start no other step once more steps than this have failed'),
     'operation-timeout': {
       type: 'string',
       requiresArg: true,

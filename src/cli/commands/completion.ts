@@ -1,6 +1,6 @@
 import { EXIT } from '../../model/index.ts'
 import { defineCommand } from '../command.ts'
-import { COMPLETION_SCRIPTS, SHELLS } from '../completion-scripts.ts'
+import { COMPLETION_SCRIPTS, SHELLS } from '../completion/scripts.ts'
 import { print } from '../terminal.ts'
 
 export const completionCommand = defineCommand({

@@ -8,7 +8,9 @@ import {
   PLAN_VIEW_FLAGS,
   SELECTION_FLAGS,
   SHARD_FLAG,
+  WAVE_FLAG,
 } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 export const planCommand = defineCommand({
@@ -55,8 +57,10 @@ export const planCommand = defineCommand({
       describe: 'Do not read past operations to estimate how long it takes',
     },
     ...PLAN_VIEW_FLAGS,
+    ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
+    ...WAVE_FLAG,
     ...ONLY_FLAG,
     ...SHARD_FLAG,
     ...API_FLAGS,

@@ -42,10 +42,11 @@ import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import type { ReviewFlags } from '../review-flags.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
-export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
+export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags, ReviewFlags {
   readonly paths: readonly string[]
   readonly plan?: string | undefined
   readonly base?: string | undefined
@@ -60,6 +61,8 @@ export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
+  readonly maxCuHoursIncrease?: number | undefined
+  readonly maxFailures?: number | undefined
   readonly operationTimeout: string
   readonly lockTimeout: string
   readonly journal?: string | undefined
@@ -83,6 +86,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
     budgets: flags,
+    maxFailures: flags.maxFailures,
     keepGoing: flags.keepGoing,
     ignoreWindows: flags.now,
     concurrency: flags.concurrency,
@@ -120,7 +124,9 @@ interface Settings {
 const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
   checkNumber('max-restarts', flags.maxRestarts, 0)
   checkNumber('max-deletes', flags.maxDeletes, 0)
+  checkNumber('max-failures', flags.maxFailures, 0)
   checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
+  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
   if (flags.autoApprove !== true && (!canAsk(io) || flags.paths.includes(STDIN))) {
     throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
       hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
@@ -137,7 +143,7 @@ const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
   const name = flags.plan ?? (isPlanPath(flags) ? flags.paths[0] : undefined)
   if (name === undefined) return undefined
-  for (const flag of ['shard', 'project', 'branch', 'base'] as const) {
+  for (const flag of ['shard', 'project', 'branch', 'wave', 'base'] as const) {
     if (flags[flag] === undefined) continue
     throw usageError(`--${flag} cannot be given with a saved plan, which has its own.`, `Leave --${flag} out.`)
   }
@@ -154,10 +160,14 @@ const manifestsFor = async (flags: ApplyFlags, saved: SavedPlan | undefined, io:
   if (base !== undefined && only === undefined) {
     throw usageError('apply --base needs --only introduced.', 'To see what is introduced: espalier plan --base REF')
   }
-  const all = await readManifests(paths, flags.sizeTable, io)
+  const all = await readManifests(paths, flags.sizeTable, io, flags)
   const shard = shardOfFlag(saved?.file.shard ?? flags.shard)
   if (saved !== undefined || hasErrors(all.loaded.diagnostics)) return selectShard(all, shard)
-  return select(selectShard(all, shard), { projects, branches, introducedSince: introducedSince(flags) }, io.cwd)
+  return select(
+    selectShard(all, shard),
+    { projects, branches, wave: flags.wave, introducedSince: introducedSince(flags) },
+    io.cwd,
+  )
 }
 
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {

@@ -8,6 +8,10 @@ import { print } from '../terminal.ts'
 
 const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES }))
 
+/** For completion. */
+export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
+  [...ALL].map(([word, { rule }]) => ({ word, about: rule }))
+
 const mistakeOf = (code: string): Mistake | undefined => new Map<string, Mistake>(Object.entries(MISTAKES)).get(code)
 
 const indented = (text: string): string => text.replace(/^/gm, '    ')

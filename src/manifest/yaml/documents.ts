@@ -17,7 +17,7 @@ export interface YamlDocument {
   readonly problems: readonly YamlProblem[]
 }
 
-/** Duplicate keys are looked for by the reader: the library's own search takes quadratic time. */
+/** The reader searches for duplicate keys: the library's own search takes quadratic time. */
 const OPTIONS = { uniqueKeys: false, schema: 'core', merge: false, prettyErrors: false } as const
 
 /** What is left of {@link MAX_TOTAL_TOKENS} for the files of one run. */
@@ -27,7 +27,7 @@ export interface TokenBudget {
 
 export const tokenBudget = (): TokenBudget => ({ left: MAX_TOTAL_TOKENS })
 
-/** Ends with the first document that is too large or too deep: what follows cannot be told apart from it. */
+/** Ends with the first document that is too large or too deep: where the next one starts is not known then. */
 export const readDocuments = function* (
   text: string,
   lines: LineCounter,
@@ -36,19 +36,18 @@ export const readDocuments = function* (
   const composer = new Composer<ParsedNode>(OPTIONS)
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
-  const compose = function* (tokens: Iterable<CST.Token>): Generator<YamlDocument, boolean> {
-    for (const token of tokens) {
-      const deep = tooDeep(token)
-      if (deep !== undefined) {
-        yield { problems: [deep] }
-        return false
-      }
-      for (const document of composer.next(token)) yield wrap(document)
+  /** Whether the documents after this token can be read. */
+  const compose = function* (token: CST.Token): Generator<YamlDocument, boolean> {
+    const deep = tooDeep(token)
+    if (deep !== undefined) {
+      yield { problems: [deep] }
+      return false
     }
+    for (const document of composer.next(token)) yield wrap(document)
     return true
   }
   let used = 0
-  // Token by token, since the parser keeps a whole document before it gives it away.
+  // Lexeme by lexeme, since the parser keeps a whole document before it gives it away.
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme === DOCUMENT_START) {
       used = 0
@@ -61,26 +60,26 @@ export const readDocuments = function* (
       yield { problems: [wrong] }
       return
     }
-    if (!(yield* compose(parser.next(lexeme)))) return
+    for (const token of parser.next(lexeme)) if (!(yield* compose(token))) return
   }
-  if (!(yield* compose(parser.end()))) return
+  for (const token of parser.end()) if (!(yield* compose(token))) return
   for (const document of composer.end()) yield wrap(document)
 }
 
 const DOCUMENT_START = '---'
 /** In tokens: an empty document is work all the same. */
 const DOCUMENT_COST = 50
-/** A level is a pair and what stands in it, beside the document itself. */
+/** A level is a pair and its value; the document itself counts as well. */
 const MAX_OPEN = 3 * MAX_DEPTH
 
 const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): YamlProblem | undefined => {
+  if (stack.length <= MAX_OPEN && used <= MAX_DOCUMENT_TOKENS && budget.left >= 0) return undefined
   const at = { start: offset, end: offset + 1 }
   if (stack.length > MAX_OPEN) return { code: 'E_TOO_DEEP', message: TOO_DEEP, ...at }
-  const hint = 'Split it into documents, one a project, or say in rules and profiles what repeats.'
+  const hint = 'Use a document for each project, and rules and profiles for what repeats.'
   if (used > MAX_DOCUMENT_TOKENS) {
     return { code: 'E_TOO_LARGE', message: 'This document has more than 400,000 YAML tokens.', hint, ...at }
   }
-  if (budget.left >= 0) return undefined
   return { code: 'E_TOO_LARGE', message: 'The files together have more than 4,000,000 YAML tokens.', hint, ...at }
 }
 
@@ -111,7 +110,7 @@ const inWords = (code: string, message: string): { readonly message: string; rea
 
 const TOO_DEEP = `This is nested more than ${MAX_DEPTH} levels deep.`
 
-/** Composing is recursive, so depth is measured on the tokens before. */
+/** Composing is recursive, so the depth is measured on the tokens first. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {
   const stack: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {

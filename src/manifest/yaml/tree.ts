@@ -31,6 +31,17 @@ interface Entry {
   readonly value: Node | null
 }
 
+/** Where a map (by key) or a list (by index) keeps its nodes. No key of a manifest is a symbol, and no loop visits one. */
+const ENTRIES = Symbol('entries')
+
+type Entries = ReadonlyMap<string, Entry> | Entry[]
+
+const entriesOf = (parent: object): Entries | undefined => (parent as { readonly [ENTRIES]?: Entries })[ENTRIES]
+
+const keepEntries = (parent: object, entries: Entries): void => {
+  Object.defineProperty(parent, ENTRIES, { value: entries })
+}
+
 /** Ends the walk of a document that its aliases would make too large. */
 class TooLarge extends Error {}
 
@@ -41,8 +52,6 @@ export class Tree {
   readonly #lines: LineCounter
   readonly #document: Document.Parsed<ParsedNode>
   readonly #diagnostics: Diagnostic[]
-  /** Of maps by key, of lists by index. */
-  readonly #entries = new WeakMap<object, ReadonlyMap<string, Entry> | Entry[]>()
   #anchors: ReadonlyMap<string, readonly Node[]> | undefined
   #aliases = 0
   #values = 0
@@ -74,7 +83,7 @@ export class Tree {
 
   /** Takes values out of a map, by key, or out of a list, by index. */
   remove(parent: object, keys: ReadonlySet<string>): void {
-    const entries = this.#entries.get(parent)
+    const entries = entriesOf(parent)
     if (Array.isArray(parent) && Array.isArray(entries)) {
       const stay = (_: unknown, index: number): boolean => !keys.has(String(index))
       parent.splice(0, parent.length, ...parent.filter(stay))
@@ -94,7 +103,7 @@ export class Tree {
   }
 
   #entry(parent: object, key: string | number): Entry | undefined {
-    const entries = this.#entries.get(parent)
+    const entries = entriesOf(parent)
     return Array.isArray(entries) ? entries[Number(key)] : entries?.get(String(key))
   }
 
@@ -141,14 +150,14 @@ export class Tree {
       entries.set(key, { key: keyNode, value })
       result[key] = this.#plain(value)
     }
-    this.#entries.set(result, entries)
+    keepEntries(result, entries)
     return result
   }
 
   #list(items: readonly (Node | null)[]): Plain {
     const values = items.map((item) => this.#follow(item))
     const result = values.map((value) => this.#plain(value))
-    this.#entries.set(
+    keepEntries(
       result,
       values.map((value) => ({ value })),
     )

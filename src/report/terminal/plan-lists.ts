@@ -9,6 +9,7 @@ import {
   place,
   projectsLeftOut,
   RELEASED_HINT,
+  waveWords,
 } from '../words/index.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, type Style, wrap } from './style.ts'
@@ -102,4 +103,13 @@ export const leftOutSection = (plan: Plan, style: Style, paint: Paint): string =
       ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style, paint, '    ')),
     ]),
   ].join('\n')
+}
+
+/** In which order the projects are applied. */
+export const wavesSection = ({ plan, style, paint }: PlanFrame): string => {
+  const waves = waveWords(plan)
+  if (waves.length === 0) return ''
+  return [paint.bold('Waves'), ...waves.map((words, at) => wrap(`${at + 1}. ${words}`, style, '  ', '     '))].join(
+    '\n',
+  )
 }

@@ -27,4 +27,6 @@ export {
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
+export { deniedWords, policyLines } from './policies.ts'
 export { verdict } from './verdict.ts'
+export { waveWords } from './waves.ts'

@@ -20,7 +20,7 @@ const LONGEST_MS = 2 ** 31 - 1
 /** The machine's time from `start` on, run `scale` times as fast. */
 export const scaledClock = (scale = 1, start = Date.now()): SandboxClock => new AdjustableClock(scale, start)
 
-/** Stands still until it is told to move. */
+/** Stands still until it is moved. */
 export const manualClock = (start = Date.UTC(2026, 0, 1)): ManualClock => new AdjustableClock(0, start)
 
 interface Task {

@@ -157,7 +157,7 @@ export interface ComputeAddress {
   readonly sharedPort: number
 }
 
-/** Why a client cannot have a connection: told to it in Postgres' own protocol. */
+/** Why a client cannot have a connection, as Postgres' protocol reports it. */
 export class ConnectionRefusal extends Error {
   /** Five characters (Postgres documentation, appendix A). */
   readonly sqlState: string
@@ -178,7 +178,7 @@ export interface Gate {
    */
   reach(computeId: string): Promise<ComputeSpec>
   isKnown(computeId: string): boolean
-  /** To be told what a branch has before nobody can look: its primary is about to stop. */
+  /** Takes what a branch has just before its primary stops; nobody can ask it then. */
   found(branchId: string, catalog: FoundCatalog): void
 }
 

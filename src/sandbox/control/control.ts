@@ -1,4 +1,4 @@
-/** What only the owner of a sandbox may do: move its time, break it, look behind it. */
+/** What only the owner of a sandbox may do: move its time, inject faults, inspect it. */
 import type { SandboxClock } from '../clock/clock.ts'
 import type { ComputeAddress, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder } from '../faults/fault.ts'

@@ -3,7 +3,7 @@ import { attributesToWire, type Observed, type ObservedCompute, SCALE_TO_ZERO_DE
 import type { ComputeRecord, ComputeState, WorldRecord } from '../world/records.ts'
 import type { WorldDump } from './control.ts'
 
-/** Of what a snapshot does not tell, nothing depends on it here. */
+/** Nothing here depends on what a snapshot leaves out. */
 const REGION = 'aws-eu-central-1'
 const SMALLEST = { min: 0.25, max: 0.25 }
 

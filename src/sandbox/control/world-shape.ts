@@ -1,4 +1,4 @@
-/** Tells a dumped world from anything else: what is loaded was written to a file by somebody. */
+/** Recognizes a dumped world: what is loaded comes from a file that anyone may have written. */
 import { z } from 'zod'
 import type { CatalogChange } from '../computes/computes.ts'
 import type { BranchRecord, ComputeRecord, KeyRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
@@ -34,6 +34,7 @@ const project = {
   isDetached: flag.optional(),
   createdAt: time,
   updatedAt: time.optional(),
+  maintenanceAt: time.optional(),
   deletedAt: time.optional(),
   recoverableUntil: time.optional(),
 } satisfies ShapeOf<ProjectRecord>

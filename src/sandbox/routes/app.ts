@@ -8,6 +8,7 @@ import { Refusal } from '../world/refusal.ts'
 import type { ProjectTables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import { accountRoutes } from './account.ts'
+import { limitBody } from './body.ts'
 import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
 import { connectionUriRoute } from './connection-uri.ts'
@@ -36,6 +37,7 @@ const FEATURES: Readonly<Record<string, string>> = {
   '/projects/{}/branches/{}/auth': 'Neon Auth',
   '/projects/{}/branches/{}/data-api/{}': 'the Data API',
 }
+const MAX_BODY_BYTES = 1024 * 1024
 const UNSERVED = 'NOT_SERVED_BY_SANDBOX'
 const REQUEST_ID = 'x-neon-ret-request-id'
 
@@ -46,11 +48,11 @@ export interface AppOptions {
   readonly rateLimits: boolean
   readonly faults: Faults
   readonly recorder: Recorder
-  /** Told of the project that a request is about, before it is answered. */
+  /** Called with the project of a request before it is answered. */
   readonly onProject: (tables: ProjectTables) => void
-  /** Told of each request once it is answered. */
+  /** Called for each request once it is answered. */
   readonly onRequest: (method: string, path: string, status: number) => void
-  /** Told of what no request should cause; the client sees a 500. */
+  /** Takes what no request should cause; the client sees a 500. */
   readonly onBug: (error: unknown) => void
   readonly log: (line: string) => void
 }
@@ -92,6 +94,7 @@ export const createApp = ({
   sqlRoute(app, computes)
 
   const api = app.basePath(API_ROOT)
+  api.use('*', limitBody(MAX_BODY_BYTES))
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
   // Inside of the faults: what they make of an answer is not the API's.

@@ -1,5 +1,6 @@
 /** Request bodies: what the API documents is checked, what it does not is ignored. */
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import { issueText } from '../issue-text.ts'
 import { annotation, changedBranch, newBranch } from '../world/branch-request.ts'
@@ -20,14 +21,23 @@ export const branchUpdateBody = z.object({ branch: changedBranch })
 export const projectBody = z.object({ project: changedProject })
 export const newProjectBody = z.object({ project: newProject })
 
-const MAX_BODY_BYTES = 1024 * 1024
-
-/** @throws {Refusal} 400 that names the field, 413 where the body is too large. */
-export const readBody = async <T>(context: Context, schema: z.ZodType<T>, maxBytes = MAX_BODY_BYTES): Promise<T> => {
-  const text = await context.req.text()
-  if (Buffer.byteLength(text) > maxBytes) {
-    throw new Refusal(413, `request body is larger than ${maxBytes} bytes`)
+/** Refuses with 413 before a body that is too large fills the memory. */
+export const limitBody = (maxSize: number): MiddlewareHandler => {
+  const refuse = (): never => {
+    throw new Refusal(413, `request body is larger than ${maxSize} bytes`)
   }
+  const limitChunks = bodyLimit({ maxSize, onError: refuse })
+  return async (context, next) => {
+    // The library builds a whole `Request` for each; only a body of unknown length needs that.
+    if (context.req.header('transfer-encoding') !== undefined) return limitChunks(context, next)
+    if (Number(context.req.header('content-length') ?? 0) > maxSize) refuse()
+    await next()
+  }
+}
+
+/** @throws {Refusal} 400 that names the field. */
+export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
+  const text = await context.req.text()
   let value: unknown
   try {
     value = text === '' ? {} : JSON.parse(text)

@@ -8,7 +8,7 @@ import type { SandboxControl } from '../control/control.ts'
 import { isWorldDump } from '../control/world-shape.ts'
 import { faultShape } from '../faults/fault.ts'
 import { Refusal } from '../world/refusal.ts'
-import { readBody } from './body.ts'
+import { limitBody, readBody } from './body.ts'
 
 export const CONTROL_ROOT = '/_sandbox'
 
@@ -34,6 +34,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
     }
     await next()
   })
+  app.use('*', limitBody(MAX_WORLD_BYTES))
   app.get('/', (context) =>
     context.json({
       computes: control.computesKind,
@@ -83,7 +84,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
 const clockOf = ({ clock }: SandboxControl) => ({ now: new Date(clock.now()).toISOString(), scale: clock.scale })
 
 const loadWorld = async (context: Context, control: SandboxControl): Promise<Response> => {
-  const dump = await readBody(context, z.unknown(), MAX_WORLD_BYTES)
+  const dump = await readBody(context, z.unknown())
   if (!isWorldDump(dump)) throw new Refusal(400, 'This is not a world that a sandbox dumped.')
   try {
     control.load(dump)

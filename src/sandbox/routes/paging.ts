@@ -64,7 +64,7 @@ interface BranchPage {
   readonly pagination: { readonly next?: string; readonly sort_by: string; readonly sort_order: string }
 }
 
-/** `next` tells where the following page begins, and is absent from the last one. */
+/** `next` says where the following page begins, and is absent from the last one. */
 export const branchPage = (
   tables: ProjectTables,
   { limit, cursor, search, sort_by, sort_order }: BranchesQuery,

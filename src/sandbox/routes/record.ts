@@ -3,6 +3,9 @@ import type { MiddlewareHandler } from 'hono'
 import type { SandboxClock } from '../clock/clock.ts'
 import type { Recorder } from '../control/recorder.ts'
 
+/** A longer body is not kept: thousands of requests are. */
+const LONGEST_BODY = 16 * 1024
+
 export const record =
   (recorder: Recorder, clock: SandboxClock, root: string): MiddlewareHandler =>
   async (context, next) => {
@@ -12,13 +15,14 @@ export const record =
     const path = url.slice(url.indexOf(root) + root.length)
     const { status } = context.res
     if (method === 'GET') return recorder.add({ at, method, path, status })
-    const body = await context.req.text()
+    // A client without a key fills no memory.
+    const body = status === 401 ? '' : await context.req.text()
     const answer = status === 204 ? undefined : await readJson(context.res.clone())
     recorder.add({
       at,
       method,
       path,
-      ...(body === '' ? {} : { body }),
+      ...(body === '' || body.length > LONGEST_BODY ? {} : { body }),
       status,
       ...(answer === undefined ? {} : { answer }),
     })

@@ -13,7 +13,7 @@ import { presentOperation, presentRole } from './present.ts'
 
 const newRole = z.object({ role: z.object({ name: sqlName, no_login: z.boolean().optional() }) })
 
-/** What SQL did since the last look is taken up first. */
+/** Takes up first what SQL has changed since the last time. */
 export const refreshCatalog = async (world: World, computes: Computes, branchId: string): Promise<void> => {
   const found = await computes.readCatalog(branchId)
   if (found !== undefined) noteCatalog(world, branchId, found)

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { type Computes, ConnectionRefusal, type Login } from '../computes/computes.ts'
 import { Refusal } from '../world/refusal.ts'
-import { readBody } from './body.ts'
+import { limitBody, readBody } from './body.ts'
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 const statement = z.object({ query: z.string(), params: z.array(z.string().nullable()).default([]) })
@@ -22,8 +22,8 @@ const ERROR_FIELDS = [
 ]
 
 export const sqlRoute = (app: Hono, computes: Computes): void => {
-  app.post('/sql', async (context) => {
-    const asked = await readBody(context, body, MAX_BODY_BYTES)
+  app.post('/sql', limitBody(MAX_BODY_BYTES), async (context) => {
+    const asked = await readBody(context, body)
     if (context.req.header('neon-raw-text-output') !== 'true') {
       throw new Refusal(400, 'Neon-Raw-Text-Output must be true: the sandbox leaves values as text')
     }
@@ -53,7 +53,7 @@ const readTarget = (text: string | undefined): Login & { readonly host: string; 
       return { host: hostname, port: Number(port || 5432), user, password: secret, database }
     }
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Refusal(400, 'Neon-Connection-String must be a connection string with a role, a host and a database')
 }

@@ -19,17 +19,19 @@ export const serveWebSockets = (server: Server, computes: Computes): (() => void
   server.on('upgrade', (request, socket, head) => {
     open.add(socket)
     socket.on('error', () => socket.destroy()).once('close', () => open.delete(socket))
-    void target(request, computes).then((port) => {
-      if (port === undefined) refuse(socket)
-      else sockets.handleUpgrade(request, socket, head, (opened) => pass(createWebSocketStream(opened), port))
-    })
+    void target(request, computes)
+      .catch(() => undefined)
+      .then((port) => {
+        if (port === undefined) refuse(socket)
+        else sockets.handleUpgrade(request, socket, head, (opened) => pass(createWebSocketStream(opened), port))
+      })
   })
   return () => {
     for (const socket of open) socket.destroy()
   }
 }
 
-/** `address=host:port`, as the driver appends it. */
+/** `address=host:port`, as the driver appends it. Rejects where the address of the request is no URL. */
 const target = async ({ url }: IncomingMessage, computes: Computes): Promise<number | undefined> => {
   const { pathname, searchParams } = new URL(url ?? '/', 'http://localhost')
   const [, host, port] = /^(.+?)(?::(\d+))?$/.exec(searchParams.get('address') ?? '') ?? []

@@ -1,5 +1,5 @@
 /**
- * A write-ahead log beside a snapshot. A line of the log is one transaction; a last line that was cut off by a kill was
+ * A snapshot and a write-ahead log. A line of the log is one transaction; a last line that was cut off by a kill was
  * never acknowledged and is dropped. Written without fsync: the system keeps what a killed process wrote, and a power
  * failure is no concern of a sandbox.
  */
@@ -137,7 +137,7 @@ const parseLine = (line: string, where: string): readonly WorldChange[] => {
     return JSON.parse(line)
   } catch (cause) {
     throw new EspalierError('E_SANDBOX_STATE', `The sandbox's state is damaged at ${where}.`, {
-      hint: 'Delete the folder to start anew from the seed.',
+      hint: 'Delete the folder to start again from the seed.',
       cause,
     })
   }

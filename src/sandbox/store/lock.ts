@@ -3,7 +3,7 @@ import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { EspalierError } from '../../model/index.ts'
 
-/** Folders in use within this process, which the file alone could not tell from a lock that was left behind. */
+/** Folders in use within this process, which the file alone cannot distinguish from a lock left behind. */
 const heldHere = new Set<string>()
 
 /**

@@ -8,14 +8,14 @@ import type { NewOperation, World } from './world.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How often a project is looked at; no source tells. */
+/** How often a project is checked; no source says. */
 export const ROUND_MS = 6 * HOUR_MS
 /** Branches archive 14 days after they were made, when they were not used for 24 hours (docs, "Branch archiving"). */
 const ARCHIVE_AGE_MS = 14 * DAY_MS
 const ARCHIVE_QUIET_MS = DAY_MS
-/** "Idle for an extended period" (spec 2.1.1); no source tells how long. */
+/** "Idle for an extended period" (spec 2.1.1); no source says how long. */
 const DETACH_QUIET_MS = 30 * DAY_MS
-/** How soon to look again where an operation stands in the way. */
+/** How soon to check again while an operation runs. */
 const BUSY_MS = 60_000
 
 export class Background {
@@ -57,11 +57,11 @@ export class Background {
     this.#timers.get(projectId)?.()
     this.#timers.set(
       projectId,
-      this.#world.at(time, () => this.#look(projectId)),
+      this.#world.at(time, () => this.#check(projectId)),
     )
   }
 
-  #look(projectId: string): void {
+  #check(projectId: string): void {
     const tables = this.#world.tables.projects.get(projectId)
     if (tables === undefined || tables.project.deletedAt !== undefined) {
       this.#timers.delete(projectId)
@@ -85,13 +85,13 @@ export class Background {
     }
     const archived = [...branches.values()].filter((branch) => canArchive(branch, computesOf(tables, branch), now))
     return [
-      ...this.#check(tables),
+      ...this.#checkAvailability(tables),
       ...archived.map(({ id }): NewOperation => ({ action: 'timeline_archive', branchId: id })),
     ]
   }
 
   /** One branch a round, each in its turn; a branch without a compute is not checked (spec 2.1.1). */
-  #check({ branches, computes }: ProjectTables): readonly NewOperation[] {
+  #checkAvailability({ branches, computes }: ProjectTables): readonly NewOperation[] {
     const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
     const compute = checked[this.#round % Math.max(1, checked.length)]
     this.#round += 1

@@ -61,7 +61,7 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
   return after.disabled ? [...apply, suspend] : apply
 }
 
-/** A change of size starts the compute anew (spec 3.2), and so do libraries that are loaded at the start. */
+/** A change of size restarts the compute (spec 3.2), and so do libraries that are loaded at the start. */
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 

@@ -22,7 +22,7 @@ export const expiryAt = (text: string, now: number): Expiry => {
   return expiry(time, Math.round((time - now) / 1_000))
 }
 
-/** A reset starts the time anew. */
+/** A reset restarts the time. */
 export const renewExpiry = ({ ttlSeconds }: BranchRecord, now: number): Expiry =>
   ttlSeconds === undefined ? {} : expiry(now + ttlSeconds * 1_000, ttlSeconds)
 

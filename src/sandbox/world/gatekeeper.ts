@@ -127,7 +127,7 @@ export class Gatekeeper implements Gate {
     return this.#world.tables.projects.get(this.#world.tables.compute(computeId)?.projectId ?? '')
   }
 
-  /** One that was cancelled tells why by the operation that it waited for. */
+  /** A cancelled operation failed for the reason of the one that it waited for. */
   #reason(computeId: string, operation: OperationRecord): string {
     const operations = this.#tablesOf(computeId)?.operationById
     let failed: OperationRecord | undefined = operation

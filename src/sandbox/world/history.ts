@@ -2,15 +2,15 @@
 import type { ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
 import type { ProjectTables } from './tables.ts'
 
-type Told = ComputeRecord | OperationRecord
+type Listed = ComputeRecord | OperationRecord
 
 interface Entry {
   readonly time: number
   readonly projectId: string
-  readonly kind: Told['kind']
+  readonly kind: Listed['kind']
   readonly id: string
   /** Absent: it was not there. */
-  readonly before: Told | undefined
+  readonly before: Listed | undefined
 }
 
 /** Lists lag by seconds: what is further back than this many changes is taken to be as it was then. */
@@ -19,7 +19,7 @@ const KEPT = 5_000
 export class History {
   #entries: Entry[] = []
 
-  /** To be told before the change is made. */
+  /** Call this before the change is made. */
   note(time: number, kind: WorldRecord['kind'], id: string, tables: ProjectTables | undefined): void {
     if (tables === undefined || (kind !== 'compute' && kind !== 'operation')) return
     const before = kind === 'compute' ? tables.computes.get(id) : tables.operationById.get(id)

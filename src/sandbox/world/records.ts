@@ -29,6 +29,8 @@ export interface ProjectRecord {
   readonly isDetached?: boolean
   readonly createdAt: number
   readonly updatedAt?: number
+  /** When the next service update is due; only a seed sets it, and nothing happens then. */
+  readonly maintenanceAt?: number
   /** It is gone for every client. */
   readonly deletedAt?: number
   /** Until then it can be taken back; absent once its data is gone. */
@@ -130,7 +132,7 @@ export interface OperationRecord {
   readonly updatedAt: number
   readonly startedAt?: number
   readonly durationMs: number
-  /** Of an `apply_config` that starts the compute anew. */
+  /** Of an `apply_config` that restarts the compute. */
   readonly restarts?: boolean
   /** Of a `create_branch` that gives a branch other data. */
   readonly restore?: RestoreWork

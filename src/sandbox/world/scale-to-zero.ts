@@ -4,7 +4,7 @@ import type { Activity } from '../computes/computes.ts'
 import type { ComputeRecord } from './records.ts'
 import type { World } from './world.ts'
 
-/** How soon to look again where an operation stands in the way. */
+/** How soon to check again while an operation runs. */
 const BUSY_MS = 1_000
 
 export class ScaleToZero {
@@ -33,11 +33,11 @@ export class ScaleToZero {
   #set(id: string, time: number): void {
     this.#timers.set(
       id,
-      this.#world.at(time, () => this.#look(id)),
+      this.#world.at(time, () => this.#check(id)),
     )
   }
 
-  #look(id: string): void {
+  #check(id: string): void {
     const compute = this.#world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return
     const activity = this.#activityOf(id)

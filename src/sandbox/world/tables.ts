@@ -124,7 +124,7 @@ export class Tables {
 const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
   if (!tables.operationById.has(record.id)) {
     const { id, createdAtUs } = record
-    // A log that is read on top of its own snapshot tells again of operations that were forgotten since.
+    // A log read on top of its own snapshot repeats operations that were forgotten since.
     if (createdAtUs <= (tables.operations.at(-1)?.createdAtUs ?? 0)) return
     tables.operations.push({ id, createdAtUs })
   }

@@ -127,7 +127,7 @@ export const packageFolder = (): string | undefined => {
   }
 }
 
-/** The package names the links between its libraries in a file; a folder of our own holds them, wherever it lies. */
+/** The package names the links between its libraries in a file; a folder of our own holds them, wherever it is. */
 const linkFarm = (native: string, scratch: string): string => {
   const farm = join(scratch, 'lib')
   mkdirSync(farm, { recursive: true, mode: 0o755 })

@@ -92,7 +92,10 @@ export class Clients {
   }
 
   disconnect(connectionId: string): void {
-    void this.#held.get(connectionId)?.end()
+    void this.#held
+      .get(connectionId)
+      ?.end()
+      .catch(() => undefined)
     this.#held.delete(connectionId)
   }
 

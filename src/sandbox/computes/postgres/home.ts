@@ -25,7 +25,7 @@ export interface Home {
   readonly versions: ReadonlyMap<number, Binaries>
   readonly runAs: RunAs
   readonly watchdog: Watchdog
-  /** Of the superuser, which no client is told. */
+  /** Of the superuser; no client learns it. */
   readonly password: string
   /** The same, as libpq reads it. */
   readonly passFile: string

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { withoutSecrets } from '../../../model/index.ts'
 
-const LOOK_EVERY_MS = 20
-const LOOKS = 250
+const CHECK_EVERY_MS = 20
+const CHECKS = 250
 
 /** Ends those that run on a data folder under one of `parents`, and waits for it. */
 export const endLeftOver = async (parents: readonly string[]): Promise<void> => {
@@ -23,7 +23,7 @@ const endOn = async (folder: string): Promise<void> => {
   // The number may be another process' by now.
   if (pid > 0 && commandOf(pid).includes(folder)) {
     kill(pid, 'SIGINT')
-    for (let look = 0; look < LOOKS && commandOf(pid).includes(folder); look += 1) await pause(LOOK_EVERY_MS)
+    for (let check = 0; check < CHECKS && commandOf(pid).includes(folder); check += 1) await pause(CHECK_EVERY_MS)
     kill(pid, 'SIGQUIT')
   }
   rmSync(lock, { force: true })

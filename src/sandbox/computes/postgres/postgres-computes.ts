@@ -289,7 +289,7 @@ class PostgresComputes implements Computes {
   }
 }
 
-/** A client is told why it cannot connect, in Postgres' words. */
+/** Reports to a client why it cannot connect, in Postgres' words. */
 const asRefusal = (error: unknown): never => {
   throw new ConnectionRefusal(NOT_RUNNING, error instanceof Error ? error.message : String(error))
 }

@@ -20,7 +20,7 @@ const ALL_MAY_ENTER = 0o001
 const asOneself: RunAs = { command: (program, args) => [program, args], ids: {}, own: () => undefined }
 
 /**
- * @param own where the data lies; it is handed to that user.
+ * @param own where the data is; it is handed to that user.
  * @param programs folders that the programs read.
  * @throws {EspalierError} `E_POSTGRES_ROOT` where this is root and no other user can do it.
  */

@@ -12,8 +12,8 @@ const CONNECTIONS = 20
 /**
  * Whatever `pg_dump --schema-only` leaves out. Rows of an extension's own tables belong to the extension. It runs as the
  * superuser, so no code of a client's may run in it: names are looked up in the catalog only, a foreign table is never
- * reached, and no table has triggers meanwhile, whosever it is: `CASCADE` leads to tables that are not in the list.
- * They are hidden in `pg_class`, which Postgres reads anew after a change; `pg_trigger` it does not.
+ * reached, and no table has triggers meanwhile: `CASCADE` leads to tables that are not in the list.
+ * They are hidden in `pg_class`, which Postgres reads again after a change; `pg_trigger` it does not.
  */
 const DROP_ROWS = `
 DO $$

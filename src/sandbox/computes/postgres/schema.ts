@@ -24,9 +24,10 @@ export const dumpSchema = async (
       `the schema needs pg_dump ${major} or newer, which is not installed here: install Postgres' client programs`,
     )
   }
-  const target = ['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database]
-  const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only', ...target], {
-    env: { PATH: process.env.PATH, ...best.env, PGPASSWORD: password, LC_ALL: 'C' },
+  // Not as an argument: there, a name such as `host=elsewhere` would be a connection string.
+  const target = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: database }
+  const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only'], {
+    env: { PATH: process.env.PATH, ...best.env, ...target, LC_ALL: 'C' },
     maxBuffer: MAX_BYTES,
   })
   return withoutKeys(stdout)

@@ -30,7 +30,7 @@ export interface PostgresServer {
   readonly ended: Promise<unknown>
   /** Reads its configuration again. */
   reload(): void
-  /** Fast shutdown: clients are told 57P01. */
+  /** Fast shutdown: connections end with 57P01. */
   stop(): Promise<void>
 }
 

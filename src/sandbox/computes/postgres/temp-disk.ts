@@ -5,7 +5,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const LOOK_EVERY_MS = 200
+const CHECK_EVERY_MS = 200
 /** How long a stopped session has to say so. */
 const REMEMBERED_MS = 2_000
 /** `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
@@ -17,7 +17,7 @@ export class TempDisks {
 
   /** Until `ended`. @param data the server's data folder. */
   watch(data: string, bytes: number, ended: Promise<unknown>): void {
-    const timer = setInterval(() => this.#look(join(data, 'base', 'pgsql_tmp'), bytes), LOOK_EVERY_MS)
+    const timer = setInterval(() => this.#check(join(data, 'base', 'pgsql_tmp'), bytes), CHECK_EVERY_MS)
     timer.unref()
     void ended.then(() => clearInterval(timer))
   }
@@ -29,7 +29,7 @@ export class TempDisks {
     return at !== undefined && performance.now() - at < REMEMBERED_MS
   }
 
-  #look(folder: string, bytes: number): void {
+  #check(folder: string, bytes: number): void {
     const sessions = new Set<number>()
     let used = 0
     for (const name of list(folder)) {

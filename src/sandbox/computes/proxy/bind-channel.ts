@@ -49,7 +49,7 @@ export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> 
   const chosen = await client.next()
   const mechanism = chosen.toString('latin1', HEADER_BYTES, chosen.indexOf(0, HEADER_BYTES))
   if (mechanism !== BOUND) return { toClient: server.rest(), toServer: Buffer.concat([chosen, client.rest()]) }
-  // After the mechanism's name and its zero, four bytes tell the length of what follows.
+  // After the mechanism's name and its zero, four bytes hold the length of what follows.
   const first = chosen.toString('utf8', HEADER_BYTES + mechanism.length + 5)
   const secret = parseSecret((await login.secretOf(login.user)) ?? '')
   if (!first.startsWith(BINDING) || secret === undefined) throw wrongPassword(login.user)

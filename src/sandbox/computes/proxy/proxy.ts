@@ -28,7 +28,7 @@ export interface ProxyOptions {
   readonly log: ConnectionLog
   /** Which is the sandbox's own. */
   readonly refusedRole: string
-  /** Told of what no client should cause. */
+  /** Takes what no client should cause. */
   readonly onBug: (error: unknown) => void
   /** How a role proves itself, as `pg_authid` of a compute's server has it. */
   readonly secretOf: (wanted: Wanted, role: string) => Promise<string | undefined>

@@ -1,15 +1,12 @@
-/**
- * Each asks the program itself for what may come next (yargs answers `--get-yargs-completions`), so none grows stale.
- * With SHELL=zsh it answers `word:description`.
- */
+/** Each asks the program itself what may come next (`espalier __complete WORDS…`), so none grows stale. */
 export const COMPLETION_SCRIPTS = {
   bash: `# bash completion of espalier; add to ~/.bashrc: source <(espalier completion bash)
 _espalier() {
-  local IFS=$'\\n'
-  local current="\${COMP_WORDS[COMP_CWORD]}"
-  COMPREPLY=($(compgen -W "$(SHELL=bash ZSH_NAME= espalier --get-yargs-completions "\${COMP_WORDS[@]}" 2>/dev/null)" -- "$current"))
+  local IFS=$'\\n' line
+  COMPREPLY=()
+  while read -r line; do COMPREPLY+=("\${line%%$'\\t'*}"); done < <(espalier __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   if [ \${#COMPREPLY[@]} -eq 0 ]; then
-    COMPREPLY=($(compgen -f -- "$current"))
+    COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
   fi
 }
 complete -o filenames -F _espalier espalier
@@ -18,7 +15,8 @@ complete -o filenames -F _espalier espalier
 # zsh completion of espalier; add to ~/.zshrc, below compinit: source <(espalier completion zsh)
 _espalier() {
   local -a replies
-  replies=(\${(f)"$(SHELL=zsh espalier --get-yargs-completions "\${words[@]}" 2>/dev/null)"})
+  replies=(\${\${(f)"$(espalier __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)"}//:/\\\\:})
+  replies=(\${replies//$'\\t'/:})
   if (( \${#replies} )); then
     _describe 'espalier' replies
   fi
@@ -29,7 +27,7 @@ compdef _espalier espalier
   fish: `# fish completion of espalier; save as ~/.config/fish/completions/espalier.fish
 function __espalier_complete
     set -l words (commandline -opc) (commandline -ct)
-    env SHELL=zsh espalier --get-yargs-completions $words 2>/dev/null | string replace -r '(?<!\\\\\\\\):' \\t
+    espalier __complete $words[2..] 2>/dev/null
 end
 complete -c espalier -a '(__espalier_complete)'
 `,

@@ -1,0 +1,150 @@
+/** The decision table: what happens to each difference, and to each step. The first row that matches counts. */
+import type { ChangeKind, Consent, Impact, Step } from '../model/index.ts'
+import { openingOf } from '../windows/index.ts'
+import type { Origin } from './record.ts'
+import type { Reason, State, Status } from './state.ts'
+
+export interface AgentPolicy {
+  readonly onGit: 'apply' | 'report'
+  readonly onDrift: 'report' | 'revert'
+  readonly onUnrecorded: 'report' | 'apply'
+  readonly allow: ReadonlySet<Consent>
+}
+
+/** The project in this round. */
+export interface Situation {
+  readonly policy: AgentPolicy
+  readonly isSuspended: boolean
+  /** No errors, at least one document, and the ref is there. */
+  readonly areManifestsValid: boolean
+  readonly history: 'known' | 'rewritten' | 'stale'
+}
+
+/** Something that is not as declared: an attribute, or a compute as a whole. */
+export interface Difference {
+  readonly origin: Origin
+  readonly kind: ChangeKind
+  /** Were the compute active. */
+  readonly impact: Impact
+  readonly hasWindow: boolean
+  /** The service refused the same change of the same live value for good. */
+  readonly wasRefused: boolean
+  /** Seen by two refreshes with a fetch in between, and no compute is changing. */
+  readonly isConfirmed: boolean
+  /** How often the same drift was reverted in the last 7 days. */
+  readonly reverts: number
+}
+
+export interface Verdict extends Status {
+  /** `plan`: it stays in the plan. `hold`: it is taken for unmanaged. `none`: nothing of the project is applied. */
+  readonly action: 'plan' | 'hold' | 'none'
+  /** The row that decided; none for `plan`. */
+  readonly row?: number
+}
+
+const MAX_REVERTS = 3
+
+interface Row {
+  readonly matches: (difference: Difference, situation: Situation) => boolean
+  readonly verdict: Verdict
+}
+
+const hold = (row: number, state: State, reason: Reason): Verdict => ({ row, action: 'hold', state, reason })
+
+const isDrift = ({ origin }: Difference): boolean => origin === 'drift'
+
+/** Reverting it could do more harm than the drift does. */
+const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
+  (kind !== 'update' && kind !== 'create') ||
+  impact === 'disconnect' ||
+  ((impact === 'restart' || impact === 'may-restart') && !hasWindow)
+
+const ROWS: readonly Row[] = [
+  { matches: (_, { isSuspended }) => isSuspended, verdict: { row: 1, action: 'none', state: 'Suspended' } },
+  {
+    matches: (_, { areManifestsValid }) => !areManifestsValid,
+    verdict: { row: 2, action: 'none', state: 'Invalid' },
+  },
+  {
+    matches: (_, { history }) => history === 'rewritten',
+    verdict: { row: 3, action: 'none', state: 'Blocked', reason: 'HistoryRewritten' },
+  },
+  {
+    matches: (_, { history }) => history === 'stale',
+    verdict: { row: 3, action: 'none', state: 'Blocked', reason: 'GitStale' },
+  },
+  { matches: ({ wasRefused }) => wasRefused, verdict: hold(4, 'Blocked', 'Refused') },
+  {
+    matches: ({ origin }, { policy }) => origin === 'introduced' && policy.onGit === 'report',
+    verdict: hold(5, 'OutOfSync', 'Reported'),
+  },
+  {
+    matches: ({ origin }, { policy }) => origin === 'unrecorded' && policy.onUnrecorded === 'report',
+    verdict: hold(5, 'OutOfSync', 'Unrecorded'),
+  },
+  {
+    matches: (difference) => isDrift(difference) && !difference.isConfirmed,
+    verdict: hold(6, 'OutOfSync', 'DriftUnconfirmed'),
+  },
+  {
+    matches: (difference, { policy }) => isDrift(difference) && policy.onDrift === 'report',
+    verdict: hold(7, 'OutOfSync', 'Drift'),
+  },
+  {
+    matches: (difference) => isDrift(difference) && isUnsafe(difference),
+    verdict: hold(8, 'OutOfSync', 'DriftUnsafe'),
+  },
+  {
+    matches: (difference) => isDrift(difference) && difference.reverts >= MAX_REVERTS,
+    verdict: hold(9, 'Blocked', 'Conflict'),
+  },
+]
+
+/** Rows 1 to 9. */
+export const decideDifference = (difference: Difference, situation: Situation): Verdict =>
+  ROWS.find(({ matches }) => matches(difference, situation))?.verdict ?? { action: 'plan', state: 'Progressing' }
+
+export interface StepVerdict extends Status {
+  readonly row: number
+  readonly action: 'run' | 'skip' | 'wait'
+  /** When to wake, ISO 8601. */
+  readonly opensAt?: string
+}
+
+export interface StepContext {
+  readonly policy: AgentPolicy
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** The plan, with what ran in the last 24 hours, is over a budget. */
+  readonly isOverBudget: boolean
+  /** Steps that go on with a chain that began in its window. */
+  readonly continuing: ReadonlySet<string>
+}
+
+/** Rows 10 to 16, for each step of a plan in its order. A step follows the verdict of a step that it cannot do without. */
+export const decideSteps = (steps: readonly Step[], context: StepContext): ReadonlyMap<string, StepVerdict> => {
+  const verdicts = new Map<string, StepVerdict>()
+  for (const step of steps) {
+    const needed = step.after.filter((id) => step.inTurnAfter?.includes(id) !== true).map((id) => verdicts.get(id))
+    const stopped = needed.find((verdict) => verdict !== undefined && verdict.action !== 'run')
+    const own = decideStep(step, context)
+    verdicts.set(step.id, own.action === 'skip' ? own : (stopped ?? own))
+  }
+  return verdicts
+}
+
+const decideStep = (step: Step, { policy, now, isOverBudget, continuing }: StepContext): StepVerdict => {
+  const run = (row: number): StepVerdict => ({ row, action: 'run', state: 'Progressing' })
+  const skip = (row: number, reason: Reason): StepVerdict => ({ row, action: 'skip', state: 'Blocked', reason })
+  const { windows = [] } = step
+  if (step.refused !== undefined) return skip(10, 'Protected')
+  if (step.consents.some((consent) => !policy.allow.has(consent))) return skip(10, 'NotAllowed')
+  if (isOverBudget) return skip(11, 'Budget')
+  if (step.impact === 'none') return run(12)
+  if (windows.length === 0) return run(13)
+  if (continuing.has(step.id)) return run(14)
+  const { isOpen, opensAt } = openingOf(windows, now)
+  if (isOpen) return run(14)
+  if (opensAt === undefined) return skip(15, 'NoCommonWindow')
+  return { row: 16, action: 'wait', state: 'Scheduled', opensAt }
+}

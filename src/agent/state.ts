@@ -1,0 +1,59 @@
+/** What a project's state is called, on every surface. */
+
+/** The first that holds is shown. */
+export const STATES = [
+  'Suspended',
+  'Invalid',
+  'Failing',
+  'Blocked',
+  'Progressing',
+  'Scheduled',
+  'OutOfSync',
+  'Synced',
+  'Unknown',
+] as const
+
+export type State = (typeof STATES)[number]
+
+export type Reason =
+  | 'HistoryRewritten'
+  | 'GitStale'
+  | 'PlanError'
+  | 'Refused'
+  | 'Reported'
+  | 'Unrecorded'
+  | 'DriftUnconfirmed'
+  | 'Drift'
+  | 'DriftUnsafe'
+  | 'Conflict'
+  | 'Protected'
+  | 'NotAllowed'
+  | 'Budget'
+  | 'NoCommonWindow'
+
+export interface Status {
+  readonly state: State
+  readonly reason?: Reason
+}
+
+/** @param found of a project that was refreshed: nothing found means that nothing differs. */
+export const worstOf = (found: readonly Status[]): Status =>
+  found.reduce<Status>((worst, one) => (STATES.indexOf(one.state) < STATES.indexOf(worst.state) ? one : worst), {
+    state: 'Synced',
+  })
+
+/** The exit code of `agent status`. */
+export const exitCodeOf = (state: State): 0 | 2 | 3 | 5 => {
+  switch (state) {
+    case 'Synced':
+      return 0
+    case 'Scheduled':
+      return 5
+    case 'OutOfSync':
+    case 'Progressing':
+    case 'Unknown':
+      return 2
+    default:
+      return 3
+  }
+}

@@ -1,0 +1,52 @@
+/** Waves: the projects of one start once every step of the waves before is done. */
+import type { Plan, Step, StepOutcome } from '../model/index.ts'
+
+export interface Wave {
+  readonly name: string
+  readonly steps: readonly Step[]
+}
+
+/** The steps in the order of their waves; one wave without a name where the plan has none. */
+export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
+  const position = new Map(waves.flatMap(({ projects }, at) => projects.map((project) => [project, at] as const)))
+  const last = waves.length
+  return [...waves.map(({ name }) => name), 'projects in no wave'].flatMap((name, at) => {
+    const own = steps.filter(({ project }) => (position.get(project) ?? last) === at)
+    return own.length === 0 ? [] : [{ name, steps: own }]
+  })
+}
+
+/** Why a wave must not start: what is not done of the waves before it; `undefined` where all of it is. */
+export const waveHeldBy = (
+  { waves = [], leftOut = [] }: Plan,
+  wave: Wave,
+  before: readonly Wave[],
+  outcomes: ReadonlyMap<string, StepOutcome>,
+): ((step: Step) => StepOutcome) | undefined => {
+  const undone = before.flatMap(({ name, steps }) => {
+    const open = steps.flatMap(({ id }) => outcomes.get(id) ?? []).filter(({ status }) => status !== 'done')
+    return open.length === 0 ? [] : [{ name, open }]
+  })
+  const own = waves.findIndex(({ name }) => name === wave.name)
+  const unplanned = waves
+    .slice(0, own < 0 ? waves.length : own)
+    .find(({ projects }) => leftOut.some(({ project }) => projects.includes(project)))
+  const [first] = undone
+  if (first === undefined && unplanned === undefined) return undefined
+  const isOnlyWaiting = unplanned === undefined && undone.every(({ open }) => open.every(isScheduled))
+  const message =
+    first === undefined
+      ? `It is in a wave after ${unplanned?.name}, of which a project could not be planned.`
+      : `It is in a wave after ${first.name}, of which ${first.open.length} ${first.open.length === 1 ? 'step is' : 'steps are'} not done.`
+  return (step) => ({
+    step: step.id,
+    ...(isOnlyWaiting
+      ? ({ status: 'scheduled', reason: 'outside-window' } as const)
+      : ({ status: 'skipped', reason: 'depends-on-failed' } as const)),
+    message,
+    operations: [],
+    durationMs: 0,
+  })
+}
+
+const isScheduled = ({ status }: StepOutcome): boolean => status === 'scheduled'

@@ -1,0 +1,4 @@
+export interface Candidate {
+  readonly word: string
+  readonly about?: string
+}

@@ -1,0 +1,121 @@
+/** Names of the live projects, kept in a file, so that most TABs ask nobody. */
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createReadApi, DEFAULT_BASE_URL, type ReadApi } from '../../api/index.ts'
+import { projectIds } from '../../planner/index.ts'
+import { readManifests } from '../../workflow/index.ts'
+import type { Io } from '../io.ts'
+import { findKey } from '../key.ts'
+
+export interface LiveNames {
+  readonly projects: readonly { readonly id: string; readonly name: string }[]
+  readonly branches: readonly string[]
+  /** As `compute` takes them: `main`, `main/reporting`. */
+  readonly computes: readonly { readonly id: string; readonly ref: string }[]
+}
+
+interface Kept extends LiveNames {
+  readonly readAt: number
+}
+
+const NOTHING: LiveNames = { projects: [], branches: [], computes: [] }
+const FRESH_MS = 300_000
+/** After this the person who pressed TAB has stopped waiting. */
+const PATIENCE_MS = 800
+const MOST_PROJECTS = 5
+
+/** The last known where the service does not answer in time; it is not asked again at the next TAB. */
+export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
+  try {
+    const baseUrl = flagValue(words, '--base-url') ?? io.env.ESPALIER_BASE_URL?.trim() ?? DEFAULT_BASE_URL
+    const apiKey = await findKey(flagValue(words, '--api-key-file'), io)
+    const only = flagValue(words, '--project')
+    const file = fileFor([baseUrl, apiKey, only ?? io.cwd], io)
+    const kept = await read(file)
+    const now = io.clock.date()
+    if (kept !== undefined && now - kept.readAt < FRESH_MS) return kept
+    const names = (await within(PATIENCE_MS, fetchNames({ baseUrl, apiKey }, only, io))) ?? kept ?? NOTHING
+    await keep(file, { ...names, readAt: now })
+    return names
+  } catch {
+    // Without a key, or a folder to write to, there is nothing to offer; a TAB is no place for an error.
+    return NOTHING
+  }
+}
+
+const fetchNames = async (
+  target: { readonly baseUrl: string; readonly apiKey: string },
+  only: string | undefined,
+  io: Io,
+): Promise<LiveNames> => {
+  const api = createReadApi({ ...target, clock: io.clock })
+  try {
+    const [projects, ids] = await Promise.all([
+      api.listProjects().catch(() => []),
+      only === undefined ? declaredProjects(io.cwd) : [only],
+    ])
+    const parts = await Promise.all(ids.slice(0, MOST_PROJECTS).map((id) => namesOf(api, id).catch(() => NOTHING)))
+    return {
+      projects: projects.map(({ id, name }) => ({ id, name })),
+      branches: [...new Set(parts.flatMap(({ branches }) => branches))],
+      computes: parts.flatMap(({ computes }) => computes),
+    }
+  } finally {
+    await api.close()
+  }
+}
+
+const namesOf = async (api: ReadApi, project: string): Promise<LiveNames> => {
+  const [branches, computes] = await Promise.all([api.listBranches(project), api.listComputes(project)])
+  const names = new Map(branches.map(({ id, name }) => [id, name]))
+  return {
+    projects: [],
+    branches: [...names.values()],
+    computes: computes.flatMap(({ id, branchId, type, attributes: { name } }) => {
+      const branch = names.get(branchId) ?? branchId
+      if (type === 'read_write') return [{ id, ref: branch }]
+      return [{ id, ref: name === undefined ? id : `${branch}/${name}` }]
+    }),
+  }
+}
+
+const declaredProjects = async (cwd: string): Promise<readonly string[]> =>
+  readManifests([], { cwd }).then(
+    ({ loaded }) => projectIds(loaded.desired),
+    () => [],
+  )
+
+const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> => {
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined).unref())
+  return Promise.race([work.catch(() => undefined), late])
+}
+
+/** The key only as part of a digest: it must not be known from a file's name. */
+const fileFor = (parts: readonly string[], { env }: Io): string => {
+  const folder = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache')
+  const name = createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32)
+  return join(folder, 'espalier', `completion-${name}.json`)
+}
+
+const read = async (file: string): Promise<Kept | undefined> => {
+  try {
+    const kept = JSON.parse(await readFile(file, 'utf8')) as Kept
+    return Array.isArray(kept.projects) && Array.isArray(kept.branches) && Array.isArray(kept.computes)
+      ? kept
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const keep = async (file: string, kept: Kept): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(file, JSON.stringify(kept), { mode: 0o600 })
+}
+
+const flagValue = (words: readonly string[], flag: string): string | undefined => {
+  const index = words.lastIndexOf(flag)
+  return index < 0 || index >= words.length - 2 ? undefined : words[index + 1]
+}

@@ -1,0 +1,162 @@
+/** Back-off, shares of the request limit, wakes and suspensions. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  allowance,
+  countReverts,
+  dueWakes,
+  exitCodeOf,
+  intervalThatFits,
+  isConfirmed,
+  isSuspended,
+  jittered,
+  mayInterrupt,
+  missOf,
+  REQUESTS_PER_REFRESH,
+  STATES,
+  startDelay,
+  suspend,
+  timerFor,
+  waitAfter,
+  wasRefused,
+  windowWakes,
+  worstOf,
+} from '../../src/agent/index.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+describe('retries', () => {
+  test('wait from 30 s, doubling to 15 min', () => {
+    expect([1, 2, 3, 4, 5, 6, 7, 100].map((failures) => waitAfter(failures) / 1_000)).toEqual([
+      30, 60, 120, 240, 480, 900, 900, 900,
+    ])
+  })
+
+  test('interrupt at most three times in 24 h', () => {
+    expect(mayInterrupt([1, 2], DAY)).toBe(true)
+    expect(mayInterrupt([1, 2, 3], DAY)).toBe(false)
+    expect(mayInterrupt([0, 2, 3], DAY)).toBe(true)
+  })
+
+  test('reverts count for 7 days, to the same declared value', () => {
+    const reverts = [0, 1, 2].map((at) => ({ at, key: 'k', want: '1' }))
+    expect(countReverts(reverts, 'k', '1', 7 * DAY)).toBe(2)
+    expect(countReverts(reverts, 'k', '2', DAY)).toBe(0)
+    expect(countReverts(reverts, 'other', '1', DAY)).toBe(0)
+  })
+
+  test('a change without effect is refused at once, a rejected one after three times, of the same values only', () => {
+    const rejected = { key: 'k', want: '2', live: '1', why: 'rejected' } as const
+    const same = { key: 'k', want: '2', live: '1' }
+    expect(wasRefused([{ ...rejected, why: 'not-effective' }], same)).toBe(true)
+    expect(wasRefused([rejected, rejected], same)).toBe(false)
+    expect(wasRefused([rejected, rejected, rejected], same)).toBe(true)
+    expect(wasRefused([rejected, rejected, rejected], { ...same, live: '3' })).toBe(false)
+  })
+
+  test.each([
+    [true, { firstSeenAt: 0, fetchedAt: 30_000, refreshedAt: MINUTE, isChanging: false }],
+    [false, { firstSeenAt: 0, fetchedAt: 30_000, refreshedAt: MINUTE - 1, isChanging: false }],
+    [false, { firstSeenAt: 0, fetchedAt: 0, refreshedAt: MINUTE, isChanging: false }],
+    [false, { firstSeenAt: 0, fetchedAt: MINUTE + 1, refreshedAt: MINUTE, isChanging: false }],
+    [false, { firstSeenAt: 0, fetchedAt: 30_000, refreshedAt: MINUTE, isChanging: true }],
+  ])('drift is confirmed %s: %j', (expected, sighting) => {
+    expect(isConfirmed(sighting)).toBe(expected)
+  })
+})
+
+describe('the share of the requests', () => {
+  test.each([
+    [1, 5 * MINUTE, 5],
+    [100, 1_000, 1],
+    [1_000, MINUTE, 3.3],
+    [1_000, 5 * MINUTE, 5],
+    [10_000, 5 * MINUTE, 33.3],
+  ])('%i projects, asked for every %i ms, are refreshed every %f min', (projects, wanted, minutes) => {
+    expect(intervalThatFits(wanted, projects, allowance({ share: 0.5 }, 0)) / MINUTE).toBeCloseTo(minutes, 1)
+  })
+
+  test('a 429 halves it for five minutes', () => {
+    const limited = { share: 0.5, limitedAt: MINUTE }
+    expect([MINUTE, 6 * MINUTE - 1, 6 * MINUTE].map((now) => allowance(limited, now))).toEqual([175, 175, 350])
+  })
+
+  test('no number of projects goes over it, and the jitter averages out', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 100_000 }),
+        fc.double({ min: 0.01, max: 1, noNaN: true }),
+        (projects, share) => {
+          const perMinute = allowance({ share }, 0)
+          const interval = intervalThatFits(MINUTE, projects, perMinute)
+          expect(((projects * REQUESTS_PER_REFRESH) / interval) * MINUTE).toBeLessThanOrEqual(perMinute * 1.000001)
+          expect((jittered(interval, 0) + jittered(interval, 1)) / 2).toBeCloseTo(interval)
+          expect(startDelay(projects - 1, projects, interval)).toBeLessThan(interval)
+        },
+      ),
+    )
+  })
+})
+
+describe('wakes', () => {
+  test('an open window goes first, then commits; what waits longest before the rest', () => {
+    const wakes = [
+      { project: 'd', at: 1, cause: 'interval' },
+      { project: 'c', at: 3, cause: 'commit' },
+      { project: 'b', at: 2, cause: 'commit' },
+      { project: 'a', at: 5, cause: 'window' },
+      { project: 'e', at: 6, cause: 'window' },
+    ] as const
+    expect(dueWakes(wakes, 5).map(({ project }) => project)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('a timer ends with the next wake, and never sleeps longer than a minute', () => {
+    expect(timerFor([], 0)).toBe(MINUTE)
+    expect(timerFor([{ project: 'a', at: 30 * DAY, cause: 'window' }], 0)).toBe(MINUTE)
+    expect(timerFor([{ project: 'a', at: 10, cause: 'window' }], 3)).toBe(7)
+    expect(timerFor([{ project: 'a', at: 10, cause: 'window' }], 30)).toBe(0)
+  })
+
+  test('a project is refreshed shortly before its window, and woken at the moment at which it opens', () => {
+    expect(windowWakes('a', 10 * MINUTE, 0, 0.5)).toEqual([
+      { project: 'a', at: 7.5 * MINUTE, cause: 'interval' },
+      { project: 'a', at: 10 * MINUTE, cause: 'window' },
+    ])
+    expect(windowWakes('a', 4 * MINUTE, 0, 0.5)).toHaveLength(1)
+  })
+
+  const agent = { now: 200, runningSince: 0, isSuspended: false, failed: false }
+  test.each([
+    [undefined, { isWorkDone: true }, agent],
+    [undefined, { isWorkDone: false }, { ...agent, now: 199 }],
+    ['too-little-time', { isWorkDone: false }, agent],
+    ['failed', { isWorkDone: false }, { ...agent, failed: true }],
+    ['suspended', { isWorkDone: false }, { ...agent, isSuspended: true, failed: true }],
+    ['agent-down', { isWorkDone: false }, { ...agent, runningSince: 300, now: 400 }],
+    ['agent-down', { isWorkDone: false }, { ...agent, runningSince: 150 }],
+  ])('a window is missed: %s', (cause, work, state) => {
+    expect(missOf({ opensAt: 100, closesAt: 200, ...work }, state)).toBe(cause)
+  })
+})
+
+test('a suspension has a reason and an end', () => {
+  const suspension = suspend(10, MINUTE, 'load test')
+  expect([isSuspended(suspension, 10), isSuspended(suspension, MINUTE + 10), isSuspended(undefined, 0)]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(() => suspend(0, MINUTE, ' ')).toThrow(/needs a reason/)
+  expect(() => suspend(0, 31 * DAY, 'x')).toThrow(/at most 30 days/)
+  expect(() => suspend(0, Number.NaN, 'x')).toThrow(/at most 30 days/)
+})
+
+test('the worst state is shown, and has its exit code', () => {
+  expect(worstOf([])).toEqual({ state: 'Synced' })
+  expect(worstOf([{ state: 'Scheduled' }, { state: 'Blocked', reason: 'Budget' }, { state: 'OutOfSync' }])).toEqual({
+    state: 'Blocked',
+    reason: 'Budget',
+  })
+  expect(STATES.map(exitCodeOf)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
+})

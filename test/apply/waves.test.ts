@@ -1,0 +1,115 @@
+/** Waves: one starts only when the one before is done; `--max-failures` stops a fleet. */
+import { expect, onTestFinished, test } from 'vitest'
+import { createWriteApi } from '../../src/api/index.ts'
+import { parseManifests } from '../../src/manifest/index.ts'
+import type { ApplyEvent, Clock } from '../../src/model/index.ts'
+import { terminalPlan } from '../../src/report/index.ts'
+import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { type ApplyRequest, apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'
+
+const PROJECTS = ['canary-1', 'canary-2', 'shop', 'blog']
+const SHARED = `version: 1
+waves:
+  - { name: canary, projects: [canary-*] }
+  - { name: shops, projects: [shop] }
+`
+const manifests = (size = 2): Manifests => ({
+  loaded: parseManifests([
+    { path: 'shared.yaml', text: SHARED },
+    ...PROJECTS.map((project) => ({
+      path: `${project}.yaml`,
+      text: `version: 1\nproject: ${project}\nextends: shared.yaml\nbranches: { main: { primary: { size: ${size} } } }\n`,
+    })),
+  ]),
+  paths: [],
+})
+
+const open = async (): Promise<{ sandbox: Sandbox; clock: Clock }> => {
+  const time = manualClock()
+  const sandbox = await startSandbox({
+    clock: time,
+    seed: { projects: PROJECTS.map((id) => ({ id, branches: [{ name: 'main', computes: [{ size: 1 }] }] })) },
+  })
+  onTestFinished(() => sandbox.close())
+  return { sandbox, clock: { now: () => time.now(), sleep: (ms) => time.advance(ms) } }
+}
+
+const run = async (
+  { sandbox, clock }: { sandbox: Sandbox; clock: Clock },
+  more: Partial<ApplyRequest> = {},
+): Promise<{ readonly order: readonly string[]; readonly ended: ReadonlyMap<string, string> }> => {
+  const order: string[] = []
+  const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
+  const applied = await apply({
+    manifests: manifests(),
+    open: async () => ({ api, close: () => api.close() }),
+    clock,
+    consent: { allow: new Set(['restart']) },
+    watch: () => ({
+      event: (event: ApplyEvent) => {
+        if (event.type === 'step-start') order.push(event.step.project)
+      },
+      end: async () => undefined,
+    }),
+    ...more,
+  })
+  if (applied.kind !== 'ended') throw new Error(applied.kind)
+  const steps = new Map(applied.plan.steps.map(({ id, project }) => [id, project]))
+  return {
+    order,
+    ended: new Map(
+      applied.outcome.steps.map(({ step, status, message }) => [
+        steps.get(step) ?? '',
+        message === undefined ? status : `${status}: ${message}`,
+      ]),
+    ),
+  }
+}
+
+test('the projects of a wave start once those of the wave before are done; projects in no wave come last', async () => {
+  const stage = await open()
+  const { order, ended } = await run(stage)
+  expect(order.slice(0, 2).toSorted()).toEqual(['canary-1', 'canary-2'])
+  expect(order.slice(2)).toEqual(['shop', 'blog'])
+  expect([...ended.values()]).toEqual(['done', 'done', 'done', 'done'])
+})
+
+test('a failure holds the waves after it, not the wave itself', async () => {
+  const stage = await open()
+  stage.sandbox.control.addFault({
+    on: 'request',
+    method: 'PATCH',
+    path: '/projects/canary-1/**',
+    effect: { kind: 'status', status: 400 },
+  })
+  const { order, ended } = await run(stage)
+  expect(order.toSorted()).toEqual(['canary-1', 'canary-2'])
+  expect(ended.get('canary-2')).toBe('done')
+  expect(ended.get('shop')).toBe('skipped: It is in a wave after canary, of which 1 step is not done.')
+  expect(ended.get('blog')).toBe('skipped: It is in a wave after canary, of which 1 step is not done.')
+})
+
+test('--max-failures stops within a wave too', async () => {
+  const stage = await open()
+  stage.sandbox.control.addFault({
+    on: 'request',
+    method: 'PATCH',
+    path: '/projects/canary-1/**',
+    effect: { kind: 'status', status: 400 },
+  })
+  const { ended } = await run(stage, { maxFailures: 0, concurrency: 1 })
+  expect(ended.get('canary-2')).toBe('skipped: Not started: 1 step has failed, and --max-failures is 0.')
+})
+
+test('a wave can be applied alone, and the plan shows all of them', async () => {
+  const stage = await open()
+  const { order } = await run(stage, { manifests: await select(manifests(), { wave: 'shops' }) })
+  expect(order).toEqual(['shop'])
+  await expect(select(manifests(), { wave: 'shop' })).rejects.toMatchObject({ hint: 'They have canary, shops.' })
+  const api = createWriteApi({ baseUrl: stage.sandbox.apiUrl, apiKey: stage.sandbox.apiKey, clock: stage.clock })
+  const { plan } = (await planLive(api, manifests(4))).result
+  await api.close()
+  expect(terminalPlan(plan, { color: false, width: 100 })).toContain(
+    ['Waves', '  1. canary (2 projects, 2 steps)', '  2. shops (1 project, 1 step)'].join('\n'),
+  )
+})
