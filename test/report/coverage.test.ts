@@ -124,7 +124,7 @@ describe.each([
 
 test('the headline of the comment counts what is released and what is left out', () => {
   const text = EDGES.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
-  expect(text).toContain('### Espalier: 1 compute is no longer managed. 1 of 2 projects left out')
+  expect(text).toContain('### Espalier: 1 compute is no longer managed. 1 of 2 projects could not be planned.')
 })
 
 test('a fleet of released computes and problems still fits into a comment', () => {
