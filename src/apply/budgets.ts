@@ -6,10 +6,12 @@ export interface Budgets {
   readonly maxDeletes?: number | undefined
   /** Growth of the sum of upper limits, in CU. */
   readonly maxCuIncrease?: number | undefined
+  /** Growth of the CU-hours a month that are expected, or possible where nothing is expected. */
+  readonly maxCuHoursIncrease?: number | undefined
 }
 
 /** A sentence for each budget that the plan exceeds; none means that it is within all of them. */
-export const checkBudgets = ({ summary, changes }: Plan, budgets: Budgets): readonly string[] => {
+export const checkBudgets = ({ summary, changes, cost }: Plan, budgets: Budgets): readonly string[] => {
   const increase = summary.capacity.after.maxCu - summary.capacity.before.maxCu
   const over = (used: number, limit: number | undefined, flag: string, what: string): readonly string[] =>
     limit === undefined || used <= limit ? [] : [`The plan ${what}, ${flag} allows ${limit}.`]
@@ -20,6 +22,24 @@ export const checkBudgets = ({ summary, changes }: Plan, budgets: Budgets): read
     ...over(deletes, budgets.maxDeletes, '--max-deletes', `deletes ${counted(deletes, 'compute')}`),
     ...over(increase, budgets.maxCuIncrease, '--max-cu-increase', `adds ${increase} CU`),
     ...(budgets.maxCuIncrease === undefined ? [] : unsized(changes)),
+    ...overCuHours(cost, budgets.maxCuHoursIncrease),
+  ]
+}
+
+const overCuHours = (cost: Plan['cost'], limit: number | undefined): readonly string[] => {
+  if (limit === undefined) return []
+  const computes = cost?.computes ?? []
+  const boundless = cost === undefined || computes.some(({ delta }) => delta.expected === null && delta.high === null)
+  if (boundless) return ['How many CU-hours the plan adds is not known, so --max-cu-hours-increase cannot be checked.']
+  const increase = computes.reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
+  if (increase <= limit) return []
+  const unknown = computes.filter(({ delta }) => delta.expected === null).length
+  const note =
+    unknown === 0
+      ? ''
+      : `; ${counted(unknown, 'compute')} without history ${unknown === 1 ? 'counts' : 'count'} with the most possible`
+  return [
+    `The plan adds ${Math.round(increase * 100) / 100} CU-hours a month, --max-cu-hours-increase allows ${limit}${note}.`,
   ]
 }
 

@@ -16,6 +16,7 @@ import {
   WEEKDAYS,
 } from '../model/index.ts'
 import { planCostShape } from './cost-shape.ts'
+import { planPoliciesShape } from './policies-shape.ts'
 import { FINGERPRINT, seenShape } from './seen.ts'
 
 const source = z.strictObject({
@@ -183,6 +184,7 @@ export const planShape = z.strictObject({
   }),
   warnings: z.array(diagnostic),
   cost: planCostShape.exactOptional(),
+  policies: planPoliciesShape.exactOptional(),
   maintenance: z
     .array(z.strictObject({ change: z.string(), project: z.string(), scheduledFor: z.string(), sentence: z.string() }))
     .exactOptional(),

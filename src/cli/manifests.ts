@@ -1,7 +1,8 @@
 /** The manifests that a command line means: `-` alone is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
-import { type Manifests, readManifests as readFiles, seedNote } from '../workflow/index.ts'
+import { type Manifests, readManifests as readFiles, seedNote, withPolicies } from '../workflow/index.ts'
 import type { Io } from './io.ts'
+import { type ReviewFlags, withReviewFlags } from './review-flags.ts'
 import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
 
@@ -15,18 +16,26 @@ export const readManifests = async (
   given: readonly string[],
   sizeTable: string | undefined,
   io: Io,
+  review?: ReviewFlags,
+): Promise<Manifests> => {
+  const manifests = await readAll(given, sizeTable, io, review?.policy)
+  return review === undefined ? manifests : withReviewFlags(manifests, review, io)
+}
+
+const readAll = async (
+  given: readonly string[],
+  sizeTable: string | undefined,
+  io: Io,
+  policyPaths: readonly string[] = [],
 ): Promise<Manifests> => {
   const sizeTablePath = sizeTable === undefined ? undefined : io.locate(sizeTable)
   if (!given.includes(STDIN)) {
-    const manifests = await readFiles(given, { sizeTablePath, cwd: io.cwd })
+    const manifests = await readFiles(given, { sizeTablePath, cwd: io.cwd, policyPaths })
     for (const path of manifests.loaded.seeds) print(seedNote(path), io.stderr)
     return manifests
   }
   const text = await readStdin(given, io)
   const options = sizeTablePath === undefined ? {} : { sizeTable: await readSizeTable(sizeTablePath) }
-  return {
-    loaded: parseManifests([{ path: STDIN, text }], options),
-    paths: given,
-    ...options,
-  }
+  const loaded = parseManifests([{ path: STDIN, text }], options)
+  return withPolicies({ loaded, paths: given, ...options }, io.cwd, policyPaths)
 }

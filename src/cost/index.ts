@@ -1,5 +1,6 @@
 export * from './estimate.ts'
 export * from './live-cost.ts'
 export * from './plan-cost.ts'
+export * from './price.ts'
 export * from './usage.ts'
 export * from './words.ts'

@@ -4,6 +4,7 @@ import type { PlanCost } from './cost.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
+import type { PlanPolicies } from './policy.ts'
 import type { Reason } from './reason.ts'
 import type { RestartWindow } from './restart-window.ts'
 import type { PlanSelection } from './selection.ts'
@@ -209,6 +210,8 @@ export interface Plan {
   readonly cost?: PlanCost
   /** Service updates that fall together with changes, sorted as those are; absent where there are none. */
   readonly maintenance?: readonly PlannedUpdate[]
+  /** What policies say of the plan; absent without any. */
+  readonly policies?: PlanPolicies
 }
 
 /** A service update that restarts, or may restart, the compute of a change. */

@@ -34,7 +34,22 @@ export interface Policy {
  * `existing`: it was no better before the plan, so it only warns. `unknown`: the value could not be read.
  * `overridden`: somebody allowed it, with a reason.
  */
-export type PolicyOutcome = 'denied' | 'warned' | 'existing' | 'unknown' | 'overridden'
+export const POLICY_OUTCOMES = ['denied', 'warned', 'existing', 'unknown', 'overridden'] as const
+
+export type PolicyOutcome = (typeof POLICY_OUTCOMES)[number]
+
+export const POLICY_RULES = [
+  'maxSize',
+  'minSize',
+  'maxProjectCu',
+  'maxReplicas',
+  'scaleToZero',
+  'maxScaleToZero',
+  'restartWindow',
+  'protect',
+  'prune',
+  'maxCuHours',
+] as const satisfies readonly PolicyRule['kind'][]
 
 export interface PolicyResult {
   readonly policy: string

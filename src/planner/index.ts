@@ -1,4 +1,5 @@
 export { type ComputePolicy, policyOf } from './compute-policy.ts'
+export { type DeclaredPolicy, declaredPolicyOf } from './declared-policy.ts'
 export { mergeOrigins, mergePlans } from './merge-plans.ts'
 export { originOf, whoMoved } from './origin.ts'
 export { plan, projectIds, unreadProjects } from './plan.ts'

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, posix } from 'node:path'
 import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
-import { DEFAULT_PATHS, type Manifests } from './manifests.ts'
+import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
@@ -58,7 +58,8 @@ export const manifestsAt = async (
     const options = sizeTable === undefined ? {} : { sizeTable }
     const loaded = await loadManifests(readable, { cwd: folder, ...options })
     const told = missing === 'told' ? followed.map(notFollowed) : []
-    return { loaded: { ...loaded, diagnostics: [...told, ...loaded.diagnostics] }, paths: known, ...options }
+    const read = { loaded: { ...loaded, diagnostics: [...told, ...loaded.diagnostics] }, paths: known, ...options }
+    return await withPolicies(read, folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

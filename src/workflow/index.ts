@@ -19,8 +19,10 @@ export {
   type Manifests,
   pathsOf,
   readManifests,
+  readManifestText,
   seedNote,
   withoutProjects,
+  withPolicies,
 } from './manifests.ts'
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
 export { type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'

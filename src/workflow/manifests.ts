@@ -1,8 +1,10 @@
 /** The manifests of a run. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LoadedManifests, loadManifests, readSizeTable } from '../manifest/index.ts'
+import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
 import { EspalierError, plainText, type Selection, type Shard, type SizeTable } from '../model/index.ts'
+import { readPolicies } from './policies.ts'
+import type { ReviewOptions } from './review.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -12,6 +14,8 @@ export interface Manifests {
   readonly sizeTable?: SizeTable
   /** Of the fleet, only this part is in `loaded.desired`. */
   readonly shard?: Shard
+  /** Prices, tiers and policies that its plans are reviewed by. */
+  readonly review?: ReviewOptions
   /** Of what they ask for, only this part is planned. */
   readonly selecting?: Selecting
 }
@@ -29,6 +33,8 @@ export interface ManifestOptions {
   readonly sizeTablePath?: string | undefined
   /** Default: the current folder. */
   readonly cwd?: string
+  /** Policy files beside the one of the folder. */
+  readonly policyPaths?: readonly string[]
 }
 
 /**
@@ -39,12 +45,27 @@ export interface ManifestOptions {
  */
 export const readManifests = async (
   given: readonly string[],
-  { sizeTablePath, cwd = process.cwd() }: ManifestOptions = {},
+  { sizeTablePath, cwd = process.cwd(), policyPaths }: ManifestOptions = {},
 ): Promise<Manifests> => {
   const sizeTable = sizeTablePath === undefined ? undefined : await readSizeTable(sizeTablePath)
   const options = sizeTable === undefined ? {} : { sizeTable }
   const paths = await pathsOf(given, cwd)
-  return { loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }
+  return withPolicies({ loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }, cwd, policyPaths)
+}
+
+/** A policy file with a mistake is a mistake of the manifests: nothing is planned. */
+export const withPolicies = async (
+  manifests: Manifests,
+  cwd: string,
+  named: readonly string[] = [],
+): Promise<Manifests> => {
+  const { diagnostics, ...policies } = await readPolicies(cwd, named)
+  const { loaded } = manifests
+  return {
+    ...manifests,
+    loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics] },
+    ...(policies.files.length === 0 ? {} : { review: { ...manifests.review, policies } }),
+  }
 }
 
 /**
@@ -76,3 +97,11 @@ export const withoutProjects = (manifests: Manifests, projects: readonly string[
 /** @param path of a file that was found beside manifests. */
 export const seedNote = (path: string): string =>
   `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`
+
+/** @throws {EspalierError} `E_TIER_TABLE` where the file cannot be read. */
+export const readManifestText = async (path: string, cwd: string): Promise<string> => {
+  const { texts, diagnostics } = await readFiles([path], cwd)
+  const [text] = texts
+  if (text !== undefined) return text.text
+  throw new EspalierError('E_TIER_TABLE', diagnostics[0]?.message ?? `${path} cannot be read.`)
+}

@@ -2,12 +2,20 @@
 import { ApiError, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
-import { DEFAULT_CONCURRENCY, type Observed, type ObservedProject, type Plan, type PlanResult } from '../model/index.ts'
+import {
+  type Change,
+  DEFAULT_CONCURRENCY,
+  type Observed,
+  type ObservedProject,
+  type Plan,
+  type PlanResult,
+} from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { type ReviewOptions, reviewPlan } from './review.ts'
+import { warnOnly } from './policies.ts'
+import { reviewPlan } from './review.ts'
 import { planningOf, selectProjects } from './selection.ts'
 
 export interface Planned {
@@ -19,7 +27,7 @@ export interface Planned {
   readonly comparison?: BaseComparison
 }
 
-export interface PlanOptions extends ReviewOptions {
+export interface PlanOptions {
   /** Projects read at once. Default 16. */
   readonly concurrency?: number | undefined
   /** Also read a page of past operations of each project that changes, for the estimate. Default: yes. */
@@ -57,10 +65,38 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   return reviewed({ ...planned, observed: whole, result }, options)
 }
 
-const reviewed = (planned: Planned, options: PlanOptions): Planned => ({
-  ...planned,
-  result: { ...planned.result, plan: reviewPlan(planned.result.plan, planned.observed, options) },
-})
+/**
+ * The policies of the base count, so that a pull request cannot allow itself what they deny. Where the base has none, those
+ * that come with the pull request only warn.
+ */
+const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
+  const { manifests, observed, result, comparison } = planned
+  const own = manifests.review?.policies
+  const policies = base === undefined ? own : (base.review?.policies ?? (own && warnOnly(own)))
+  const plan = reviewPlan(
+    result.plan,
+    observed,
+    manifests.loaded.desired,
+    { ...manifests.review, ...(policies === undefined ? {} : { policies }) },
+    base?.loaded.desired,
+  )
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const asReviewed = (list: readonly Change[]) => list.map((change) => changes.get(change.id) ?? change)
+  return {
+    ...planned,
+    result: { ...result, plan },
+    ...(comparison && {
+      comparison: {
+        ...comparison,
+        origin: {
+          ...comparison.origin,
+          introduced: asReviewed(comparison.origin.introduced),
+          drift: asReviewed(comparison.origin.drift),
+        },
+      },
+    }),
+  }
+}
 
 /** Plans the selected projects against a snapshot of them. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
@@ -69,12 +105,12 @@ export const planSnapshot = (observed: Observed, manifests: Manifests, options: 
 const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, enforceBasePolicy = false, pinAliases, ...tiers }: PlanOptions,
+  { base, enforceBasePolicy = false, pinAliases }: PlanOptions,
 ): Planned => {
   const { loaded, sizeTable } = manifests
   const options = {
     check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
-      checkProject(project, planned, tiers),
+      checkProject(project, planned, manifests.review),
     ...(sizeTable === undefined ? {} : { sizeTable }),
     ...(pinAliases === undefined ? {} : { pinAliases }),
     ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),

@@ -2,6 +2,7 @@
 import { planCost } from '../cost/index.ts'
 import {
   type Change,
+  type Desired,
   type Diagnostic,
   type Observed,
   type ObservedProject,
@@ -20,21 +21,39 @@ import {
   updateRestarts,
 } from '../service/index.ts'
 import { openingOf } from '../windows/index.ts'
+import { judgePlan, type Policies } from './policies.ts'
 
 export interface ReviewOptions extends TierOptions {
   readonly price?: Price
+  readonly policies?: Policies
+  /** Reasons by policy name. */
+  readonly overrides?: ReadonlyMap<string, string>
 }
 
-export const reviewPlan = (plan: Plan, observed: Observed, options: ReviewOptions = {}): Plan => {
+/** @param base whose manifests the policies compare with. */
+export const reviewPlan = (
+  plan: Plan,
+  observed: Observed,
+  desired: Desired,
+  options: ReviewOptions = {},
+  base?: Desired,
+): Plan => {
   const { price } = options
   const cost = planCost(plan, observed, price === undefined ? {} : { priceOf: () => price })
   const maintenance = plannedUpdates(plan, observed)
-  return {
+  const reviewed: Plan = {
     ...plan,
     warnings: [...plan.warnings, ...usageWarnings({ ...plan, cost }, observed, options)],
     cost,
     ...(maintenance.length === 0 ? {} : { maintenance }),
   }
+  const { policies, overrides } = options
+  if (policies === undefined) return reviewed
+  return judgePlan(reviewed, observed, desired, {
+    policies,
+    ...(overrides === undefined ? {} : { overrides }),
+    ...(base === undefined ? {} : { base }),
+  })
 }
 
 /** Hours that are included or allowed, against those that are expected. */

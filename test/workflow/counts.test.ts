@@ -91,16 +91,16 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 157662,
-      "markdown": 15764,
-      "terminal": 3315,
+      "json": 157426,
+      "markdown": 19328,
+      "terminal": 3164,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1561299,
-      "markdown": 155404,
-      "terminal": 32731,
+      "json": 1558957,
+      "markdown": 189914,
+      "terminal": 31230,
     }
   `)
   const whole = await plan(20)

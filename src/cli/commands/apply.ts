@@ -10,6 +10,7 @@ import {
   SHARD_FLAG,
   WAVE_FLAG,
 } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
@@ -22,6 +23,7 @@ export const applyCommand = defineCommand({
   },
   flags: {
     plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
+    ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...WAVE_FLAG,
@@ -60,6 +62,7 @@ export const applyCommand = defineCommand({
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
     'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
+    'max-cu-hours-increase': budget('Change nothing where the plan adds more CU-hours a month than this'),
     'max-failures': budget('Start no other step once more steps than this have failed'),
     'operation-timeout': {
       type: 'string',

@@ -10,6 +10,7 @@ import {
   SHARD_FLAG,
   WAVE_FLAG,
 } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 export const planCommand = defineCommand({
@@ -56,6 +57,7 @@ export const planCommand = defineCommand({
       describe: 'Do not read past operations to estimate how long it takes',
     },
     ...PLAN_VIEW_FLAGS,
+    ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...WAVE_FLAG,

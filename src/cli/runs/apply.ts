@@ -42,10 +42,11 @@ import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import type { ReviewFlags } from '../review-flags.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
-export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
+export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags, ReviewFlags {
   readonly paths: readonly string[]
   readonly plan?: string | undefined
   readonly base?: string | undefined
@@ -60,6 +61,7 @@ export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
   readonly maxCuIncrease?: number | undefined
+  readonly maxCuHoursIncrease?: number | undefined
   readonly maxFailures?: number | undefined
   readonly operationTimeout: string
   readonly lockTimeout: string
@@ -124,6 +126,7 @@ const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
   checkNumber('max-deletes', flags.maxDeletes, 0)
   checkNumber('max-failures', flags.maxFailures, 0)
   checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
+  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
   if (flags.autoApprove !== true && (!canAsk(io) || flags.paths.includes(STDIN))) {
     throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
       hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
@@ -157,7 +160,7 @@ const manifestsFor = async (flags: ApplyFlags, saved: SavedPlan | undefined, io:
   if (base !== undefined && only === undefined) {
     throw usageError('apply --base needs --only introduced.', 'To see what is introduced: espalier plan --base REF')
   }
-  const all = await readManifests(paths, flags.sizeTable, io)
+  const all = await readManifests(paths, flags.sizeTable, io, flags)
   const shard = shardOfFlag(saved?.file.shard ?? flags.shard)
   if (saved !== undefined || hasErrors(all.loaded.diagnostics)) return selectShard(all, shard)
   return select(

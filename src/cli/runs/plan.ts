@@ -30,10 +30,11 @@ import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import type { ReviewFlags } from '../review-flags.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
+export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags, ReviewFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
@@ -50,7 +51,7 @@ export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags {
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const page = await pageOf(flags, io)
-  const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io), shardOfFlag(flags.shard))
+  const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io, flags), shardOfFlag(flags.shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags, io)
@@ -89,6 +90,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error
+  if (plan.policies?.results.some(({ outcome }) => outcome === 'denied')) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
 }
 

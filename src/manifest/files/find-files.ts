@@ -11,7 +11,8 @@ export interface FoundFiles {
 }
 
 const EXTENSIONS = '**/*.{yaml,yml}'
-const IGNORED = ['**/node_modules/**']
+/** A folder of manifests may hold the team's policies too. */
+const IGNORED = ['**/node_modules/**', '**/espalier.policy.yaml']
 
 export const findFiles = async (paths: readonly string[], cwd: string): Promise<FoundFiles> => {
   const files = new Set<string>()

@@ -18,6 +18,7 @@ import { changeTable, yamlDiff } from './changes.ts'
 import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
 import { stepGraph } from './graph.ts'
 import { COMMENT_LIMIT, fitTo, type Limit, NO_LIMIT } from './limit.ts'
+import { reviewDetails, reviewPart } from './review.ts'
 import { folded, heading, literal } from './text.ts'
 import type { Introducer, PlanView } from './view.ts'
 
@@ -111,11 +112,12 @@ const render = (view: PlanView, detail: Detail): string => {
             .map((words) => literal(words))
             .join(' → ')}`,
         ]),
-    ...introduced(origin.introduced, view, detail),
+    ...(origin.introduced.length === 0 ? reviewPart(plan) : introduced(origin.introduced, view, detail)),
     ...releasedPart(view, detail.released),
     ...drift(view, detail),
     ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
     ...(detail.steps && plan.steps.length > 0 ? [order(view, detail)] : []),
+    ...(detail.steps ? reviewDetails(plan) : []),
     ...(detail.unmanaged && plan.unmanaged.length > 0 ? [unmanaged(view)] : []),
     ...plan.warnings.map(
       ({ code, message, hint }) => `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
@@ -190,6 +192,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   return [
     titleOf(view),
     ...(loud.length > 0 ? [alarm(loud, hasSeveralProjects(view.plan))] : []),
+    ...reviewPart(view.plan),
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
     ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),
     ...(quiet.length > 0 ? quietPart(quiet, view, detail) : []),

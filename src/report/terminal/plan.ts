@@ -6,6 +6,7 @@ import { costSection } from './plan-cost.ts'
 import { detailedChanges } from './plan-detail.ts'
 import { type PlanContext, type PlanFrame, requiredConsents } from './plan-frame.ts'
 import { leftOutSection, releasedSection, unmanagedSection, warningsSection, wavesSection } from './plan-lists.ts'
+import { policiesSection } from './plan-policies.ts'
 import { stepsSection } from './plan-steps.ts'
 import { capacitySection, closing } from './plan-summary.ts'
 import { paintOf, type Style, wrap } from './style.ts'
@@ -35,6 +36,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     warningsSection(plan, style, paint),
     capacitySection(plan, style, paint, isCompact),
     costSection(frame),
+    policiesSection(frame),
     leftOutSection(plan, style, paint),
     closing(plan, style, paint, extra.takenAt),
   ]

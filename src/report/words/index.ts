@@ -14,5 +14,6 @@ export { computeTitle, hasSeveralProjects, isOfFleet, place, projectTitle, SYMBO
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
+export { deniedWords, policyLines } from './policies.ts'
 export { verdict } from './verdict.ts'
 export { waveWords } from './waves.ts'

@@ -34,6 +34,7 @@ const project = {
   isDetached: flag.optional(),
   createdAt: time,
   updatedAt: time.optional(),
+  maintenanceAt: time.optional(),
   deletedAt: time.optional(),
   recoverableUntil: time.optional(),
 } satisfies ShapeOf<ProjectRecord>

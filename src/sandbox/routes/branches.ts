@@ -12,7 +12,7 @@ import { presentAnnotation, presentBranch, presentCompute, presentOperation } fr
 import { branchesQuery, countQuery, deletionQuery, readQuery } from './query.ts'
 
 export const branchRoutes = (api: Hono, world: World, computes: Computes): void => {
-  const present = (branch: BranchRecord) => presentBranch(branch, world.keepsHistory)
+  const present = (branch: BranchRecord) => presentBranch(branch, world)
 
   api.get('/projects/:project/branches', (context) => {
     const { branches, pagination } = branchPage(

@@ -11,6 +11,8 @@ import {
   type ProjectRecord,
 } from '../world/records.ts'
 import { retentionOf } from '../world/retention.ts'
+import { monthOf } from '../world/usage-meter.ts'
+import type { World } from '../world/world.ts'
 
 /** Second precision (spec 2.1). */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
@@ -29,16 +31,17 @@ export const parseMicroseconds = (text: string): number | undefined => {
   return Number.isNaN(whole) ? undefined : whole * 1_000 + Number((match[2] ?? '').padEnd(6, '0'))
 }
 
-/** The month in which it was made: nothing is counted here, but clients expect a period. */
-const consumptionPeriod = (time: number) => {
-  const month = new Date(time).toISOString().slice(0, 7)
-  const start = Date.parse(`${month}-01T00:00:00Z`)
-  const next = new Date(start)
-  next.setUTCMonth(next.getUTCMonth() + 1)
-  return { consumption_period_start: seconds(start), consumption_period_end: seconds(next.getTime()) }
+const consumptionPeriod = (now: number) => {
+  const { start, end } = monthOf(now)
+  return { consumption_period_start: seconds(start), consumption_period_end: seconds(end) }
 }
 
-export const presentProject = (project: ProjectRecord) => ({
+const countersOf = (id: string, { usage }: World) => {
+  const { activeSeconds, computeSeconds } = usage.of(id)
+  return { cpu_used_sec: computeSeconds, active_time_seconds: activeSeconds, compute_time_seconds: computeSeconds }
+}
+
+export const presentProject = (project: ProjectRecord, world: World) => ({
   id: project.id,
   name: project.name,
   region_id: project.regionId,
@@ -48,13 +51,11 @@ export const presentProject = (project: ProjectRecord) => ({
   proxy_host: proxyHost(project),
   store_passwords: true,
   active_time: 0,
-  active_time_seconds: 0,
-  compute_time_seconds: 0,
-  cpu_used_sec: 0,
+  ...countersOf(project.id, world),
   written_data_bytes: 0,
   data_transfer_bytes: 0,
   data_storage_bytes_hour: 0,
-  ...consumptionPeriod(project.createdAt),
+  ...consumptionPeriod(world.clock.now()),
   branch_logical_size_limit: 0,
   branch_logical_size_limit_bytes: 0,
   creation_source: 'console',
@@ -70,17 +71,27 @@ export const presentProject = (project: ProjectRecord) => ({
   settings: shownSettings(project.settings),
   created_at: seconds(project.createdAt),
   updated_at: seconds(project.updatedAt ?? project.createdAt),
+  ...(project.maintenanceAt === undefined ? {} : { maintenance_scheduled_for: seconds(project.maintenanceAt) }),
   ...(project.deletedAt === undefined ? {} : { deleted_at: seconds(project.deletedAt) }),
   ...(project.recoverableUntil === undefined ? {} : { recoverable_until: seconds(project.recoverableUntil) }),
 })
 
-/** @param hasLog whether its position in the parent's log is known. */
-export const presentBranch = (branch: BranchRecord, hasLog: boolean) => ({
+/** One project alone is shown with its account. */
+export const presentOwner = ({ plan }: ProjectRecord) => ({
+  owner: {
+    name: 'sandbox',
+    email: 'sandbox@example.com',
+    branches_limit: -1,
+    subscription_type: plan === 'free' ? 'free_v3' : 'scale_v3',
+  },
+})
+
+export const presentBranch = (branch: BranchRecord, world: World) => ({
   id: branch.id,
   project_id: branch.projectId,
   ...(branch.parentId === undefined ? {} : { parent_id: branch.parentId }),
   ...(branch.parentTime === undefined ? {} : { parent_timestamp: seconds(branch.parentTime) }),
-  ...(branch.parentTime === undefined || !hasLog ? {} : { parent_lsn: lsnOf(branch.parentTime) }),
+  ...(branch.parentTime === undefined || !world.keepsHistory ? {} : { parent_lsn: lsnOf(branch.parentTime) }),
   init_source: branch.schemaOf === undefined ? 'parent-data' : 'schema-only',
   name: branch.name,
   current_state: branch.state,
@@ -92,9 +103,7 @@ export const presentBranch = (branch: BranchRecord, hasLog: boolean) => ({
   ...(branch.expiresAt === undefined ? {} : { expires_at: branch.expiresAt }),
   ...(branch.ttlSeconds === undefined ? {} : { ttl_interval_seconds: branch.ttlSeconds }),
   ...(branch.lastResetAt === undefined ? {} : { last_reset_at: seconds(branch.lastResetAt) }),
-  cpu_used_sec: 0,
-  active_time_seconds: 0,
-  compute_time_seconds: 0,
+  ...countersOf(branch.id, world),
   written_data_bytes: 0,
   data_transfer_bytes: 0,
   created_at: seconds(branch.createdAt),

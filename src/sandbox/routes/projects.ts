@@ -8,7 +8,7 @@ import { newProjectBody, projectBody, readBody } from './body.ts'
 import { catalogAnswer } from './catalog-answer.ts'
 import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
-import { presentBranch, presentCompute, presentOperation, presentProject } from './present.ts'
+import { presentBranch, presentCompute, presentOperation, presentOwner, presentProject } from './present.ts'
 import { projectsQuery, readQuery, sharedQuery } from './query.ts'
 
 /** What the service offers for `shared_preload_libraries`; of which some are loaded unless a client says otherwise. */
@@ -34,7 +34,7 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
         (only === undefined || project.id === only),
     )
     return context.json({
-      projects: projects.map(presentProject),
+      projects: projects.map((project) => presentProject(project, world)),
       pagination: { cursor },
       applications: {},
       integrations: {},
@@ -53,8 +53,8 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
     const made = createProject(world, asked, orgId, computes.versions)
     return context.json(
       {
-        project: presentProject(made.project),
-        branch: presentBranch(made.branch, world.keepsHistory),
+        project: presentProject(made.project, world),
+        branch: presentBranch(made.branch, world),
         endpoints: [presentCompute(made.compute, made.project)],
         operations: made.operations.map(presentOperation),
         ...(await catalogAnswer(made.branch, made.compute, made.project, computes)),
@@ -62,27 +62,28 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
       201,
     )
   })
-  api.get('/projects/:project', (context) =>
-    context.json({ project: presentProject(world.project(context.req.param('project')).project) }),
-  )
+  api.get('/projects/:project', (context) => {
+    const { project } = world.project(context.req.param('project'))
+    return context.json({ project: { ...presentProject(project, world), ...presentOwner(project) } })
+  })
   api.patch('/projects/:project', async (context) => {
     const { project } = await readBody(context, projectBody)
     const updated = updateProject(world, context.req.param('project'), project)
     return context.json({
-      project: presentProject(updated.project),
+      project: presentProject(updated.project, world),
       operations: updated.operations.map(presentOperation),
     })
   })
   api.delete('/projects/:project', (context) => {
     checkAccount(whoAsks(context))
-    return context.json({ project: presentProject(deleteProject(world, context.req.param('project'))) })
+    return context.json({ project: presentProject(deleteProject(world, context.req.param('project')), world) })
   })
   api.post('/projects/:project/recover', (context) => {
     checkAccount(whoAsks(context))
     const { project, branches } = recoverProject(world, context.req.param('project'))
     return context.json({
-      project: presentProject(project),
-      branches: branches.map((branch) => presentBranch(branch, world.keepsHistory)),
+      project: presentProject(project, world),
+      branches: branches.map((branch) => presentBranch(branch, world)),
     })
   })
   api.get('/projects/:project/available_preload_libraries', (context) => {

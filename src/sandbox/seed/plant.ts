@@ -31,6 +31,7 @@ export const plant = (
       plan: project.plan,
       ...(times.pgVersion === undefined ? {} : { pgVersion: times.pgVersion }),
       ...(project.org === undefined ? {} : { orgId: project.org }),
+      ...(project.maintenance === undefined ? {} : { maintenanceAt: Date.parse(project.maintenance) }),
       defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
       createdAt: now,
     })

@@ -79,6 +79,8 @@ const project = z
       })
       .default({ size: { min: 0.25, max: 2 }, scaleToZero: SCALE_TO_ZERO_DEFAULT }),
     branches: z.array(branch).min(1),
+    /** When the next service update is due. Nothing happens then. */
+    maintenance: z.iso.datetime().optional(),
     /** How many finished operations its past holds. */
     operations: z.int().min(0).max(10_000).default(0),
   })

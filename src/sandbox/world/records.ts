@@ -29,6 +29,8 @@ export interface ProjectRecord {
   readonly isDetached?: boolean
   readonly createdAt: number
   readonly updatedAt?: number
+  /** When the next service update is due; only a seed sets it, and nothing happens then. */
+  readonly maintenanceAt?: number
   /** It is gone for every client. */
   readonly deletedAt?: number
   /** Until then it can be taken back; absent once its data is gone. */

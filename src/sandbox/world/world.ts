@@ -19,6 +19,7 @@ import type {
 import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
 import { type ProjectTables, Tables } from './tables.ts'
+import { UsageMeter } from './usage-meter.ts'
 
 /** Called after a record was kept, and for every record that is there when the world is restored. */
 export interface Watcher {
@@ -59,6 +60,7 @@ export class World {
   /** Whether a branch can be had as it was; real data is kept only as it is. */
   readonly keepsHistory: boolean
   readonly tables = new Tables()
+  readonly usage: UsageMeter
   readonly #options: WorldOptions
   readonly #timers = new Set<() => void>()
   readonly #history = new History()
@@ -71,6 +73,12 @@ export class World {
     this.keepsHistory = options.keepsHistory
     this.#options = options
     this.#runner = this.#newRunner()
+    this.usage = new UsageMeter(() => this.clock.now())
+    this.watch({
+      compute: (compute) => this.usage.note(compute),
+      computeGone: (compute) => this.usage.forget(compute),
+      emptied: () => this.usage.clear(),
+    })
   }
 
   #newRunner(): OperationRunner {

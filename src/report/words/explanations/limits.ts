@@ -50,6 +50,20 @@ export const LIMITS: Readonly<Record<string, Explanation>> = {
     wayOut:
       'Use a key that may read the project. The plan does without: only cost, limits and maintenance lack something.',
   },
+  E_PRICE: {
+    rule: 'A price is an amount above 0 and at most 100 for a CU-hour, with a currency.',
+    example: '--price 0.222USD',
+  },
+  E_TIER_TABLE: {
+    rule: 'A tier table is a file as `espalier sizes --tiers --format json` prints it.',
+    example: '--tier-table tiers.json',
+    wayOut: 'Start from the built-in one. The message has the place of the mistake.',
+  },
+  W_OVERRIDE_UNUSED: {
+    rule: 'An override is needed by something in the plan.',
+    example: '--override preview-size=load-test, and no preview is too large',
+    wayOut: 'Leave it out.',
+  },
   E_OVERRIDE: {
     rule: 'An override names a policy that exists, and gives a reason.',
     example: '--override preview-size=load-test',

@@ -1,0 +1,37 @@
+/** What policies say of a plan. */
+import type { Plan, PolicyResult } from '../../model/index.ts'
+
+export interface PolicyLine {
+  readonly text: string
+  readonly isDenied: boolean
+}
+
+/** One line for each result, denials first. */
+export const policyLines = ({ policies }: Pick<Plan, 'policies'>): readonly PolicyLine[] =>
+  [...(policies?.results ?? [])]
+    .sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome))
+    .map((result) => ({ text: policyText(result), isDenied: result.outcome === 'denied' }))
+
+const ORDER: readonly PolicyResult['outcome'][] = ['denied', 'overridden', 'warned', 'unknown', 'existing']
+
+const policyText = ({ outcome, message, reason, policy, override }: PolicyResult): string => {
+  const start = `${message.replace(/\.$/, '')}. ${reason}`
+  switch (outcome) {
+    case 'denied':
+      return `${start} To override, pass --override ${policy}=REASON.`
+    case 'overridden':
+      return `${start} Overridden: ${override}`
+    case 'existing':
+      return `${start} (already so before this plan)`
+    default:
+      return start
+  }
+}
+
+/** `policy \`preview-size\` denies 1 change`; `undefined` where none denies. */
+export const deniedWords = ({ policies }: Pick<Plan, 'policies'>): string | undefined => {
+  const denied = (policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
+  if (denied.length === 0) return undefined
+  const names = [...new Set(denied.map(({ policy }) => `\`${policy}\``))]
+  return `${names.length === 1 ? 'policy' : 'policies'} ${names.join(', ')} ${names.length === 1 ? 'denies' : 'deny'} this plan`
+}

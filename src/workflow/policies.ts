@@ -1,0 +1,222 @@
+/** Policies of a run: read beside the manifests, judged on what a plan leaves behind. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { liveCosts } from '../cost/index.ts'
+import { parsePolicies, readFiles } from '../manifest/index.ts'
+import {
+  type Change,
+  countChanges,
+  type Desired,
+  type Diagnostic,
+  type Observed,
+  type ObservedCompute,
+  type ObservedProject,
+  type Plan,
+  type Policy,
+  settingsAfter,
+  settingsOfCompute,
+} from '../model/index.ts'
+import { type DeclaredPolicy, declaredPolicyOf } from '../planner/index.ts'
+import {
+  type JudgedProject,
+  judgePolicies,
+  type PolicyCompute,
+  type PolicyProject,
+  unusedOverrides,
+} from '../policy/index.ts'
+
+export const POLICY_FILE = 'espalier.policy.yaml'
+
+export interface Policies {
+  readonly files: readonly string[]
+  readonly policies: readonly Policy[]
+}
+
+/** The policy file of a folder, if there is one, and those that were named. */
+export const readPolicies = async (
+  cwd: string,
+  named: readonly string[] = [],
+): Promise<Policies & { readonly diagnostics: readonly Diagnostic[] }> => {
+  const isThere = (await stat(join(cwd, POLICY_FILE)).catch(() => undefined)) !== undefined
+  const paths = [...new Set([...(isThere ? [POLICY_FILE] : []), ...named])]
+  const { texts, diagnostics } = await readFiles(paths, cwd)
+  const read = parsePolicies(texts)
+  return {
+    files: texts.map(({ path }) => path),
+    policies: read.policies,
+    diagnostics: [...diagnostics, ...read.diagnostics],
+  }
+}
+
+export const warnOnly = ({ files, policies }: Policies): Policies => ({
+  files,
+  policies: policies.map((policy) => ({ ...policy, level: 'warn' })),
+})
+
+export interface JudgeOptions {
+  readonly policies: Policies
+  /** Reasons by policy name. */
+  readonly overrides?: ReadonlyMap<string, string>
+  readonly base?: Desired
+}
+
+/** The plan with what its policies say; nothing of a denied project can run. */
+export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, options: JudgeOptions): Plan => {
+  const { policies, overrides = new Map<string, string>(), base } = options
+  if (policies.policies.length === 0) return plan
+  const live = new Map(observed.projects.map((project) => [project.id, project]))
+  const projects = plan.projects.flatMap((id) => {
+    const project = live.get(id)
+    return project === undefined ? [] : [statesOf(project, plan, Date.parse(observed.takenAt), desired, base)]
+  })
+  const { results } = judgePolicies(policies.policies, projects, { overrides })
+  const denied = new Map(
+    results
+      .flatMap(({ outcome, project, message, reason }) =>
+        outcome === 'denied' ? [[project, `${message}. ${reason}`] as const] : [],
+      )
+      .reverse(),
+  )
+  const refuse = <T extends { readonly project: string; readonly refused?: string }>(one: T): T => {
+    const refused = one.refused ?? denied.get(one.project)?.replace(/\.$/, '')
+    return refused === undefined ? one : { ...one, refused }
+  }
+  const changes = plan.changes.map(refuse)
+  return {
+    ...plan,
+    changes,
+    steps: plan.steps.map(refuse),
+    summary: { ...plan.summary, ...countChanges(changes) },
+    warnings: [
+      ...plan.warnings,
+      ...unusedOverrides(overrides, results).map(
+        (name): Diagnostic => ({
+          severity: 'warning',
+          code: 'W_OVERRIDE_UNUSED',
+          message: `Nothing in this plan needs the override of \`${name}\`.`,
+        }),
+      ),
+    ],
+    policies: { files: policies.files, results: results.map(({ source: _, ...result }) => result), changes: [] },
+  }
+}
+
+const statesOf = (
+  project: ObservedProject,
+  plan: Plan,
+  now: number,
+  desired: Desired,
+  base: Desired | undefined,
+): JudgedProject => {
+  const changes = plan.changes.filter((change) => change.project === project.id && change.refused === undefined)
+  const policy = declaredPolicyOf(desired, project)
+  const costs = plan.cost?.projects.find((cost) => cost.project === project.id)
+  const after = stateOf(project, changes, plan, policy, costs?.after)
+  const before = stateOf(project, [], plan, base && declaredPolicyOf(base, project), costBefore(project, now))
+  return { after, before: base === undefined ? withoutBase(before, after, changes) : before }
+}
+
+interface Known {
+  readonly expected: number | null
+  readonly unknown: number
+}
+
+const costBefore = (project: ObservedProject, now: number): Known => {
+  const costs = liveCosts(project, now).map(({ cost }) => cost.expected)
+  return {
+    expected: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
+    unknown: costs.filter((cost) => cost === null).length,
+  }
+}
+
+/** The project once the changes are done; none: as it is. */
+const stateOf = (
+  project: ObservedProject,
+  changes: readonly Change[],
+  plan: Plan,
+  policy: DeclaredPolicy | undefined,
+  cost: Known | undefined,
+): PolicyProject => {
+  const byCompute = new Map(
+    changes.flatMap((change) => (change.compute.id === undefined ? [] : [[change.compute.id, change]])),
+  )
+  const computes: { readonly branchId: string; readonly compute: PolicyCompute }[] = []
+  const add = (change: Change | undefined, live: ObservedCompute | undefined): void => {
+    const branchId = change?.branch.id ?? live?.branchId ?? ''
+    const steps = change === undefined ? [] : plan.steps.filter((step) => step.change === change.id)
+    const settings =
+      change === undefined
+        ? live && settingsOfCompute(live.attributes)
+        : settingsAfter(change, steps, live, project.settings?.computeDefaults)
+    if (settings === undefined) return
+    const id = live?.id
+    const name = change?.compute.name ?? live?.attributes.name ?? live?.id
+    const type = change?.compute.type ?? live?.type ?? 'read_write'
+    const slot = change?.id.slice(project.id.length + 1)
+    computes.push({
+      branchId,
+      compute: {
+        key: id ?? change?.id ?? '',
+        title: type === 'read_write' ? 'primary' : `replica ${name}`,
+        type,
+        settings,
+        isNew: live === undefined,
+        ...(policy && {
+          hasWindow: policy.hasWindow({
+            branch: branchId,
+            ...(slot === undefined ? {} : { slot }),
+            ...(id === undefined ? {} : { id }),
+          }),
+        }),
+        ...(change?.source === undefined ? {} : { source: change.source }),
+      },
+    })
+  }
+  for (const live of project.computes) add(byCompute.get(live.id), live)
+  for (const change of changes) if (change.compute.id === undefined) add(change, undefined)
+  return {
+    id: project.id,
+    ...(project.name === undefined ? {} : { name: project.name }),
+    isComplete: true,
+    ...(policy && { prune: policy.prune }),
+    ...(cost === undefined || cost.expected === null || cost.unknown > 0 ? {} : { cuHours: cost.expected }),
+    branches: project.branches.map(({ id, name }) => ({
+      name,
+      ...(policy && { protect: policy.protects(id) }),
+      computes: computes.filter(({ branchId }) => branchId === id).map(({ compute }) => compute),
+    })),
+  }
+}
+
+/**
+ * No live state shows windows, protection and prune. Without a base they count as they are now, and so only warn, unless
+ * the plan does what they govern.
+ */
+const withoutBase = (before: PolicyProject, after: PolicyProject, changes: readonly Change[]): PolicyProject => {
+  const interrupts = new Set(
+    changes.flatMap(({ impact, unlessIdle, compute }) =>
+      impact !== 'none' || unlessIdle !== undefined ? [compute.id] : [],
+    ),
+  )
+  const endangers = new Set(
+    changes.flatMap(({ kind, branch, from }) =>
+      ['delete', 'move', 'replace'].includes(kind) ? [branch.name, from?.name] : [],
+    ),
+  )
+  const prunes = changes.some(({ kind, reasons }) => kind === 'delete' && reasons.includes('PRUNED'))
+  const nowAt = new Map(after.branches.map((branch) => [branch.name, branch]))
+  return {
+    ...before,
+    prune: prunes ? false : (after.prune ?? false),
+    branches: before.branches.map((branch) => ({
+      ...branch,
+      protect: endangers.has(branch.name) || (nowAt.get(branch.name)?.protect ?? false),
+      computes: branch.computes.map((compute) => ({
+        ...compute,
+        hasWindow:
+          interrupts.has(compute.key) ||
+          (nowAt.get(branch.name)?.computes.find(({ key }) => key === compute.key)?.hasWindow ?? false),
+      })),
+    })),
+  }
+}

@@ -1,0 +1,161 @@
+/** What a plan says of cost, limits, service updates and policies, against a fake service. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
+import type { Observed, Plan, ProjectSettings } from '../../src/model/index.ts'
+import { planComment, terminalPlan } from '../../src/report/index.ts'
+import { planSnapshot, readManifests } from '../../src/workflow/index.ts'
+import { PROJECT, world } from '../planner/world.ts'
+
+const NOW = '2026-11-21T00:00:00Z'
+
+const live = (settings: ProjectSettings = {}): Observed => {
+  const observed = world({ main: { primary: { size: 1, scaleToZero: -1 } }, 'preview/x': { primary: { size: 1 } } })
+  return {
+    ...observed,
+    takenAt: NOW,
+    projects: observed.projects.map((project) => ({
+      ...project,
+      name: 'shop',
+      settings: {
+        subscription: 'scale_v3',
+        period: { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' },
+        ...settings,
+      },
+      computes: project.computes.map((compute) => ({ ...compute, startedAt: '2026-10-01T00:00:00Z' })),
+      branches: project.branches.map((branch) => ({
+        ...branch,
+        usage: { activeSeconds: 1_728_000, computeSeconds: 1_728_000 },
+      })),
+    })),
+  }
+}
+
+const manifest = (branches: string) => ({
+  loaded: parseManifests([{ path: 'espalier.yaml', text: `version: 1\nproject: ${PROJECT}\nbranches:\n${branches}` }]),
+  paths: ['espalier.yaml'],
+})
+
+const policies = (...rules: readonly string[]) => {
+  const text = `version: 1\npolicies:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`
+  const { policies: read, diagnostics } = parsePolicies([{ path: 'espalier.policy.yaml', text }])
+  expect(diagnostics).toEqual([])
+  return { files: ['espalier.policy.yaml'], policies: read }
+}
+
+const RESIZE = '  main: { primary: { size: 4 } }\n'
+const PREVIEW = '  preview/x: { primary: { size: 4 } }\n'
+const SMALL =
+  '{ name: preview-size, level: deny, reason: Previews are small., branches: [preview/**], rule: { maxSize: 0.25 } }'
+
+const planOf = (branches: string, review = {}, observed = live()) =>
+  planSnapshot(observed, { ...manifest(branches), review }).result
+const outcomes = (plan: Plan) => plan.policies?.results.map(({ policy, outcome }) => `${policy} ${outcome}`)
+
+test('a plan has its cost, with money where a price is given', () => {
+  const { plan } = planOf(RESIZE, { price: { cuHour: 0.5, currency: 'EUR' } })
+  expect(plan.cost?.total.delta.expected).toBe(2190)
+  expect(plan.cost?.total.money?.delta).toBe(1095)
+})
+
+test('a size that the tier does not allow leaves the project out, unless another tier is named', () => {
+  const free = live({ subscription: 'free_v3' })
+  const result = planOf(RESIZE, {}, free)
+  expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([{ code: 'E_TIER_SIZE', source: { line: 4 } }])
+  expect(planOf(RESIZE, { tier: 'scale' }, free).ok).toBe(true)
+  expect(planOf(RESIZE, { tier: 'none' }, free).ok).toBe(true)
+  expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([
+    { code: 'W_TIER_UNKNOWN' },
+  ])
+})
+
+test('a restart before a service update takes it', () => {
+  const { plan } = planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }))
+  expect(plan.maintenance).toMatchObject([
+    { sentence: 'this restart takes the service update of Sun 22 Nov 02:00 UTC: one restart instead of two' },
+  ])
+  expect(planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-01T02:00:00Z' })).plan.maintenance).toBeUndefined()
+})
+
+test('a denied project is shown and does not run', () => {
+  const { plan } = planOf(PREVIEW, { policies: policies(SMALL) })
+  expect(outcomes(plan)).toEqual(['preview-size denied'])
+  expect(plan.steps.map(({ refused }) => refused)).toEqual([
+    '`preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU). Previews are small',
+  ])
+  expect(plan.summary.refused).toBe(1)
+  expect(terminalPlan(plan, { color: false, width: 100 })).toContain('pass --override preview-size=REASON')
+})
+
+test('an override lets it run, and is recorded; one that nothing needs is a warning', () => {
+  const overrides = new Map([['preview-size', 'load test']])
+  const { plan } = planOf(PREVIEW, { policies: policies(SMALL), overrides })
+  expect(plan.policies?.results).toMatchObject([{ outcome: 'overridden', override: 'load test' }])
+  expect(plan.summary.refused).toBe(0)
+  expect(planOf(RESIZE, { policies: policies(SMALL), overrides }).plan.warnings).toMatchObject([
+    { code: 'W_OVERRIDE_UNUSED' },
+  ])
+})
+
+test('what was so before only warns, and so does a step towards the limit', () => {
+  expect(outcomes(planOf(RESIZE, { policies: policies(SMALL) }).plan)).toEqual(['preview-size existing'])
+  expect(outcomes(planOf('  preview/x: { primary: { size: 0.5 } }\n', { policies: policies(SMALL) }).plan)).toEqual([
+    'preview-size existing',
+  ])
+})
+
+test('windows, protection and prune are judged by what the plan does', () => {
+  const rules = policies(
+    '{ name: window, level: deny, reason: r, branches: [main], rule: { restartWindow: required } }',
+    '{ name: protect, level: deny, reason: r, branches: [main], rule: { protect: required } }',
+    '{ name: prune, level: deny, reason: r, rule: { prune: forbidden } }',
+  )
+  expect(outcomes(planOf('  main: { primary: { scaleToZero: 5m } }\n', { policies: rules }).plan)).toEqual([
+    'window existing',
+    'protect existing',
+  ])
+  expect(outcomes(planOf(RESIZE, { policies: rules }).plan)).toEqual(['window denied', 'protect existing'])
+  expect(outcomes(planOf('  main: { primary: absent }\n', { policies: rules }).plan)).toContain('protect denied')
+})
+
+test('the policies of the base count, and new ones only warn', () => {
+  const head = { ...manifest(PREVIEW), review: {} }
+  const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
+  expect(outcomes(planSnapshot(live(), head, { base }).result.plan)).toEqual(['preview-size denied'])
+  expect(outcomes(planSnapshot(live(), base, { base: head }).result.plan)).toEqual(['preview-size warned'])
+})
+
+test('the comment has two lines for it, below what restarts', () => {
+  const { plan } = planOf(
+    `${RESIZE}${PREVIEW}`,
+    { policies: policies(SMALL), price: { cuHour: 0.222, currency: 'USD' } },
+    live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }),
+  )
+  const text = planComment({
+    marker: '<!-- x -->',
+    plan,
+    origin: { introduced: plan.changes, drift: [], settled: [], released: [] },
+    introducedBy: 'this pull request',
+    notes: [],
+    whole: 'the log',
+  })
+  const [alarm, cost, checks, table] = ['[!WARNING]', '**Cost:** +4,380 CU-hours a month', '**Checks:**', '| '].map(
+    (part) => text.indexOf(part),
+  )
+  expect([alarm, cost, checks, table].every((at, index, all) => (at ?? -1) > (all[index - 1] ?? 0))).toBe(true)
+})
+
+test('a policy file with a mistake stops the run at its place', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
+  writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
+  writeFileSync(join(cwd, 'espalier.policy.yaml'), 'version: 1\npolicies:\n  - { name: a }\n')
+  const { loaded } = await readManifests([], { cwd })
+  expect(loaded.diagnostics.map(({ code, source }) => `${source?.file}:${source?.line} ${code}`)).toContain(
+    'espalier.policy.yaml:3 E_REQUIRED',
+  )
+  // A folder of manifests may hold the file too.
+  writeFileSync(join(cwd, 'espalier.policy.yaml'), 'version: 1\npolicies: []\n')
+  expect((await readManifests(['.'], { cwd })).loaded.diagnostics).toEqual([])
+})
