@@ -1,17 +1,9 @@
 /** Who moved an attribute last, its manifest or the live project. Told from what was seen before, not from git history. */
 
-/** A value as text; `null`: there is none, or there must be none. */
-export type Value = string | null
+import type { Fact } from '../planner/index.ts'
 
-/** One attribute of one compute. Whether it exists, and on which branch, are attributes too. */
-export interface Fact {
-  /** Stable as long as the compute is: `ep-cool-dawn-a1b2c3/size`. */
-  readonly key: string
-  readonly want: Value
-  readonly live: Value
-  /** Whether the live value is what the manifest asks for, however the two are spelled. */
-  readonly agrees: boolean
-}
+/** As text; `null`: there is none, or there must be none. */
+export type Value = Fact['want']
 
 export interface Entry {
   readonly want: Value

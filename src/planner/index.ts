@@ -1,5 +1,6 @@
 export { type ComputePolicy, policyOf } from './compute-policy.ts'
 export { type DeclaredPolicy, declaredPolicyOf } from './declared-policy.ts'
+export { differenceKey, type Fact, factsOf } from './facts.ts'
 export { mergeOrigins, mergePlans } from './merge-plans.ts'
 export { originOf, whoMoved } from './origin.ts'
 export { plan, projectIds, unreadProjects } from './plan.ts'

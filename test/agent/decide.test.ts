@@ -1,4 +1,4 @@
-/** The decision table of docs/agent.md, row by row. */
+/** The decision table of docs/decisions/agent.md, row by row. */
 import { describe, expect, test } from 'vitest'
 import {
   type AgentPolicy,

@@ -358,6 +358,12 @@ describe('errors, each with its place', () => {
     expect(errorsOf(declared, observed)).toEqual([code])
   })
 
+  test('a live size that the rules do not allow matters only where the size or scale to zero changes', () => {
+    const live = world({ main: { primary: { size: 24, scaleToZero: 300 } } })
+    expect(errorsOf({ branches: { main: { primary: { settings: { jit: 'off' } } } } }, live)).toEqual([])
+    expect(errorsOf({ branches: { main: { primary: { size: 18 } } } }, live)).toEqual(['E_SCALE_TO_ZERO_SIZE'])
+  })
+
   test('a size above 16 CU says so where the live compute would keep its scale to zero', () => {
     const messages = [world({ main: { primary: {} } }), world({ main: {} })].map((live) => {
       const result = plan(desired({ branches: { main: { primary: { size: 24 } } } }), live)

@@ -1,0 +1,94 @@
+/** What one round does with one project. */
+import type { AttributeChange, Change, Plan } from '../model/index.ts'
+import { differenceKey, type Selected } from '../planner/index.ts'
+import {
+  type Difference,
+  decideDifference,
+  decideSteps,
+  type Situation,
+  type StepContext,
+  type StepVerdict,
+  type Verdict,
+} from './decide.ts'
+import { originOf, type ProjectRecord } from './record.ts'
+import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
+import { type Status, worstOf } from './state.ts'
+
+/** What earlier rounds left behind. */
+export interface Memory {
+  readonly record: ProjectRecord
+  readonly refusals: readonly Refusal[]
+  readonly reverts: readonly Revert[]
+  /** By key of the difference. */
+  readonly sightings: Readonly<Record<string, Sighting>>
+}
+
+export interface RoundInput {
+  /** Plans all of the project, or what is selected of it. */
+  readonly plan: (select?: (change: Change) => Selected) => Plan
+  readonly memory: Memory
+  readonly situation: Situation
+  readonly steps: Omit<StepContext, 'policy' | 'isOverBudget'>
+  readonly isOverBudget: (plan: Plan) => boolean
+}
+
+export interface Round {
+  /** Of each difference, by its key. */
+  readonly verdicts: ReadonlyMap<string, Verdict>
+  /** What is left of the plan once differences are held back. */
+  readonly plan: Plan
+  readonly steps: ReadonlyMap<string, StepVerdict>
+  readonly status: Status
+}
+
+/** Differences are decided first, then what is left is planned again, so no step is ever taken out of a plan. */
+export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: RoundInput): Round => {
+  const whole = plan()
+  const verdicts = new Map(
+    whole.changes.flatMap((change) =>
+      partsOf(change).map((attribute) => {
+        const key = differenceKey(change, attribute)
+        const difference = differenceOf(change, attribute, key, memory, steps.now)
+        return [key, decideDifference(difference, situation)] as const
+      }),
+    ),
+  )
+  const isPlanned = (change: Change, attribute?: AttributeChange): boolean =>
+    verdicts.get(differenceKey(change, attribute))?.action === 'plan'
+  const select = (change: Change): Selected => {
+    const [whole] = partsOf(change)
+    if (whole === undefined) return isPlanned(change)
+    const paths = change.attributes.filter((attribute) => isPlanned(change, attribute)).map(({ path }) => path)
+    return paths.length === change.attributes.length || (paths.length > 0 && new Set(paths))
+  }
+  const left = plan(select)
+  const { policy } = situation
+  const decided = decideSteps(left.steps, { ...steps, policy, isOverBudget: isOverBudget(left) })
+  const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
+  return { verdicts, plan: left, steps: decided, status: worstOf([...held, ...decided.values()]) }
+}
+
+/** An update is decided attribute by attribute; `undefined`: anything else is done as a whole. */
+const partsOf = ({ kind, attributes }: Change): readonly (AttributeChange | undefined)[] =>
+  kind === 'update' ? attributes : [undefined]
+
+const differenceOf = (
+  change: Change,
+  attribute: AttributeChange | undefined,
+  key: string,
+  { record, refusals, reverts, sightings }: Memory,
+  now: number,
+): Difference => {
+  const entry = record.entries[key]
+  const { want = null, seen = null } = entry ?? {}
+  const sighting = sightings[key]
+  return {
+    origin: entry === undefined ? 'unrecorded' : originOf(entry),
+    kind: change.kind,
+    impact: change.unlessIdle ?? attribute?.impact ?? change.impact,
+    hasWindow: (change.windows ?? []).length > 0,
+    wasRefused: wasRefused(refusals, { key, want, live: seen }),
+    isConfirmed: sighting !== undefined && isConfirmed(sighting),
+    reverts: countReverts(reverts, key, want, now),
+  }
+}

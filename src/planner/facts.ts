@@ -1,0 +1,74 @@
+/** Everything declared of a project, next to what is live: for whoever keeps a record of both. */
+import {
+  type AttributeChange,
+  type Change,
+  type ComputeAttributes,
+  type Desired,
+  differingKeys,
+  type ObservedProject,
+  rowOf,
+} from '../model/index.ts'
+import { managedKeys } from './attribute-changes.ts'
+import { type Declarations, declarationsOf } from './declarations.ts'
+import type { Claim, MatchOptions } from './match.ts'
+
+/** One attribute of one compute. Whether it exists, its branch and its type are attributes too. */
+export interface Fact {
+  /** As {@link differenceKey} has it for a difference. */
+  readonly key: string
+  /** As text; `null`: there must be none. */
+  readonly want: string | null
+  /** As text; `null`: there is none. */
+  readonly live: string | null
+  readonly agrees: boolean
+}
+
+/** The key of the fact that a change makes agree: that of one attribute, or of what is done to the compute as a whole. */
+export const differenceKey = ({ id, kind, compute }: Change, attribute?: AttributeChange): string => {
+  const whole = { create: 'exists', delete: 'exists', replace: 'type', move: 'branch', update: '' }[kind]
+  return `${compute.id ?? id}/${attribute?.path ?? whole}`
+}
+
+export const factsOf = (desired: Desired, project: ObservedProject, options: MatchOptions = {}): readonly Fact[] => {
+  const declarations = declarationsOf(desired, project, options)
+  return [...declarations.claims.flatMap((claim) => claimFacts(claim, project.id)), ...unclaimedFacts(declarations)]
+}
+
+const claimFacts = ({ slot, branch, type, desired, observed: live }: Claim, project: string): readonly Fact[] => {
+  const exists = { key: `${project}/${slot}/exists`, want: 'yes', live: live === undefined ? null : 'yes' }
+  if (live === undefined) return [{ ...exists, agrees: false }]
+  const differing = differingKeys(desired.attributes, live.attributes)
+  return [
+    { ...exists, agrees: true },
+    { key: `${live.id}/type`, want: type, live: live.type, agrees: type === live.type },
+    { key: `${live.id}/branch`, want: branch.id, live: live.branchId, agrees: branch.id === live.branchId },
+    ...managedKeys(desired).flatMap((key): readonly Fact[] => {
+      const { path, type: valueType } = rowOf(key)
+      const [want, now] = [desired.attributes[key], live.attributes[key]]
+      if (valueType !== 'map') {
+        return [{ key: `${live.id}/${path}`, want: textOf(want), live: textOf(now), agrees: !differing.includes(key) }]
+      }
+      const entries = new Map(Object.entries((now ?? {}) as Readonly<Record<string, string>>))
+      return Object.entries((want ?? {}) as Readonly<Record<string, string>>).map(([name, value]) => ({
+        key: `${live.id}/${path}.${name}`,
+        want: value,
+        live: entries.get(name) ?? null,
+        agrees: entries.get(name) === value,
+      }))
+    }),
+  ]
+}
+
+/** Unmanaged computes included, so that a later `prune` is known for what it is. */
+const unclaimedFacts = ({ unclaimed, departures }: Declarations): readonly Fact[] => {
+  const leaving = new Set(departures.map(({ live }) => live.id))
+  return unclaimed.map(({ id }) => ({
+    key: `${id}/exists`,
+    want: leaving.has(id) ? null : 'yes',
+    live: 'yes',
+    agrees: !leaving.has(id),
+  }))
+}
+
+const textOf = (value: ComputeAttributes[keyof ComputeAttributes]): string | null =>
+  value === undefined ? null : JSON.stringify(value)

@@ -1,0 +1,116 @@
+/** Whole rounds, over random manifests and live projects. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type AgentPolicy, decideRound, type ProjectRecord, type Round, refreshed } from '../../src/agent/index.ts'
+import { CONSENTS, type Desired, type Observed } from '../../src/model/index.ts'
+import { differenceKey, factsOf, plan } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
+import { liveWorld, manifest } from '../planner/arbitraries.ts'
+import { type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
+
+const EVERYTHING: AgentPolicy = { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'apply', allow: new Set(CONSENTS) }
+const NOW = Date.parse('2026-11-22T12:00:00Z')
+const CONFIRMED = { firstSeenAt: NOW - 120_000, fetchedAt: NOW - 60_000, refreshedAt: NOW, isChanging: false }
+
+const recordOf = (wanted: Desired, observed: Observed, before?: ProjectRecord, isNewlyDeclared = false) => {
+  const [project] = observed.projects
+  if (project === undefined) throw new Error('no project')
+  return refreshed(before, { facts: factsOf(wanted, project), program: '1', manifests: 'a', isNewlyDeclared })
+}
+
+const round = (wanted: Desired, observed: Observed, record: ProjectRecord, policy: Partial<AgentPolicy> = {}): Round =>
+  decideRound({
+    plan: (select) => plan(wanted, observed, select === undefined ? {} : { select }).plan,
+    memory: {
+      record,
+      refusals: [],
+      reverts: [],
+      sightings: Object.fromEntries(Object.keys(record.entries).map((key) => [key, CONFIRMED])),
+    },
+    situation: {
+      policy: { ...EVERYTHING, ...policy },
+      isSuspended: false,
+      areManifestsValid: true,
+      history: 'known',
+    },
+    steps: { now: NOW, continuing: new Set() },
+    isOverBudget: () => false,
+  })
+
+const anyRound = (check: (wanted: Desired, live: Observed, other: Observed) => void): void =>
+  fc.assert(
+    fc.property(manifest, liveWorld, liveWorld, (document, one, other) => {
+      const wanted = desired(document)
+      const [live, later] = [world(one), world(other)]
+      if (plan(wanted, live).ok && plan(wanted, later).ok) check(wanted, live, later)
+    }),
+    { numRuns: runs(1_000) },
+  )
+
+describe('over random manifests and live projects', () => {
+  test('every difference of a plan is a fact that does not agree, and every such fact is a difference', () => {
+    anyRound((wanted, live) => {
+      const [project] = live.projects
+      const keys = plan(wanted, live).plan.changes.flatMap((change) =>
+        change.kind === 'update'
+          ? change.attributes.map((attribute) => differenceKey(change, attribute))
+          : [differenceKey(change)],
+      )
+      const facts = project === undefined ? [] : factsOf(wanted, project)
+      const disagreeing = new Set(facts.filter(({ agrees }) => !agrees).map(({ key }) => key))
+      for (const key of keys) expect(disagreeing).toContain(key)
+      if (keys.length === 0) expect(disagreeing.size).toBe(0)
+    })
+  })
+
+  test('a lost record applies nothing', () => {
+    anyRound((wanted, live) => {
+      const { plan: left, status } = round(wanted, live, recordOf(wanted, live), { onUnrecorded: 'report' })
+      expect(left.steps).toEqual([])
+      expect(['Synced', 'OutOfSync']).toContain(status.state)
+    })
+  })
+
+  test('a first declaration is applied whole, but for deletions of what it never declared', () => {
+    anyRound((wanted, live) => {
+      const { plan: left } = round(wanted, live, recordOf(wanted, live, undefined, true))
+      expect(left.changes.filter(({ kind }) => kind === 'delete')).toEqual([])
+      const whole = plan(wanted, live).plan
+      if (whole.changes.every(({ kind }) => kind !== 'delete')) expect(left).toEqual(whole)
+    })
+  })
+
+  test('where drift is reported, no hand edit is reverted', () => {
+    anyRound((wanted, before, after) => {
+      const synced = recordOf(wanted, before, undefined, true)
+      const record = recordOf(wanted, after, synced)
+      const { plan: left } = round(wanted, after, record, { onDrift: 'report' })
+      for (const change of left.changes) {
+        const parts = change.kind === 'update' ? change.attributes : [undefined]
+        for (const part of parts) {
+          const entry = record.entries[differenceKey(change, part)]
+          expect(entry?.base).toEqual(entry?.seen)
+        }
+      }
+    })
+  })
+})
+
+const live = (size: number, name?: string): Record<string, LiveBranch> => ({
+  main: { primary: { size, scaleToZero: 0, ...(name === undefined ? {} : { name }) } },
+})
+const sized = (size: number): DeclaredDocument => ({ branches: { main: { primary: { size, scaleToZero: 600 } } } })
+
+test('a commit is applied while drift of the same compute is left alone', () => {
+  const before = recordOf(desired({ branches: { main: { primary: { size: 1, scaleToZero: 0 } } } }), world(live(1)))
+  const drifted = recordOf(
+    desired({ branches: { main: { primary: { size: 1, scaleToZero: 0 } } } }),
+    world(live(2)),
+    before,
+  )
+  const record = recordOf(desired(sized(1)), world(live(2)), drifted)
+  const { plan: left, status } = round(desired(sized(1)), world(live(2)), record, { onDrift: 'report' })
+  expect(left.changes.map(({ attributes }) => attributes.map(({ path }) => path))).toEqual([['scaleToZero']])
+  expect(left.steps.map(({ impact }) => impact)).toEqual(['none'])
+  expect(status).toMatchObject({ state: 'Progressing' })
+})
