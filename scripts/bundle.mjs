@@ -10,7 +10,7 @@ const TOGETHER = [
   // Without what reads manifests or asks the service: completion loads this alone.
   {
     name: 'cli',
-    test: /src[\\/]cli[\\/](terminal|flags|print-error|suggest|run-plain|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
+    test: /src[\\/]cli[\\/](terminal|flags|print-error|suggest|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
   },
 ]
 
@@ -33,7 +33,7 @@ export async function bundle(input, dir) {
       },
     },
     transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },
-    // A room's door must not bring the whole room.
+    // An index must not load its whole module.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
   })
   const { output } = await build.write({

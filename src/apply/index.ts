@@ -4,7 +4,7 @@ export { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
 export type { ReadCompute, Replan } from './converge.ts'
 export { exitCodeOf } from './exit-code.ts'
 export { type Journal, openJournal } from './journal.ts'
-export { type Waited, waitForOperations } from './operations.ts'
+export { type WaitResult, waitForOperations } from './operations.ts'
 export {
   decodePlan,
   decodePlanFile,

@@ -7,18 +7,18 @@ import type { Timings } from './timings.ts'
 const FIRST_ROUND_MS = 250
 /** What the API suggests (spec 8). */
 const LONGEST_ROUND_MS = 5_000
-/** However long the like of it took, somebody watches: so long without a look, and no longer. */
+/** However long such operations take, somebody is watching: the first read comes no later than this. */
 const LONGEST_FIRST_MS = 15_000
-/** An operation that is not done when it should be is nearly done: looked at again after this share of its time. */
+/** An operation that is not done when expected is nearly done: it is read again after this share of its time. */
 const LATE_SHARE = 0.05
 const SHORTEST_ROUND_MS = 100
 const PAGE = 100
 
-export type Waited<Beside = never> =
+export type WaitResult<Beside = never> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
-      /** What was read together with their end; absent where that look read the operations alone. */
+      /** What was read together with their end; absent if the operations were read alone. */
       readonly beside?: { readonly value: Beside }
     }
   | {
@@ -34,15 +34,15 @@ export interface WaitOptions<Beside = never> {
   readonly project: string
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** What is known of how long they take, so that the first look is the last one too. */
+  /** How long such operations take, so that the first read is the last one too. */
   readonly timings?: Timings
-  /** What is wanted once they are over: read beside the look that will probably see that, so that it costs no time. */
+  /** What is wanted once they are over, read concurrently with the operations when these have probably ended. */
   readonly beside?: () => Promise<Beside>
-  /** Told whenever an operation's status or failure count moved. */
+  /** Called when an operation's status or failure count changes. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
 
-interface Look {
+interface Reading {
   readonly operation: Operation
   readonly end: ReturnType<OperationEnds['see']>
 }
@@ -51,12 +51,12 @@ interface Look {
 export const waitForOperations = async <Beside = never>(
   started: readonly Operation[],
   options: WaitOptions<Beside>,
-): Promise<Waited<Beside>> => {
+): Promise<WaitResult<Beside>> => {
   const { clock, signal, timeoutMs } = options
   const began = clock.now()
   const deadline = began + timeoutMs
   const ends = new OperationEnds(clock)
-  const latest = new Map<string, Look>()
+  const latest = new Map<string, Reading>()
   const take = async (operation: Operation): Promise<void> => {
     const before = latest.get(operation.id)?.operation
     latest.set(operation.id, { operation, end: ends.see(operation) })
@@ -68,9 +68,9 @@ export const waitForOperations = async <Beside = never>(
   let { firstMs, round } = paceOf(unfinished(), options)
   let beside: { readonly value: Beside } | undefined
   for (;;) {
-    const looks = [...latest.values()]
-    const operations = looks.map(({ operation }) => operation)
-    if (looks.some(({ end }) => end === 'bad')) {
+    const readings = [...latest.values()]
+    const operations = readings.map(({ operation }) => operation)
+    if (readings.some(({ end }) => end === 'bad')) {
       return failed(operations, 'operation-failed', endedBadly(causeOf(operations)))
     }
     const open = unfinished()
@@ -82,13 +82,13 @@ export const waitForOperations = async <Beside = never>(
     const reading = firstMs === undefined ? undefined : options.beside
     if (firstMs === undefined) round = Math.min(LONGEST_ROUND_MS, round * 2)
     firstMs = undefined
-    const [shown, value] = await Promise.all([look(open, options), reading && readBeside(reading(), signal)])
+    const [shown, value] = await Promise.all([readOpen(open, options), reading && readBeside(reading(), signal)])
     beside = value
     for (const operation of shown) await take(operation)
   }
 }
 
-/** When to look first, where that is known, and how long to wait between the looks after it, at first. */
+/** When to read first, if that is known, and the first pause between the reads after it. */
 const paceOf = (
   open: readonly Operation[],
   { timings, project }: Omit<WaitOptions, 'beside'>,
@@ -99,14 +99,14 @@ const paceOf = (
   )
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
-    // They began before the answer was here, and a look is seen only once it is there: a round trip in all.
+    // They began before the answer arrived, and a read is answered later than it is sent: a round trip in all.
     firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - (timings?.roundTripMs ?? 0))),
     round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
 
-/** The list may lag behind, and holds the newest only: what it lacks is asked for by itself. */
-const look = async (
+/** The list may lag, and holds only the newest: what is missing is read by id. */
+const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: Omit<WaitOptions, 'beside'>,
 ): Promise<readonly Operation[]> => {
@@ -128,7 +128,7 @@ const readBeside = async <T>(reading: Promise<T>, signal: AbortSignal | undefine
     signal,
   )
 
-/** A read that fails tells nothing of the operation: the next round asks again, until the time is over. */
+/** A read that fails says nothing about the operation: the next round tries again, until the time is over. */
 const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
   try {
     return await read
@@ -158,7 +158,7 @@ export const toProgress = ({ id, action, status, failuresCount }: Operation): Op
   failuresCount,
 })
 
-const failed = (operations: readonly Operation[], reason: FailureReason, message: string): Waited<never> => ({
+const failed = (operations: readonly Operation[], reason: FailureReason, message: string): WaitResult<never> => ({
   ok: false,
   reason,
   message,

@@ -35,7 +35,7 @@ const RESENDS = 3
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
 /** A second update or delete does no harm, a second create makes a second compute: half a minute is the smaller evil. */
 export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
-/** Refusals that may be due to what somebody else did in the moment between the last look and the request. */
+/** Refusals that may be due to what somebody else did in the moment between the last read and the request. */
 const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
 
 export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {
@@ -44,7 +44,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   let sentAt = 0
   let attempts = 0
 
-  const look = (): Promise<Assessment> => {
+  const assessNow = (): Promise<Assessment> => {
     const trail: Trail = { others, isLost: lost !== undefined }
     return lost === undefined ? assess(step, context, trail) : readBack(lost.error, () => assess(step, context, trail))
   }
@@ -53,9 +53,9 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
       ? { ...assessment, kind: 'stale' }
       : { ...assessment, kind: 'found', ...(lost === undefined ? {} : { lostAt: lost.at }) }
   const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
-    const assessment = await look()
+    const assessment = await assessNow()
     if (assessment.kind !== 'send') return { instead: ended(assessment) }
-    const held = await heldBack(step, assessment.live, context)
+    const held = await blockedNow(step, assessment.live, context)
     if (held !== undefined) return { instead: held }
     attempts += 1
     const { method, path } = step.request
@@ -66,8 +66,8 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   }
 
   /** The refusal is the better message where the project cannot be read either. */
-  const lookAfterRefusal = (): Promise<Assessment | undefined> =>
-    look().catch((error) => {
+  const assessAfterRefusal = (): Promise<Assessment | undefined> =>
+    assessNow().catch((error) => {
       if (lost === undefined && error instanceof ApiError) return undefined
       throw error
     })
@@ -84,7 +84,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
     } catch (error) {
       if (!(error instanceof ApiError) || error.method === 'GET' || error.code === 'E_READ_BACK') throw error
       if (!error.ambiguous) {
-        const seen = MAY_BE_STALE.has(error.status ?? 0) ? await lookAfterRefusal() : undefined
+        const seen = MAY_BE_STALE.has(error.status ?? 0) ? await assessAfterRefusal() : undefined
         if (seen !== undefined && seen.kind !== 'send') return ended(seen)
         if (step.kind === 'delete' && error.status === 404) return { kind: 'found' }
         throw error
@@ -94,7 +94,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
       for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
         await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
         await context.clock.sleep(delayMs, context.abort)
-        const shown = await look()
+        const shown = await assessNow()
         if (shown.kind !== 'send') return ended(shown)
       }
       sending.lost += 1
@@ -104,7 +104,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
 }
 
 /** Consent and windows are judged by the state that holds now: a compute that was idle in the plan may be in use. */
-const heldBack = async (
+const blockedNow = async (
   step: Step,
   live: ObservedCompute | undefined,
   context: RunContext,

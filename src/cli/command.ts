@@ -3,6 +3,9 @@ import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs'
 import type { ExitCode } from '../model/index.ts'
 import type { Io } from './io.ts'
 
+/** How `-` is passed on to the commands: the parser takes a lone hyphen for an option without a name. */
+export const STDIN = '<stdin>'
+
 export type Flags = Readonly<Record<string, Options>>
 
 export type FlagsOf<F extends Flags> = ArgumentsCamelCase<InferredOptionTypes<F>>

@@ -23,7 +23,6 @@ if (help !== undefined) {
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
   // Loaded only here, so that the version and the help cost little more than starting Node.
   const { onProcessSignal, systemClock } = await import('../base/index.ts')
-  const { runPlain } = await import('./run-plain.ts')
   const io: Io = {
     stdout: process.stdout,
     stderr: process.stderr,
@@ -37,5 +36,6 @@ if (help !== undefined) {
     clock: systemClock,
     onSignal: onProcessSignal,
   }
-  process.exitCode = (await runPlain(args, io)) ?? (await (await import('./program.ts')).runProgram(args, io))
+  const { runProgram } = await import('./program.ts')
+  process.exitCode = await runProgram(args, io)
 }

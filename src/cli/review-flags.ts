@@ -83,7 +83,7 @@ const readTierTable = async (path: string, io: Io): Promise<TierTable> => {
     'E_TIER_TABLE',
     `${path}:${line}:${column}: ${first?.message ?? 'This is not a tier table.'}`,
     {
-      hint: first?.hint ?? '`espalier sizes --tiers --format json` prints the built-in one: start from that.',
+      hint: first?.hint ?? '`espalier sizes --tiers` prints the built-in one: start from that.',
     },
   )
 }

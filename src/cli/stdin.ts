@@ -4,8 +4,7 @@ import { EspalierError } from '../model/index.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 
-/** How `-` is passed on to the commands: yargs takes a lone hyphen for an option without a name. */
-export const STDIN = '<stdin>'
+export { STDIN } from './command.ts'
 
 /**
  * What is piped in, where `-` was given.

@@ -1,6 +1,6 @@
 /** One project that cannot be read does not hide the others; what concerns all of them ends the snapshot. */
 import { expect, test } from 'vitest'
-import { ApiError, snapshot } from '../../src/api/index.ts'
+import { ApiError, type ReadApi, snapshot, streamOperations } from '../../src/api/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
 import { fakeProjects, refused } from './fake-projects.ts'
 
@@ -59,4 +59,17 @@ test('projects carry the names that the key can read, and a name in place of an 
   expect(seen.projects.map(({ name }) => name)).toEqual(['billing', undefined])
   expect(seen.missing).toEqual(['billing', 'nobody'])
   expect(seen.namesakes).toEqual([{ name: 'billing', ids: ['amber-field-1'] }])
+})
+
+test('operations are read to the end, though pages are shorter than was asked for and cursors repeat', async () => {
+  const all = Array.from({ length: 250 }, (_, at) => ({ id: `op-${at}` }))
+  const api = {
+    listOperations: async (_project: string, { cursor = '0' }: { cursor?: string } = {}) => {
+      const from = Number(cursor)
+      return { operations: all.slice(from, from + 100), cursor: String(Math.min(from + 100, 200)) }
+    },
+  }
+  const read: string[] = []
+  for await (const { id } of streamOperations(api as unknown as ReadApi, 'shop')) read.push(id)
+  expect(read).toEqual(all.map(({ id }) => id))
 })

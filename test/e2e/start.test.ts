@@ -42,15 +42,3 @@ test('the sandbox is loaded only by a command that asks for one', async () => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
   expect(await loaded([...plan, `--sandbox=${state}`, '--seed', seed])).toEqual(ofSandbox)
 })
-
-test.each([
-  ['examples/quickstart/espalier.yaml'],
-  ['examples/fleet/projects'],
-  ['nowhere.yaml'],
-  ['package.json'],
-  ['examples/*/espalier.yaml', 'examples/fleet'],
-])('validate %s says the same with and without a flag', async (...paths) => {
-  const plain = await espalierAsProcess(['validate', ...paths])
-  expect(plain.stdout + plain.stderr).not.toBe('')
-  expect(await espalierAsProcess(['validate', ...paths, '--format', 'terminal'])).toEqual(plain)
-})

@@ -43,7 +43,7 @@ test('outside of it: shown in the plan, harmless steps done, the restart schedul
   expect(applied.code, applied.stdout + applied.stderr).toBe(5)
   expect(applied.stdout).toContain('scheduled update primary "primary" on main')
   expect(applied.stdout).toContain('Apply scheduled: 1 done, 1 scheduled.')
-  expect(applied.stdout).toMatch(/Next: run `espalier apply` again in the restart window from \d{4}-/)
+  expect(applied.stdout).toMatch(/Next: run `espalier apply closed.yaml` again in the\s+restart window from \d{4}-/)
 
   const rehearsed = await run('plan', 'closed.yaml', '--rehearse')
   expect(rehearsed.stderr).toContain('Rehearsed  1 step done on a sandbox')

@@ -13,6 +13,7 @@ export const sizesCommand = defineCommand({
       group: 'Output:',
       describe: 'json is what --size-table reads',
     },
+    tiers: { type: 'boolean', group: 'Output:', describe: 'Print the limits of the plans instead, as JSON' },
     ...MANIFEST_FLAGS,
   },
   examples: [

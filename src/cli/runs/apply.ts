@@ -43,6 +43,7 @@ import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import type { ReviewFlags } from '../review-flags.ts'
+import { sameArguments } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
 
@@ -204,7 +205,16 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
       await progress?.end()
       if (page !== undefined) await writePage(page, { plan, observed, events, outcome }, flags, io)
       if (outcome !== undefined && progress !== undefined && !isQuiet) {
-        print(terminalOutcome(plan, outcome, styleOf(io.stdout, flags, io.env), true), io.stdout)
+        print(
+          terminalOutcome(
+            plan,
+            outcome,
+            styleOf(io.stdout, flags, io.env),
+            true,
+            sameArguments(planned.manifests.paths, flags),
+          ),
+          io.stdout,
+        )
       }
     },
   }

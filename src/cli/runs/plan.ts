@@ -31,6 +31,7 @@ import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import type { ReviewFlags } from '../review-flags.ts'
+import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -80,7 +81,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const since = base && comparison && { ...base, origin: comparison.origin }
   if (page === undefined) {
     print(render(plan, planned, flags, since, io), io.stdout)
-    if (flags.out !== undefined) await save(flags.out, planned, io)
+    if (flags.out !== undefined) await save(flags.out, planned, flags, io)
   } else {
     await page.write(await htmlPage(plan, planned, flags, since, io))
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
@@ -209,7 +210,7 @@ const render = (
   })
 }
 
-const save = async (file: string, planned: Planned, io: Io): Promise<void> => {
+const save = async (file: string, planned: Planned, flags: PlanFlags, io: Io): Promise<void> => {
   await replaceFile(io.locate(file), encodeSavedPlan(planned), 'The plan', PRIVATE)
-  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}`, io.stderr)
+  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}${sameConnection(flags)}`, io.stderr)
 }

@@ -34,8 +34,15 @@ export const isNotStarted = (status: StepStatus): boolean =>
  * Steps that are not done, each with its reason, then what to do; the last line says whether all is done.
  *
  * @param isLogged whether the steps that started were printed as they ended: then only the others are listed.
+ * @param args with which the commands that it suggests mean the same projects: ` --project shop`.
  */
-export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style, isLogged = false): string => {
+export const terminalOutcome = (
+  rawPlan: Plan,
+  rawOutcome: Outcome,
+  style: Style,
+  isLogged = false,
+  args = '',
+): string => {
   const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
@@ -57,7 +64,7 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
     ]
   })
   const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${note}`, style, '', '  '))
-  const next = nextSteps(plan, outcome, steps).map((line) => wrap(line, style, '', '  '))
+  const next = nextSteps(plan, outcome, steps, plainValue(args)).map((line) => wrap(line, style, '', '  '))
   return `${[lines, notes, next, [closing(plan, outcome, paint)]]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
@@ -81,28 +88,35 @@ export const statusMark = (status: StepStatus, paint: Paint): string => {
   return markOf(paint)[status](STATUS_WORDS[status])
 }
 
-export const nextSteps = (plan: Plan, outcome: Outcome, steps: ReadonlyMap<string, Step>): readonly string[] => {
+export const nextSteps = (
+  plan: Plan,
+  outcome: Outcome,
+  steps: ReadonlyMap<string, Step>,
+  args = '',
+): readonly string[] => {
   const missing = new Set(
     outcome.steps.filter(({ reason }) => reason === 'not-consented').flatMap(({ step }) => consentsOf(steps.get(step))),
   )
   return [
     ...(missing.size > 0
-      ? [`Next: run \`espalier apply --allow ${[...missing].join(',')}\` if that is what you want.`]
+      ? [`Next: run \`espalier apply${args} --allow ${[...missing].join(',')}\` if that is what you want.`]
       : []),
-    ...(outcome.interrupted ? ['Next: run `espalier apply` again. What is done stays done.'] : []),
-    ...scheduledNext(outcome),
+    ...(outcome.interrupted ? [`Next: run \`espalier apply${args}\` again. What is done stays done.`] : []),
+    ...scheduledNext(outcome, args),
     ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done' || status === 'scheduled')
       ? [
-          `The project is not as the manifests say yet (not-converged)${leftOf(outcome)}. Next: run \`espalier plan\` to see what is left.`,
+          `The project is not as the manifests say yet (not-converged)${leftOf(outcome)}. Next: run \`espalier plan${args}\` to see what is left.`,
         ]
       : []),
     ...(outcome.steps.some(({ status }) => status === 'stale')
       ? [
-          'Next: run `espalier plan` to review the project as it is now, then `espalier apply` again. The stale steps were not sent.',
+          `Next: run \`espalier plan${args}\` to review the project as it is now, then apply again. The stale steps were not sent.`,
         ]
       : []),
     ...(plan.steps.length > 0 && !outcome.interrupted && outcome.steps.some(({ status }) => status === 'failed')
-      ? ['Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.']
+      ? [
+          `Next: fix the cause of each failure, then run \`espalier apply${args}\` again: it continues where it stopped.`,
+        ]
       : []),
   ]
 }
@@ -123,11 +137,11 @@ const consentsOf = (step: Step | undefined): readonly Consent[] => {
   return awake === undefined ? step.consents : [awake]
 }
 
-const scheduledNext = ({ steps }: Outcome): readonly string[] => {
+const scheduledNext = ({ steps }: Outcome, args: string): readonly string[] => {
   if (!steps.some(({ status }) => status === 'scheduled')) return []
   const [first] = steps.flatMap(({ opensAt }) => opensAt ?? []).sort()
   const when = first === undefined ? '' : ` from ${first} on`
-  return [`Next: run \`espalier apply\` again in the restart window${when}, or with --now to interrupt at once.`]
+  return [`Next: run \`espalier apply${args}\` again in the restart window${when}, or with --now to interrupt at once.`]
 }
 
 const closing = (plan: Plan, outcome: Outcome, paint: Paint): string => {

@@ -55,7 +55,7 @@ export const LIMITS: Readonly<Record<string, Explanation>> = {
     example: '--price 0.222USD',
   },
   E_TIER_TABLE: {
-    rule: 'A tier table is a file as `espalier sizes --tiers --format json` prints it.',
+    rule: 'A tier table is a file as `espalier sizes --tiers` prints it.',
     example: '--tier-table tiers.json',
     wayOut: 'Start from the built-in one. The message has the place of the mistake.',
   },

@@ -1,0 +1,149 @@
+/** Reads a command line by the table of commands: every mistake in our own words, with the nearest right one. */
+import type { Options } from 'yargs'
+import parse from 'yargs-parser'
+import { nearest } from '../base/index.ts'
+import { type Command, STDIN } from './command.ts'
+import { COMMANDS } from './commands/index.ts'
+import { COMMON_FLAGS, usageError } from './flags.ts'
+
+export interface CommandLine {
+  readonly command: Command
+  /** Flags and positionals by name, flags in camel case too. */
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+export interface Path {
+  /** The words that name the command. */
+  readonly names: readonly string[]
+  readonly command?: Command
+}
+
+export const CONFIGURATION = {
+  'boolean-negation': false,
+  'dot-notation': false,
+  'greedy-arrays': false,
+  'parse-positional-numbers': false,
+} as const
+
+/** The command that the words name, as far as they do. */
+export const pathOf = (words: readonly string[]): Path => {
+  const names: string[] = []
+  let command: Command | undefined
+  for (const word of words) {
+    const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) =>
+      namesOf(one).includes(word),
+    )
+    if (next === undefined) continue
+    command = next
+    names.push(word)
+  }
+  return { names, ...(command === undefined ? {} : { command }) }
+}
+
+/** @throws {EspalierError} `E_USAGE` */
+export const readCommandLine = (words: readonly string[]): CommandLine => {
+  const path = pathOf(words)
+  const { command } = path
+  const hint = `Run \`${['espalier', ...path.names].join(' ')} --help\` to see what there is.`
+  const mistake = (message: string): Error => usageError(message, hint)
+  if (command?.run === undefined) throw mistake(noCommand(words, path))
+  const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
+  const flags: Readonly<Record<string, Options>> = { ...command.flags, ...COMMON_FLAGS }
+  const wrong = wrongFlag(rest, flags)
+  if (wrong !== undefined) throw mistake(wrong)
+
+  const of = (type: Options['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
+  const { _: given, ...values } = parse(
+    rest.map((word) => (word === '-' ? STDIN : word)),
+    {
+      boolean: of('boolean'),
+      string: of('string'),
+      number: of('number'),
+      array: Object.keys(flags).filter((name) => flags[name]?.array === true),
+      alias: Object.fromEntries(Object.entries(flags).map(([name, { alias = [] }]) => [name, [alias].flat()])),
+      default: Object.fromEntries(
+        Object.entries(flags).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+      ),
+      configuration: CONFIGURATION,
+    },
+  )
+  const required = Object.keys(flags).find((name) => flags[name]?.demandOption === true && values[name] === undefined)
+  if (required !== undefined) throw mistake(`--${required} is needed.`)
+  const positionals = readPositionals(command, given.map(String))
+  if (typeof positionals === 'string') throw mistake(positionals)
+  return { command, values: { ...values, ...positionals } }
+}
+
+const namesOf = (command: Command): readonly string[] => [
+  command.command.split(' ')[0] ?? '',
+  ...(command.aliases ?? []),
+]
+
+const noCommand = (words: readonly string[], { names, command }: Path): string => {
+  const isCommon = (word: string): boolean => Object.hasOwn(COMMON_FLAGS, word.replace(/^--/, ''))
+  const last = names.at(-1)
+  const word = words.slice(last === undefined ? 0 : words.indexOf(last) + 1).find((one) => !isCommon(one)) ?? ''
+  if (word.startsWith('-')) {
+    return command === undefined ? noFlag(word, {}) : `Which command of ${command.command}?`
+  }
+  const near = nearest(word, (command?.subcommands ?? COMMANDS).flatMap(namesOf))
+  return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`
+}
+
+const noFlag = (word: string, flags: Readonly<Record<string, Options>>): string => {
+  const flag = word.replace(/=.*$/s, '')
+  const name = flag.replace(/^--?/, '')
+  const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Options]) => [
+    one,
+    ...[alias].flat(),
+  ])
+  const near = name.toLowerCase() === 'v' ? 'version' : nearest(name, [...known, 'help', 'version'])
+  return `There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`
+}
+
+/** What is wrong with the first wrong flag. */
+const wrongFlag = (words: readonly string[], flags: Readonly<Record<string, Options>>): string | undefined => {
+  const byWord = new Map(
+    Object.entries(flags).flatMap(([name, flag]) =>
+      [name, ...[flag.alias ?? []].flat()].map((one) => [one.length === 1 ? `-${one}` : `--${one}`, { name, flag }]),
+    ) as [string, { readonly name: string; readonly flag: Options }][],
+  )
+  const seen = new Set<string>()
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (word === '--') return undefined
+    if (!word.startsWith('-') || word === '-') continue
+    const [written = '', ...inline] = word.split('=')
+    const known = byWord.get(written)
+    if (known === undefined) return noFlag(word, flags)
+    const { name, flag } = known
+    if (seen.has(name) && flag.array !== true) return `--${name} was given more than once.`
+    seen.add(name)
+    if (flag.type === 'boolean') continue
+    if (inline.length === 0) at += 1
+    const value = inline.length === 0 ? words[at] : inline.join('=')
+    const isFlag = inline.length === 0 && value !== undefined && /^-[^\d]/.test(value)
+    if (flag.requiresArg === true && (value === undefined || value === '' || isFlag)) return `${written} needs a value.`
+    if (flag.choices !== undefined && !flag.choices.includes(value)) {
+      return `${written} cannot be ${value}: it takes ${flag.choices.join(', ')}.`
+    }
+  }
+  return undefined
+}
+
+/** By name, as the command's own line has them: `<one>`, `[one]`, `[many..]`; or what is wrong. */
+const readPositionals = (command: Command, given: readonly string[]): Readonly<Record<string, unknown>> | string => {
+  const places = [...command.command.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)]
+  const values: Record<string, unknown> = {}
+  let left = given
+  for (const [place, bracket, name = '', dots] of places) {
+    const own = dots === undefined ? left.slice(0, 1) : left
+    left = left.slice(own.length)
+    if (bracket === '<' && own.length === 0) return `An argument is missing: ${place}.`
+    const { choices } = command.positionals?.[name] ?? {}
+    const other = own.find((word) => choices?.includes(word) === false)
+    if (other !== undefined) return `${name} cannot be ${other}: it takes ${choices?.join(', ')}.`
+    values[name] = dots === undefined ? own[0] : own
+  }
+  return left[0] === undefined ? values : `One argument too many: ${left[0]}`
+}

@@ -1,0 +1,62 @@
+/** The help of the program and of its commands, laid out by yargs from the table of commands. */
+import yargs, { type Argv } from 'yargs'
+import { EXIT } from '../model/index.ts'
+import { VERSION } from '../model/version.ts'
+import type { Command } from './command.ts'
+import { CONFIGURATION } from './command-line.ts'
+import { COMMANDS } from './commands/index.ts'
+import { EXIT_WORDS } from './exit-words.ts'
+import { COMMON_FLAGS } from './flags.ts'
+import type { Io } from './io.ts'
+import { print, styleOf } from './terminal.ts'
+
+const NOTES = `Exit codes:
+${Object.entries(EXIT)
+  .map(([name, code]) => `  ${String(code).padEnd(4)}${EXIT_WORDS[name as keyof typeof EXIT]}`)
+  .join('\n')}
+
+Every command has its own --help with examples.`
+
+/** @param words that ask for a help or the version. */
+export const printHelp = async (words: readonly string[], io: Io): Promise<void> => {
+  const program = yargs([])
+    .scriptName('espalier')
+    .usage(
+      '$0 <command>\n\nDeclare the Postgres computes of your database branches in YAML; review, plan and apply them safely.',
+    )
+    .locale('en')
+    .parserConfiguration(CONFIGURATION)
+    .wrap(Math.min(styleOf(io.stdout, {}, io.env).width, 110))
+    .version(VERSION)
+    .help()
+    .alias('help', 'h')
+    .exitProcess(false)
+    .example([
+      ['$0 validate', 'Check the manifests: no network, no key'],
+      ['$0 plan', 'Show what would change, and what that restarts'],
+      ['$0 apply', 'Ask, then make it so'],
+    ])
+    .epilogue(NOTES)
+  // Given a function, yargs hands over the text of a help instead of printing it.
+  await COMMANDS.reduce(add, program).parseAsync([...words], {}, (_error, _argv, output) => print(output, io.stdout))
+}
+
+const add = (argv: Argv, command: Command): Argv =>
+  argv.command({
+    command: command.command,
+    aliases: command.aliases ?? [],
+    describe: command.summary,
+    builder: (inner) => describe(inner, command),
+    handler: () => undefined,
+  })
+
+const describe = (argv: Argv, command: Command): Argv => {
+  for (const [name, positional] of Object.entries(command.positionals ?? {})) {
+    argv.positional(name, { type: 'string', ...positional })
+  }
+  for (const subcommand of command.subcommands ?? []) add(argv, subcommand)
+  return argv
+    .options({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })
+    .example(command.examples.map(([line, what]): [string, string] => [line, what]))
+    .epilogue(command.notes)
+}

@@ -1,0 +1,42 @@
+/** The arguments with which a suggested command means the same manifests, projects and service as this run. */
+import { DEFAULT_PATHS } from '../workflow/index.ts'
+import type { ApiFlags } from './connect.ts'
+import type { SelectionFlags } from './flags.ts'
+import { STDIN } from './stdin.ts'
+
+type Flags = ApiFlags &
+  SelectionFlags & { readonly sizeTable?: string | undefined; readonly shard?: string | undefined }
+
+/** ` espalier/ --project shop`, ready to be appended; empty where nothing was given. */
+export const sameArguments = (paths: readonly string[], flags: Flags): string =>
+  [...pathArguments(paths), ...selectionArguments(flags), ...connectionArguments(flags)]
+    .map((word) => ` ${quoted(word)}`)
+    .join('')
+
+/** What a saved plan does not remember. */
+export const sameConnection = (flags: ApiFlags): string =>
+  connectionArguments(flags)
+    .map((word) => ` ${quoted(word)}`)
+    .join('')
+
+const pathArguments = (paths: readonly string[]): readonly string[] =>
+  paths.length === 1 && DEFAULT_PATHS.some((path) => path === paths[0])
+    ? []
+    : paths.map((path) => (path === STDIN ? '-' : path))
+
+const selectionArguments = ({ project = [], branch = [], wave, sizeTable, shard }: Flags): readonly string[] => [
+  ...project.flatMap((glob) => ['--project', glob]),
+  ...branch.flatMap((glob) => ['--branch', glob]),
+  ...(wave === undefined ? [] : ['--wave', wave]),
+  ...(sizeTable === undefined ? [] : ['--size-table', sizeTable]),
+  ...(shard === undefined ? [] : ['--shard', shard]),
+]
+
+const connectionArguments = ({ baseUrl, apiKeyFile, sandbox }: ApiFlags): readonly string[] => [
+  ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+  ...(apiKeyFile === undefined ? [] : ['--api-key-file', apiKeyFile]),
+  ...(sandbox === undefined ? [] : [sandbox === '' ? '--sandbox' : `--sandbox=${sandbox}`]),
+]
+
+/** As a POSIX shell reads it. */
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,0 +1,65 @@
+/** What is wrong with a command line, in our words; nothing is run, and no library's message is read. */
+import { expect, test } from 'vitest'
+import { readCommandLine } from '../../src/cli/command-line.ts'
+import { COMMANDS } from '../../src/cli/commands/index.ts'
+
+const read = (line: string) => readCommandLine(line.split(' '))
+
+test.each([
+  ['plann', 'There is no command plann: did you mean plan?'],
+  ['xyzzyxyzzy', 'There is no command xyzzyxyzzy.'],
+  ['--debug plann', 'There is no command plann: did you mean plan?'],
+  ['sandbox serv', 'There is no command serv: did you mean serve?'],
+  ['operations --limit 3', 'Which command of operations?'],
+  ['-V', 'There is no flag -V: did you mean --version?'],
+  ['plan --fromat json', 'There is no flag --fromat: did you mean --format?'],
+  ['plan --api-key=s3cret', 'There is no flag --api-key: did you mean --api-key-file?'],
+  ['plan --out', '--out needs a value.'],
+  ['plan --out=', '--out needs a value.'],
+  ['plan --out --debug', '--out needs a value.'],
+  ['plan --format xml', '--format cannot be xml: it takes terminal, json, markdown, html.'],
+  ['plan --format=xml', '--format cannot be xml: it takes terminal, json, markdown, html.'],
+  ['plan --out a --out b', '--out was given more than once.'],
+  ['plan --debug --debug', '--debug was given more than once.'],
+  ['snapshot', '--out is needed.'],
+  ['completion', 'An argument is missing: <shell>.'],
+  ['completion tcsh', 'shell cannot be tcsh: it takes bash, zsh, fish.'],
+  ['explain E_ONE E_TWO', 'One argument too many: E_TWO'],
+  ['validate --sizeTable x', 'There is no flag --sizeTable: did you mean --size-table?'],
+])('%s: %s', (line, message) => {
+  expect(() => read(line)).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
+})
+
+test.each([
+  ['plan a.yaml b.yaml --out x.json', { paths: ['a.yaml', 'b.yaml'], out: 'x.json', format: 'terminal' }],
+  ['plan', { paths: [] }],
+  ['diff --detailed-exitcode a', { paths: ['a'], detailedExitcode: true }],
+  ['--debug plan', { debug: true, paths: [] }],
+  ['plan -- --odd.yaml', { paths: ['--odd.yaml'] }],
+  ['plan -', { paths: ['<stdin>'] }],
+  ['plan --sandbox= a', { sandbox: '', paths: ['a'] }],
+  ['plan --concurrency 4', { concurrency: 4 }],
+  ['plan --base 1e3', { base: '1e3' }],
+  ['explain 007', { code: '007' }],
+  ['explain', { code: undefined }],
+  ['apply --yes', { autoApprove: true }],
+  ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
+  ['apply --max-cu-increase -1', { maxCuIncrease: -1 }],
+  ['operations list -o json', { format: 'json' }],
+])('%s is understood', (line, values) => {
+  expect(read(line).values).toMatchObject(values)
+})
+
+test('every command and each of its flags is found', () => {
+  const commands = COMMANDS.flatMap((one) => one.subcommands?.map((inner) => [one, inner]) ?? [[one]])
+  for (const path of commands) {
+    const command = path.at(-1)
+    const line = [...path.map((one) => one.command.split(' ')[0] ?? ''), '--nothing-like-it']
+    expect(() => readCommandLine(line)).toThrow('There is no flag --nothing-like-it')
+    for (const [name, flag] of Object.entries(command?.flags ?? {})) {
+      if (flag.type === 'boolean') continue
+      const withFlag = () => readCommandLine([...line.slice(0, -1), `--${name}=`])
+      if (flag.requiresArg === true) expect(withFlag, name).toThrow(`--${name} needs a value.`)
+    }
+  }
+})

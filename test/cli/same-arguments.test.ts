@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { sameArguments, sameConnection } from '../../src/cli/same-arguments.ts'
+
+const FLAGS = { concurrency: 16 }
+
+test.each([
+  [['espalier.yaml'], FLAGS, ''],
+  [['a.yaml', 'my fleet/'], FLAGS, " a.yaml 'my fleet/'"],
+  [['<stdin>'], FLAGS, ' -'],
+  [
+    ['espalier'],
+    { ...FLAGS, project: ['shop-*'], branch: ['main'], wave: 'canary' },
+    " --project 'shop-*' --branch main --wave canary",
+  ],
+  [
+    ['espalier'],
+    { ...FLAGS, baseUrl: 'http://127.0.0.1:7788/api/v2', sandbox: '' },
+    ' --base-url http://127.0.0.1:7788/api/v2 --sandbox',
+  ],
+])('%j %j', (paths, flags, expected) => {
+  expect(sameArguments(paths, flags)).toBe(expected)
+})
+
+test('a quote in a value does not end it', () => {
+  expect(sameConnection({ ...FLAGS, apiKeyFile: "it's; rm" })).toBe(" --api-key-file 'it'\\''s; rm'")
+})
