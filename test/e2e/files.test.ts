@@ -100,7 +100,9 @@ test('show prints a saved plan as plan did, stale or not', async () => {
   expect(withoutTime(shown.stdout)).toBe(withoutTime(planned.stdout))
   expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
   expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)
-  expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain('### Interrupts')
+  expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain(
+    '### Espalier: 1 compute restarts',
+  )
   expect((await offline('show', 'espalier.yaml')).stderr).toContain('is not a saved plan')
 })
 
