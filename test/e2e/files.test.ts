@@ -258,9 +258,9 @@ test('fmt leaves a file alone that it cannot read, says where, and formats the o
 })
 
 test.each([
-  [['--project', 'nowhere'], 'There is no project nowhere'],
+  [['--project', 'nowhere'], 'No project has the id or name nowhere'],
   [['--project', 'quiet-river-12345678', '--branch', 'nothing-*'], 'There is no compute to import'],
-  [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is no glob'],
+  [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is not a valid glob'],
 ])('import %s: what is wrong', async (args, message) => {
   const { code, stdout, stderr } = await online('import', ...args)
   expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })

@@ -79,7 +79,7 @@ const OUTCOMES: readonly Outcome[] = [
     more: 'prune: true',
     flags: ['--auto-approve', '--allow', 'delete,move,disconnect'],
     code: 3,
-    once: ['failed delete primary on refused', 'skipped move primary from main to refused'],
+    once: ['failed delete primary on refused', 'move primary from main to refused'],
     closing: (projects) => `Apply incomplete: 0 done, ${projects} failed, ${projects} skipped.`,
   },
   {
