@@ -1,6 +1,6 @@
-// The arrows between rooms (CONTRIBUTING.md, "The house"). A room imports another only through its door, index.ts.
-const room = (name) => `^src/${name}/`
-const rooms = [
+// Dependencies between modules (CONTRIBUTING.md, "Modules"). A module imports another only through its index.ts.
+const inModule = (name) => `^src/${name}/`
+const modules = [
   'base',
   'model',
   'windows',
@@ -56,21 +56,21 @@ const npm = (name) => `node_modules/${name}/`
 module.exports = {
   forbidden: [
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
-    ...rooms.map((name) => ({
+    ...modules.map((name) => ({
       name: `${name}-knows-only-its-neighbours`,
       severity: 'error',
-      from: { path: room(name) },
-      to: { path: '^src/', pathNot: [room(name), room('base'), ...mayImport[name].map(room)].join('|') },
+      from: { path: inModule(name) },
+      to: { path: '^src/', pathNot: [inModule(name), inModule('base'), ...mayImport[name].map(inModule)].join('|') },
     })),
-    // The pages of report have a door of their own, so that nothing but them loads an HTML library.
-    ...rooms
+    // The pages of report have an index of their own, so that nothing else loads an HTML library.
+    ...modules
       .filter((name) => name !== 'model')
       .map((name) => ({
-        name: `${name}-is-entered-by-its-door`,
+        name: `${name}-is-entered-by-its-index`,
         severity: 'error',
-        from: { path: '^src/', pathNot: `${room(name)}|^src/index\\.ts$` },
+        from: { path: '^src/', pathNot: `${inModule(name)}|^src/index\\.ts$` },
         to: {
-          path: room(name),
+          path: inModule(name),
           pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/cli/main\\.ts$|^src/model/version\\.ts$`,
         },
       })),
@@ -83,13 +83,13 @@ module.exports = {
     {
       name: 'only-cli-knows-the-terminal',
       severity: 'error',
-      from: { path: '^src/', pathNot: room('cli') },
+      from: { path: '^src/', pathNot: inModule('cli') },
       to: { path: `${npm('yargs')}|${npm('listr2')}` },
     },
     {
       name: 'only-api-speaks-http-out',
       severity: 'error',
-      from: { path: '^src/', pathNot: `${room('api')}|${room('action')}` },
+      from: { path: '^src/', pathNot: `${inModule('api')}|${inModule('action')}` },
       to: { path: npm('undici') },
     },
     {

@@ -33,7 +33,7 @@ export async function bundle(input, dir) {
       },
     },
     transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },
-    // A room's door must not bring the whole room.
+    // An index must not load its whole module.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
   })
   const { output } = await build.write({

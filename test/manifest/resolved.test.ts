@@ -25,7 +25,7 @@ const FILES = {
     'branches:',
     '  main:',
     '    primary: { profile: big, name: main.db, size: 4 }',
-    '    replicas: { r: {} }',
+    '    replicas: { r: { renamedFrom: old } }',
     '  gone: { primary: absent }',
     'rules: [{ match: "preview/*", except: [preview/x], primary: { disabled: true } }]',
   ].join('\n'),
@@ -62,6 +62,7 @@ branches:
       restartWindow: { days: [ sun ], from: 02:00, to: 04:00, timezone: UTC } # s.yaml:3
     replicas:
       r: # a.yaml:7
+        renamedFrom: old # a.yaml:7
         scaleToZero: 5m # s.yaml:4
         postgres:
           settings:

@@ -79,13 +79,15 @@ const resolvedShape = ({ protect, protectSource, primary, replicas }: DesiredSha
   replicas: Object.fromEntries(replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)])),
 })
 
-const resolvedCompute = ({ key, id, attributes, restartWindow, source, sources }: DesiredCompute): ResolvedCompute => {
+const resolvedCompute = (compute: DesiredCompute): ResolvedCompute => {
+  const { key, id, renamedFrom, attributes, restartWindow, source, sources } = compute
   const values: Record<string, ResolvedValue> = {}
   const add = (path: string, value: unknown, from?: Source): void => {
     const place = from ?? sources[path]
     values[path] = { value: plainOf(value), ...(place === undefined ? {} : { source: place }) }
   }
   if (id !== undefined) add('id', id)
+  if (renamedFrom !== undefined) add('renamedFrom', renamedFrom, source)
   for (const attribute of ATTRIBUTE_KEYS) {
     const row = rowOf(attribute)
     const value = attributes[attribute]
