@@ -9,7 +9,14 @@ import {
   parseShard,
   shardText,
 } from '../model/index.ts'
-import { diagnosticAnnotations, eventLine, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
+import {
+  diagnosticAnnotations,
+  eventLine,
+  outcomeComment,
+  SUMMARY_LIMIT,
+  stepNamesOf,
+  terminalPlan,
+} from '../report/index.ts'
 import {
   apply,
   manifestPaths,
@@ -123,12 +130,12 @@ const refuseOtherPlan = async (
 
 /** What the service answers is in these lines, and must not pass for a command to the runner. */
 const watch = (plan: Plan, runner: Runner): Watcher => {
-  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const names = stepNamesOf(plan)
   const resumeCommands = runner.stopCommands()
   return {
     event: (event) => {
       // A notice of an interruption has been printed already.
-      const line = event.type === 'interrupt' ? undefined : eventLine(event, STYLE, steps)
+      const line = event.type === 'interrupt' ? undefined : eventLine(event, STYLE, names)
       if (line !== undefined) runner.print(line)
     },
     end: async () => resumeCommands(),

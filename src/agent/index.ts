@@ -1,4 +1,5 @@
-/** The agent's pure core: what a round decides, as functions of plan, record, policy and clock. */
+/** The agent: what a round decides, as functions of plan, record, policy and clock; and the folder that it keeps. */
+export * from './data-folder.ts'
 export * from './decide.ts'
 export * from './record.ts'
 export * from './request-share.ts'

@@ -1,7 +1,7 @@
 /** An apply on a terminal: what runs now stands at the bottom, and what ended scrolls away above as a log. */
 import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
 import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
-import { afterEvent, eventLine, isNews, runView, startOf, timeLeftOf } from '../report/index.ts'
+import { afterEvent, eventLine, isNews, runView, startOf, stepNamesOf, timeLeftOf, wrapped } from '../report/index.ts'
 import { BottomLines } from './bottom-lines.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
@@ -20,6 +20,7 @@ export interface LiveOptions {
  */
 export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOptions, io: Io) => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const names = stepNamesOf(plan)
   const timeLeft = timeLeftOf(plan, concurrency)
   const projectNames = namesOf(plan, observed)
   const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
@@ -46,8 +47,9 @@ export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOpt
     tell: (event: ApplyEvent) => {
       state = afterEvent(state, event, (step) => steps.get(step)?.project)
       if (event.type !== 'step-end' && event.type !== 'window-overridden') return
-      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), steps) : undefined
-      if (line !== undefined) print(line, io.stdout)
+      const style = styleOf(io.stdout, { noColor }, io.env)
+      const line = isNews(event) ? eventLine(event, style, names) : undefined
+      if (line !== undefined) print(wrapped(line, style), io.stdout)
     },
     end: async () => {
       close()

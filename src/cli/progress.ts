@@ -1,6 +1,6 @@
 /** Events of an apply as people watch them: a live view on a terminal, a line each elsewhere. */
 import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
-import { eventLine, isNews } from '../report/index.ts'
+import { eventLine, isNews, stepNamesOf } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { liveList } from './live-list.ts'
 import { canRedraw, print, styleOf } from './terminal.ts'
@@ -25,10 +25,10 @@ export const progressOf = (
   canRedraw(io.stdout, io.env) ? liveList(plan, { noColor, concurrency, observed }, io) : plainLines(plan, noColor, io)
 
 const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
-  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const names = stepNamesOf(plan)
   return {
     tell: (event) => {
-      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), steps) : undefined
+      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), names) : undefined
       if (line !== undefined) print(line, io.stdout)
     },
     end: async () => undefined,

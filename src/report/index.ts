@@ -18,6 +18,16 @@ export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export { sizesTable } from './terminal/sizes-table.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
-export type { Style } from './terminal/style.ts'
+export { type Style, wrapped } from './terminal/style.ts'
 export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
-export { counted, emptyVerdict, plainText, planLine, projectsLeftOut, stepTitle, time } from './words/index.ts'
+export {
+  counted,
+  emptyVerdict,
+  plainText,
+  planLine,
+  projectsLeftOut,
+  type StepNames,
+  stepNamesOf,
+  stepTitle,
+  time,
+} from './words/index.ts'

@@ -267,7 +267,7 @@ test('apply on push: the saved plan, step by step, told on the merged pull reque
   expect(github.comments).toHaveLength(2)
   expect(github.comments[1]).toMatchObject({
     issue: 7,
-    body: expect.stringContaining('### Espalier: applied, 4 steps done'),
+    body: expect.stringContaining('### Espalier: apply complete: 4 done'),
   })
   expect(applied.log).toMatch(/^done {2}update primary on main/m)
 
@@ -298,7 +298,7 @@ test('a step that fails half way: partially applied, each step told', async () =
   const { code, outputs } = await run({ command: 'apply' }, { event: merged(event) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('### Espalier: applied in part, 3 of 4 steps done')
+  expect(body).toContain('### Espalier: apply incomplete: 3 done, 1 failed')
   expect(body).toContain('❌ failed')
 })
 
@@ -307,7 +307,7 @@ test('a cancelled job starts no new step, completes those that run, and says how
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
   expect(log).toContain('Stopping: no new step starts')
-  expect(github.comments[0]?.body).toContain('1 of 4 steps done')
+  expect(github.comments[0]?.body).toContain('apply incomplete: 1 done, 3 skipped')
 })
 
 test('steps wait for their restart window: the job succeeds and says so; with now they do not', async () => {
@@ -322,7 +322,7 @@ test('steps wait for their restart window: the job succeeds and says so; with no
   expect(waiting.outputs).toMatchObject({ scheduled: '4' })
   expect(waiting.log).toMatch(/^::notice::Not done yet: 4 of the steps wait for their restart window\. The first/m)
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('### Espalier: applied as far as restart windows let it, 0 of 4 steps done')
+  expect(body).toContain('### Espalier: apply scheduled: 0 done, 4 scheduled')
   expect(body).toContain('🕑 scheduled')
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
@@ -385,7 +385,7 @@ test('apply changes nothing then, unless keep-going says so; it fails all the sa
     size: 4,
     reason: 'partially-applied',
   })
-  expect(applied.summary).toContain('1 of 2 projects could not be planned.')
+  expect(applied.summary).toContain('1 of 2 projects left out')
   expect(applied.summary).toContain('E_PROJECT_UNKNOWN')
 })
 

@@ -20,7 +20,7 @@ test('a pull request is planned, commented, and applied after the merge', async 
   expect(applied.code, applied.log).toBe(0)
   expect(github.comments.map(({ body }) => body)).toEqual([
     expect.stringContaining('### Espalier: 4 computes restart'),
-    expect.stringContaining('### Espalier: applied, 4 steps done'),
+    expect.stringContaining('### Espalier: apply complete: 4 done'),
   ])
 })
 

@@ -100,7 +100,9 @@ test('show prints a saved plan as plan did, stale or not', async () => {
   expect(withoutTime(shown.stdout)).toBe(withoutTime(planned.stdout))
   expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
   expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)
-  expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain('### Interrupts')
+  expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain(
+    '### Espalier: 1 compute restarts',
+  )
   expect((await offline('show', 'espalier.yaml')).stderr).toContain('is not a saved plan')
 })
 
@@ -256,9 +258,9 @@ test('fmt leaves a file alone that it cannot read, says where, and formats the o
 })
 
 test.each([
-  [['--project', 'nowhere'], 'There is no project nowhere'],
+  [['--project', 'nowhere'], 'No project has the id or name nowhere'],
   [['--project', 'quiet-river-12345678', '--branch', 'nothing-*'], 'There is no compute to import'],
-  [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is no glob'],
+  [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is not a valid glob'],
 ])('import %s: what is wrong', async (args, message) => {
   const { code, stdout, stderr } = await online('import', ...args)
   expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })

@@ -26,7 +26,6 @@ test.each([
   ['compute restart --help'],
   ['explain --help'],
   ['sizes --help'],
-  ['schema --help'],
   ['sandbox --help'],
   ['sandbox serve --help'],
   ['sandbox connect --help'],

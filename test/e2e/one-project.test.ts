@@ -107,7 +107,9 @@ test('a saved plan of a part says what it leaves out, and is applied as that par
     { project: 'beta' },
   ])
   expect((await run('show', 'plan.json')).stdout).toContain('Left out: 1 of 3 projects could not be planned')
-  expect((await run('show', 'plan.json', '--format', 'markdown')).stdout).toContain('### Left out: 1 of 3 projects')
+  expect((await run('show', 'plan.json', '--format', 'markdown')).stdout).toContain(
+    '1 of 3 projects could not be planned',
+  )
   // What was left out is planned by nobody's review: it stays out though its problem is solved.
   await write('beta', 'main', size)
   const { code, stdout, stderr } = await run('apply', 'plan.json', '--auto-approve')

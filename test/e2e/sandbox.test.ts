@@ -1,7 +1,7 @@
 /** `espalier sandbox serve` and `connect`; with real computes it is a process, whose end they must not outlive. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -126,11 +126,16 @@ test('roles, databases and their passwords are there after a kill -9, and so is 
 test('psql connects by each command of the documentation', async () => {
   const { port } = await serveReal()
   const texts = await Promise.all(['README.md', 'docs/sandbox.md'].map((page) => readFile(`${ROOT}${page}`, 'utf8')))
-  const commands = texts.flatMap((text) => text.match(/^npx espalier sandbox connect [^#\n]*/gm) ?? [])
+  const commands = texts.flatMap((text) => text.match(/^(?:npx )?espalier sandbox connect [^#\n]*/gm) ?? [])
   expect(commands.length).toBeGreaterThan(4)
   // As npx would, it runs the program; its first argument is the program's name.
-  await writeFile(join(state, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${MAIN}" "$@" --port ${port}\n`)
-  await chmod(join(state, 'npx'), 0o755)
+  for (const [name, first] of [
+    ['npx', 'shift\n'],
+    ['espalier', ''],
+  ]) {
+    const script = `#!/bin/sh\n${first}exec "${process.execPath}" "${MAIN}" "$@" --port ${port}\n`
+    await writeFile(join(state, `${name}`), script, { mode: 0o755 })
+  }
   const env = { PATH: `${state}:${process.env.PATH}`, TMPDIR: process.env.TMPDIR }
   for (const command of new Set(commands)) {
     const line = command.includes('--psql')

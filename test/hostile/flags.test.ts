@@ -18,7 +18,6 @@ const COMMANDS = [
   'show',
   'explain',
   'sizes',
-  'schema',
   'completion',
   'status',
   'drift',

@@ -105,7 +105,7 @@ test("protection that the head took out holds: refused, and said to be the base'
   const { code, log, outputs } = await run()
   expect(code, log).toBe(0)
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('is refused by protection')
+  expect(body).toContain('is refused')
   expect(body).toContain('**W_POLICY_REMOVED**')
   expect(body).toContain('no longer protected')
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS } from '../../src/model/index.ts'
-import { eventLine, terminalOutcome } from '../../src/report/index.ts'
+import { eventLine, stepNamesOf, terminalOutcome } from '../../src/report/index.ts'
 import { type FaultOrder, worldOf } from '../../src/sandbox/index.ts'
 import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { desired, world } from '../planner/world.ts'
@@ -47,7 +47,7 @@ const told = async (...faults: readonly FaultOrder[]): Promise<string> => {
     const { plan } = result
     for (const fault of faults) sandbox.control.addFault(fault)
     const lines: string[] = []
-    const steps = new Map(plan.steps.map((step) => [step.id, step]))
+    const names = stepNamesOf(plan)
     const outcome = await stage.during(
       applyPlan({
         plan,
@@ -62,7 +62,7 @@ const told = async (...faults: readonly FaultOrder[]): Promise<string> => {
         },
         onEvent: (event) => {
           stage.busy()
-          const line = event.type === 'wait' || event.type === 'operation' ? eventLine(event, STYLE, steps) : undefined
+          const line = event.type === 'wait' || event.type === 'operation' ? eventLine(event, STYLE, names) : undefined
           if (line !== undefined) lines.push(line)
         },
       }),

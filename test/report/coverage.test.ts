@@ -143,7 +143,7 @@ test('an outcome is incomplete while a project is left out', () => {
   const plan = { ...PLAN, leftOut }
   expect(terminalOutcome(plan, ALL_DONE, STYLE)).toMatch(/^Apply incomplete: 2 done, 1 of 2 projects left out/m)
   const comment = outcomeComment({ ...FRAME, plan, outcome: ALL_DONE })
-  expect(comment).toContain('1 of 2 projects could not be planned.')
+  expect(comment).toContain('1 of 2 projects left out')
   expect(readable(comment)).toContain('has no branch `qa-gone`')
 })
 

@@ -190,7 +190,7 @@ test('what became of the merge', async () => {
   await expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) })).toMatchFileSnapshot(
     'golden/pull-request-outcome.md',
   )
-  expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, -1) })).toContain('### Espalier: applied, ')
+  expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, -1) })).toContain('### Espalier: apply complete: ')
   const short = outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) }, characters(900))
   expect(short.length).toBeLessThanOrEqual(900)
   expect(short).toContain('No host had room')

@@ -93,14 +93,14 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
     {
       "json": 157426,
       "markdown": 19328,
-      "terminal": 3164,
+      "terminal": 3064,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 1558957,
       "markdown": 189914,
-      "terminal": 31230,
+      "terminal": 30230,
     }
   `)
   const whole = await plan(20)

@@ -11,7 +11,6 @@ import { operationsCommand } from './operations.ts'
 import { planCommand } from './plan.ts'
 import { reportCommand } from './report.ts'
 import { sandboxCommand } from './sandbox.ts'
-import { schemaCommand } from './schema.ts'
 import { showCommand } from './show.ts'
 import { sizesCommand } from './sizes.ts'
 import { snapshotCommand } from './snapshot.ts'
@@ -35,7 +34,6 @@ export const COMMANDS: readonly Command[] = [
   snapshotCommand,
   explainCommand,
   sizesCommand,
-  schemaCommand,
   sandboxCommand,
   completionCommand,
 ]

@@ -44,12 +44,6 @@ const serveCommand = defineCommand({
       group: 'Computes:',
       describe: 'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
     },
-    'temp-disk-scale': {
-      type: 'number',
-      requiresArg: true,
-      group: 'Computes:',
-      describe: 'Shrink the disk for temporary files, to see it full: 0.001 leaves a 1 CU compute 20 MiB',
-    },
   },
   examples: [
     ['$0 sandbox serve --seed seed.yaml', 'A project to play with'],

@@ -17,7 +17,6 @@ export interface ServeFlags {
   readonly computes: string
   readonly pgBin?: string | undefined
   readonly pgPort?: number | undefined
-  readonly tempDiskScale?: number | undefined
 }
 
 /** Where it listens unless a flag says so; where another sandbox does already, a free port will do. */
@@ -29,7 +28,6 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
   checkNumber('port', flags.port, 0)
   checkNumber('time-scale', flags.timeScale, 0.001, false)
   checkNumber('pg-port', flags.pgPort, 0)
-  checkNumber('temp-disk-scale', flags.tempDiskScale, 0, false)
   const faults = flags.faults === undefined ? [] : await readFaults(io.locate(flags.faults))
   // The first two lines say where it listens; what is logged before that waits.
   const early: string[] = []
@@ -94,7 +92,6 @@ const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOpti
       bin: flags.pgBin === undefined ? undefined : io.locate(flags.pgBin),
       port: flags.pgPort ?? USUAL_PG_PORT,
       anyPort: flags.pgPort === undefined,
-      tempDiskScale: flags.tempDiskScale,
     },
   }
   if (flags.computes === 'simulated') return startSandbox(options)

@@ -1,5 +1,5 @@
 /** How new YAML is laid out: short maps and lists on one line, invisible characters escaped. */
-import { type Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
+import { type Document, isCollection, isMap, isScalar, type Node, Scalar, visit } from 'yaml'
 import { escapeInvisible, hasInvisible, hex } from '../../base/index.ts'
 
 const STYLE = { lineWidth: 0, flowCollectionPadding: true } as const
@@ -7,6 +7,9 @@ const STYLE = { lineWidth: 0, flowCollectionPadding: true } as const
 /** @param indent of a level, in characters. */
 export const toText = (document: Document, indent = 2): string => {
   visit(document, {
+    Pair: (_key, pair) => {
+      if (typeof pair.key === 'string') pair.key = new Scalar(pair.key)
+    },
     Scalar: (_key, node) => {
       // Escapes mean something between double quotes only.
       if (typeof node.value === 'string' && hasInvisible(node.value)) node.type = 'QUOTE_DOUBLE'

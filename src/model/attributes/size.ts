@@ -10,7 +10,7 @@ export const SIZE: AttributeRow<'size', SizeFields, 'SIZE_DIFFERS'> = {
   fields: { autoscaling_limit_min_cu: 'cu', autoscaling_limit_max_cu: 'cu' },
   schema: (table) => sizeSchema(table),
   reason: { code: 'SIZE_DIFFERS', words: 'the size differs' },
-  rule: 'spec 3.2, rules 1 and 2: a change of size or of a limit restarts the compute',
+  rule: 'docs/control-api.md: a change of the size or of an autoscaling limit restarts the compute',
   impact: () => 'restart',
   satisfied: (desired, observed) => desired.min === observed?.min && desired.max === observed?.max,
   read: (value) => {

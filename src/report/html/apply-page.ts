@@ -3,14 +3,22 @@ import {
   type ApplyEvent,
   type Change,
   isEmptyPlan,
-  isScheduled,
   type Observed,
   type Outcome,
   type Plan,
   type Step,
 } from '../../model/index.ts'
-import { nextSteps, STATUS_WORDS } from '../terminal/outcome.ts'
-import { counted, emptyVerdict, isDisruptive, planLine, projectsLeftOut, time } from '../words/index.ts'
+import { nextSteps } from '../terminal/outcome.ts'
+import {
+  applyVerdict,
+  counted,
+  emptyVerdict,
+  isDisruptive,
+  planLine,
+  projectsLeftOut,
+  STATUS_WORDS,
+  time,
+} from '../words/index.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -104,45 +112,24 @@ const wordsOf = ({ outcome, span }: StepRun): string => {
   return `${STATUS_WORDS[outcome.status]}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
 }
 
+const VERDICT_LOOKS = {
+  complete: STATUS_LOOKS.done,
+  scheduled: STATUS_LOOKS.scheduled,
+  incomplete: STATUS_LOOKS.failed,
+} as const
+
 const verdictOf = (
   plan: Plan,
   run: Run,
   outcome: Outcome | undefined,
 ): { readonly words: string; readonly look: Look } => {
-  const missing = projectsLeftOut(plan)
   if (isEmptyPlan(plan)) {
-    return { words: emptyVerdict(plan), look: missing === undefined ? STATUS_LOOKS.done : STATUS_LOOKS.failed }
+    const isWhole = projectsLeftOut(plan) === undefined
+    return { words: emptyVerdict(plan), look: isWhole ? STATUS_LOOKS.done : STATUS_LOOKS.failed }
   }
   const ends = plan.steps.map((step) => runOf(run, step).outcome?.status)
-  const done = ends.filter((status) => status === 'done').length
-  const isWhole =
-    missing === undefined &&
-    outcome !== undefined &&
-    done === ends.length &&
-    outcome.converged !== false &&
-    !outcome.interrupted
-  const counts = Object.entries(STATUS_WORDS)
-    .map(([status, words]) => [ends.filter((one) => one === status).length, words] as const)
-    .filter(([count, words]) => count > 0 || words === STATUS_WORDS.done)
-    .map(([count, words]) => `${count} ${words}`)
-  const untold = ends.filter((status) => status === undefined).length
-  const all = [
-    ...counts,
-    ...(untold > 0 ? [`${untold} not known`] : []),
-    ...(missing === undefined ? [] : [`${missing} left out`]),
-  ].join(', ')
-  if (
-    missing === undefined &&
-    outcome !== undefined &&
-    isScheduled(outcome) &&
-    outcome.converged !== false &&
-    !outcome.interrupted
-  ) {
-    return { words: `Apply scheduled: ${all}.`, look: STATUS_LOOKS.scheduled }
-  }
-  return isWhole
-    ? { words: `Apply complete: ${all}.`, look: STATUS_LOOKS.done }
-    : { words: `Apply incomplete: ${all}.`, look: STATUS_LOOKS.failed }
+  const { kind, words } = applyVerdict(plan, ends, outcome)
+  return { words, look: VERDICT_LOOKS[kind] }
 }
 
 const factsOf = (plan: Plan, run: Run): string => {

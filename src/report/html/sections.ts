@@ -38,7 +38,7 @@ export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly
     [summary.move, IMPACT_LOOKS.move, counted(summary.move, 'move')],
     [summary.replace, IMPACT_LOOKS.replace, `${summary.replace} replaced`],
     [summary.delete, IMPACT_LOOKS.delete, `${summary.delete} deleted`],
-    [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused by protection`],
+    [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`],
   ]
   const told = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
   return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, none)]

@@ -1,6 +1,6 @@
 /** The order of steps as a graph that GitHub draws. */
 import type { Plan } from '../../model/index.ts'
-import { isDisruptive, isOfFleet, stepTitle } from '../words/index.ts'
+import { isDisruptive, stepTitles } from '../words/index.ts'
 import { mermaidText } from './text.ts'
 
 /** More nodes than this are no picture any more. */
@@ -9,11 +9,10 @@ const MOST_STEPS = 25
 /** `undefined` where there is nothing to draw, or too much. */
 export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const titleOf = stepTitles(plan)
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
-  const isFleet = isOfFleet(plan.steps)
   const nodes = plan.steps.map((step, index) => {
-    const label = `${index + 1}. ${stepTitle(step, changes, isFleet)}`
+    const label = `${index + 1}. ${titleOf(step)}`
     return `  s${index + 1}["${mermaidText(label)}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
   })
   const last = new Map<string, number>()

@@ -1,7 +1,7 @@
 /** What became of the merge: every step, and what to do about those that are not done. */
-import { isScheduled, type StepOutcome } from '../../model/index.ts'
-import { counted, isOfFleet, stepTitle, time } from '../words/index.ts'
-import { leftOutPart, leftOutWords } from './coverage.ts'
+import type { StepOutcome } from '../../model/index.ts'
+import { applyVerdict, counted, stepTitles, time } from '../words/index.ts'
+import { leftOutPart } from './coverage.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'
 import type { OutcomeView } from './view.ts'
@@ -30,21 +30,14 @@ export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT):
 /** @param withReasons of the projects left out. */
 const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
   const { outcome, plan } = view
-  const done = outcome.steps.filter(({ status }) => status === 'done').length
   const all = outcome.steps.length
-  const title =
-    all === 0
-      ? 'nothing to apply'
-      : done === all && outcome.converged !== false
-        ? `applied, ${counted(done, 'step')} done`
-        : isScheduled(outcome)
-          ? `applied as far as restart windows let it, ${done} of ${counted(all, 'step')} done`
-          : `applied in part, ${done} of ${counted(all, 'step')} done`
+  const ends = outcome.steps.map(({ status }) => status)
+  const { kind, counts } = applyVerdict(plan, ends, outcome)
+  const title = all === 0 && plan.leftOut === undefined ? 'nothing to apply' : `apply ${kind}: ${counts}`
   const rest = all - shown.length
-  const leftOut = leftOutWords(plan)
   const parts = [
     view.marker,
-    heading(view, `${title}${leftOut === undefined ? '' : `. ${leftOut}`}`),
+    heading(view, title),
     ...leftOutPart(view, withReasons),
     ...(outcome.converged === false
       ? [
@@ -62,12 +55,11 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: b
 }
 
 const table = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const titleOf = stepTitles(plan)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const isFleet = isOfFleet(plan.steps)
   const rows = shown.map((outcome) => {
     const step = steps.get(outcome.step)
-    const title = step === undefined ? outcome.step : stepTitle(step, changes, isFleet)
+    const title = step === undefined ? outcome.step : titleOf(step)
     const words = [
       ...(outcome.reason === undefined ? [] : [outcome.reason]),
       ...(outcome.message === undefined ? [] : [literal(outcome.message)]),

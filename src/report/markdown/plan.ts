@@ -7,9 +7,8 @@ import {
   hasSeveralProjects,
   impactWords,
   isDisruptive,
-  isOfFleet,
   isUnchanged,
-  stepTitle,
+  stepTitles,
   verdict,
   waveWords,
   worstFirst,
@@ -243,12 +242,11 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
 }
 
 const order = ({ plan }: PlanView, detail: Detail): string => {
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
-  const isFleet = isOfFleet(plan.steps)
+  const titleOf = stepTitles(plan)
   const list = plan.steps
     .map(
       (step, index) =>
-        `${index + 1}. ${literal(stepTitle(step, changes, isFleet))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
+        `${index + 1}. ${literal(titleOf(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
     )
     .join('\n')
   const graph = detail.graph ? stepGraph(plan) : undefined

@@ -1,31 +1,32 @@
 /** Events as they come: a plain line each, or an object a line. */
-import { type ApplyEvent, formatWindow, plainJson, type Step } from '../../model/index.ts'
-import { counted, impactWords, isDisruptive, isOfFleet, plainValue, stepTitle, time } from '../words/index.ts'
+import { type ApplyEvent, formatWindow, plainJson } from '../../model/index.ts'
+import { counted, impactWords, isDisruptive, plainValue, type StepNames, stepTitle, time } from '../words/index.ts'
+import { impactMark } from './marks.ts'
 import { isNotStarted, statusMark, whyOf } from './outcome.ts'
 import { paintOf, type Style } from './style.ts'
 
 /**
  * One line without its end, or `undefined` for an event that has been told in another way.
  *
- * @param steps the plan's steps by id, so that the end of one can be told in words.
+ * @param names of the plan's steps, since the end of one has its id only.
  */
-export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<string, Step>): string | undefined => {
+export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): string | undefined => {
   // These three are told in other ways, and are large.
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)
-  const isFleet = isOfFleet(steps?.values() ?? [])
-  /** Projects go side by side, so each line of a fleet says whose it is. */
+  /** Projects are worked on concurrently, so each line of a fleet says whose it is. */
   const owner = (id: string): string => {
-    const step = isFleet ? steps?.get(id) : undefined
-    return step === undefined ? '' : paint.dim(`  ${stepTitle(step, new Map(), true)}`)
+    const title = names?.isFleet === true ? names.byId(id) : undefined
+    return title === undefined ? '' : paint.dim(`  ${title}`)
   }
   switch (event.type) {
     case 'window-overridden':
       return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
     case 'step-start': {
-      const warning = isDisruptive(event.step.impact) ? paint.red(`  ! ${impactWords(event.step)}`) : ''
-      return `${paint.bold('start')}  ${stepTitle(event.step, new Map(), isFleet)}${warning}`
+      const { step } = event
+      const warning = isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint, impactWords(step))}` : ''
+      return `${paint.bold('start')}  ${names?.of(step) ?? stepTitle(step, new Map())}${warning}`
     }
     case 'call':
       return (
@@ -40,8 +41,7 @@ export const eventLine = (raw: ApplyEvent, style: Style, steps?: ReadonlyMap<str
     }
     case 'step-end': {
       const { step, status, durationMs } = event.outcome
-      const known = steps?.get(event.outcome.step)
-      const title = known === undefined ? step : stepTitle(known, new Map(), isFleet)
+      const title = names?.byId(step) ?? step
       return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${whyOf(event.outcome)}`
     }
     case 'interrupt':

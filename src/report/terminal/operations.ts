@@ -17,7 +17,7 @@ export interface ListedOperation {
   readonly error?: string
 }
 
-/** The console's four words (spec 2.1.2); a status that is none of them is shown as the API words it. */
+/** The console's four words; a status that is none of them is shown as the API words it. */
 const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
   ['finished', 'OK'],
   ['scheduling', 'Scheduling'],

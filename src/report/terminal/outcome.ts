@@ -3,35 +3,24 @@ import { groupBy } from '../../base/index.ts'
 import {
   CONSENT_OF,
   type Consent,
-  isScheduled,
   type Outcome,
   type Plan,
-  STEP_STATUSES,
   type Step,
   type StepOutcome,
   type StepStatus,
 } from '../../model/index.ts'
-import { counted, isOfFleet, plainValue, projectsLeftOut, stepTitle } from '../words/index.ts'
+import { applyVerdict, counted, group, plainValue, STATUS_WORDS, stepTitles } from '../words/index.ts'
 import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
-export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
-  done: 'done',
-  failed: 'failed',
-  stale: 'stale',
-  skipped: 'skipped',
-  'not-allowed': 'not allowed',
-  scheduled: 'scheduled',
-}
-
-/** Longer lists are counted: what to do is below them, and all of it is in the journal and in the report. */
-const MOST_SHOWN = 20
+/** More steps are counted, so that all of it fits on a screen: the journal and the page have every one. */
+const MOST_SHOWN = 12
 
 /** Whether a step never started: such steps come in great numbers, and are no news while others run. */
 export const isNotStarted = (status: StepStatus): boolean =>
   status === 'skipped' || status === 'not-allowed' || status === 'scheduled'
 
 /**
- * Steps that are not done, each with its reason, then what to do; the last line says whether all is done.
+ * Steps that are not done, by reason, then what to do; the last line says whether all is done.
  *
  * @param isLogged whether the steps that started were printed as they ended: then only the others are listed.
  * @param args with which the commands that it suggests mean the same projects: ` --project shop`.
@@ -46,29 +35,53 @@ export const terminalOutcome = (
   const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
-  const isFleet = isOfFleet(plan.steps)
+  const titleOf = stepTitles(plan)
   // One that is done says something only where it was done in another way than planned.
   const open = outcome.steps.filter(({ status, message }) =>
     isLogged ? isNotStarted(status) : status !== 'done' || message !== undefined,
   )
-  const lines = [...groupBy(open, ({ status, reason }) => `${status} ${reason}`).values()].flatMap((alike) => {
-    const more = alike.slice(MOST_SHOWN)
-    return [
-      ...alike.slice(0, MOST_SHOWN).map((one) => {
-        const step = steps.get(one.step)
-        const title = step === undefined ? one.step : stepTitle(step, changes, isFleet)
-        return wrap(`${statusMark(one.status, paint)} ${title}${whyOf(one)}`, style, '', '  ')
-      }),
-      ...more.slice(0, 1).map(({ status }) => `${statusMark(status, paint)} ${counted(more.length, 'more step')}`),
-    ]
+  const groups = [...groupBy(open, ({ status, reason, message }) => `${status} ${reason} ${message}`).values()]
+  const most = Math.max(1, Math.floor(MOST_SHOWN / Math.max(1, groups.length)))
+  const lines = groups.slice(0, MOST_SHOWN).flatMap((alike) => {
+    const titles = alike.map(({ step }) => {
+      const known = steps.get(step)
+      return known === undefined ? step : titleOf(known)
+    })
+    return groupLines(alike, titles, most, style, paint)
   })
+  const rest = groups.slice(MOST_SHOWN).reduce((sum, alike) => sum + alike.length, 0)
   const notes = outcome.notes.map((note) => wrap(`${paint.cyan('Note')} ${note}`, style, '', '  '))
   const next = nextSteps(plan, outcome, steps, plainValue(args)).map((line) => wrap(line, style, '', '  '))
-  return `${[lines, notes, next, [closing(plan, outcome, paint)]]
+  return `${[
+    rest === 0 ? lines : [...lines, `and ${counted(rest, 'more step')}`],
+    notes,
+    next,
+    [closing(plan, outcome, style, paint)],
+  ]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`
+}
+
+/** Steps that ended alike: what they have in common is said once. */
+const groupLines = (
+  alike: readonly StepOutcome[],
+  titles: readonly string[],
+  most: number,
+  style: Style,
+  paint: Paint,
+): readonly string[] => {
+  const [first] = alike
+  if (first === undefined) return []
+  const mark = statusMark(first.status, paint)
+  const [title = ''] = titles
+  if (alike.length === 1) return [wrap(`${mark}  ${title}${whyOf(first)}`, style, '', '  ')]
+  const more = titles.length - most
+  return [
+    wrap(`${mark}  ${counted(alike.length, 'step')}${whyOf(first)}`, style, '', '  '),
+    ...titles.slice(0, most).map((one) => wrap(one, style, '  ', '    ')),
+    ...(more > 0 ? [`  and ${group(more)} more`] : []),
+  ]
 }
 
 /** The reason's own word leads, since scripts and people look for it. */
@@ -144,20 +157,17 @@ const scheduledNext = ({ steps }: Outcome, args: string): readonly string[] => {
   return [`Next: run \`espalier apply${args}\` again in the restart window${when}, or with --now to interrupt at once.`]
 }
 
-const closing = (plan: Plan, outcome: Outcome, paint: Paint): string => {
-  const count = (status: StepStatus): number =>
-    outcome.steps.filter((step: StepOutcome) => step.status === status).length
-  const leftOut = projectsLeftOut(plan)
-  const isCovered = leftOut === undefined && outcome.converged !== false && !outcome.interrupted
-  const whole = count('done') === outcome.steps.length && isCovered
-  const counts = STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0)
-    .map((status) => `${count(status)} ${STATUS_WORDS[status]}`)
-    .concat(leftOut === undefined ? [] : `${leftOut} left out`)
-    .join(', ')
-  if (isScheduled(outcome) && isCovered) {
-    return `${paint.bold(paint.cyan('Apply scheduled'))}: ${counts}.`
-  }
-  return whole
-    ? `${paint.bold(paint.green('Apply complete'))}: ${counts}.`
-    : `${paint.bold(paint.red('Apply incomplete'))}: ${counts}.`
+const closing = (plan: Plan, outcome: Outcome, style: Style, paint: Paint): string => {
+  const { kind, words } = applyVerdict(
+    plan,
+    outcome.steps.map(({ status }) => status),
+    outcome,
+  )
+  const color = { complete: paint.green, scheduled: paint.cyan, incomplete: paint.red }[kind]
+  return wrap(
+    words.replace(/^[^:]*/, (title) => paint.bold(color(title))),
+    style,
+    '',
+    '  ',
+  )
 }

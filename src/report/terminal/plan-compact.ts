@@ -1,7 +1,7 @@
 /** A line for each change, by what users notice: for a fleet. */
 import { groupBy } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
-import { group, isOfFleet, place, plainText, SYMBOLS, worstFirst } from '../words/index.ts'
+import { group, isOfFleet, place, plainText, SYMBOLS, shownAttributes, worstFirst } from '../words/index.ts'
 import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { clip, clipMiddle, pad, textWidth, wrap } from './style.ts'
@@ -9,22 +9,26 @@ import { clip, clipMiddle, pad, textWidth, wrap } from './style.ts'
 /** Project, branch, compute, what, file and line. */
 const COLUMNS = 5
 const WHAT = 3
+const PLACE = 4
 /** A column is not made narrower than this, as long as another one is wider. */
 const NARROWEST = 8
+/** What changes is what a reader wants to see whole. */
+const MOST_WANTED = 22
 const GAP = 2
 const INDENT = 2
-const SYMBOL = 4
 
 export const compactChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] => {
   const sorted = worstFirst(changes, frame.titleOf)
   const folder = commonFolder(sorted)
   const isFleet = isOfFleet(frame.plan.changes)
   const rows = new Map(sorted.map((change) => [change, cellsOf(change, folder, isFleet, frame)]))
-  const widths = widthsOf([...rows.values()], frame.style.width - INDENT - SYMBOL)
+  const symbol = Math.max(0, ...sorted.map(({ kind }) => SYMBOLS[kind].length)) + 1
+  const widths = widthsOf([...rows.values()], frame.style.width - INDENT - symbol)
   return [...groupBy(sorted, ({ impact }) => impact)].map(([impact, own]) =>
-    [headingOf(impact, own, frame), ...own.map((change) => rowOf(change, rows.get(change) ?? [], widths, frame))].join(
-      '\n',
-    ),
+    [
+      headingOf(impact, own, frame),
+      ...own.map((change) => rowOf(change, rows.get(change) ?? [], symbol, widths, frame)),
+    ].join('\n'),
   )
 }
 
@@ -55,17 +59,15 @@ const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFr
 ]
 
 /** What matters most first: the end may be cut off. */
-const whatWords = (
-  { id, impact, kind, from, refused, attributes, unlessIdle, windows }: Change,
-  frame: PlanFrame,
-): string => {
+const whatWords = (change: Change, frame: PlanFrame): string => {
+  const { id, impact, kind, from, refused, unlessIdle, windows } = change
   const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
   return [
     ...(refused === undefined ? [] : ['refused']),
     ...(more.length === 0 || refused !== undefined ? [] : [`--allow ${more.join(',')}`]),
     ...(windows === undefined || impact === 'none' ? [] : ['in its window']),
     ...(from === undefined ? [] : [`from ${from.name}`]),
-    ...attributes.map(({ path, beforeText, afterText }) => {
+    ...shownAttributes(change).map(({ path, beforeText, afterText }) => {
       const name = path.replace(/^postgres\.(settings\.)?/, '')
       return beforeText === undefined || kind === 'replace'
         ? `${name} ${afterText}`
@@ -93,16 +95,23 @@ const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly 
   )
   const used = (): number => widths.reduce((sum, one) => sum + (one === 0 ? 0 : one + GAP), -GAP)
   for (let excess = used() - room; excess > 0; excess -= 1) {
-    const widest = Math.max(...widths)
-    if (widest <= NARROWEST) break
-    widths[widths.indexOf(widest)] = widest - 1
+    const spare = widths.map((width, column) => width - (column === WHAT ? MOST_WANTED : NARROWEST))
+    const widest = Math.max(...spare)
+    if (widest <= 0 && Math.max(...widths) <= NARROWEST) break
+    const at = widest > 0 ? spare.indexOf(widest) : widths.indexOf(Math.max(...widths))
+    widths[at] = (widths[at] ?? 0) - 1
   }
   return widths
 }
 
+/** Every manifest is YAML, so its name says enough where there is no room. */
+const shortPlace = (text: string, width: number): string =>
+  textWidth(text) <= width ? text : text.replace(/\.ya?ml(?=:)/, '')
+
 const rowOf = (
   change: Change,
   cells: readonly string[],
+  symbolWidth: number,
   widths: readonly number[],
   { paint, style }: PlanFrame,
 ): string => {
@@ -110,10 +119,11 @@ const rowOf = (
   const shown = cells.flatMap((cell, column) => {
     const width = widths[column] ?? 0
     if (width === 0) return []
-    const text = pad(column === WHAT ? clip(cell, width) : clipMiddle(cell, width), width)
-    return [(painted[column] ?? String)(text)]
+    const text =
+      column === WHAT ? clip(cell, width) : clipMiddle(column === PLACE ? shortPlace(cell, width) : cell, width)
+    return [(painted[column] ?? String)(pad(text, width))]
   })
-  const symbol = paintImpact(change.impact, paint)(pad(SYMBOLS[change.kind], SYMBOL))
+  const symbol = paintImpact(change.impact, paint)(pad(SYMBOLS[change.kind], symbolWidth))
   const line = `${' '.repeat(INDENT)}${symbol}${shown.join(' '.repeat(GAP))}`
   return style.color ? line : line.trimEnd()
 }

@@ -1,7 +1,16 @@
 /** Each change with all that it changes: for the few that a person reads one by one. */
 import { groupBy } from '../../base/index.ts'
 import { type AttributeChange, type Change, type Impact, REASONS, type Reason } from '../../model/index.ts'
-import { badness, computeTitle, impactWords, place, SYMBOLS, windowWords, worstFirst } from '../words/index.ts'
+import {
+  badness,
+  computeTitle,
+  impactWords,
+  place,
+  SYMBOLS,
+  shownAttributes,
+  windowWords,
+  worstFirst,
+} from '../words/index.ts'
 import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, pad, type Style, textWidth, wrap } from './style.ts'
@@ -40,7 +49,8 @@ const LATER = '        '
 
 const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
   const { style, paint } = frame
-  const { kind, compute, from, branch, source, attributes, windows, refused } = change
+  const { kind, compute, from, branch, source, windows, refused } = change
+  const attributes = shownAttributes(change)
   const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
     kind
   ]

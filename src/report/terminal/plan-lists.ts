@@ -1,4 +1,5 @@
 /** The lists beside the changes of a plan: what is not managed, warnings, and the projects left out. */
+import { groupBy } from '../../base/index.ts'
 import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
 import {
   computeTitle,
@@ -65,8 +66,21 @@ export const unmanagedSection = ({ plan, style, paint, titleOf }: PlanFrame, isC
   )
 }
 
-export const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint): string =>
-  warnings.map((warning) => diagnosticText(warning, style, paint, '')).join('\n')
+/** So many warnings of one kind say enough; JSON has all of them. */
+const MOST_ALIKE = 3
+
+/** @param isCompact one of each kind. */
+export const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint, isCompact: boolean): string =>
+  [...groupBy(warnings, ({ code }) => code)]
+    .flatMap(([code, alike]) => {
+      const shown = alike.slice(0, isCompact ? 1 : MOST_ALIKE)
+      const more = alike.length - shown.length
+      return [
+        ...shown.map((warning) => diagnosticText(warning, style, paint, '')),
+        ...(more > 0 ? [paint.dim(`  and ${counted(more, 'more warning')} ${code}`)] : []),
+      ]
+    })
+    .join('\n')
 
 const diagnosticText = (
   { severity, code, message, hint, source }: Diagnostic,

@@ -1,6 +1,6 @@
 /** The order of steps, where it matters or somebody asks. */
 import type { Step } from '../../model/index.ts'
-import { isDisruptive, isOfFleet, stepTitle } from '../words/index.ts'
+import { isDisruptive, isOfFleet, stepTitles } from '../words/index.ts'
 import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { wrap } from './style.ts'
@@ -11,14 +11,14 @@ import { wrap } from './style.ts'
  */
 export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
   if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(matters))) return ''
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const titleOf = stepTitles(plan)
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
   const width = String(plan.steps.length).length
   const isFleet = isOfFleet(plan.steps)
   const textOf = (step: Step): string => {
     const waits = step.after.map((id) => numbers.get(id)).filter((number) => number !== undefined)
     return [
-      `${stepTitle(step, changes, isFleet)}${step.reason === 'PARKED' ? ', to wait there' : ''}`,
+      `${titleOf(step)}${step.reason === 'PARKED' ? ', to wait there' : ''}`,
       isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint)}` : '',
       waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
       step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its window'),

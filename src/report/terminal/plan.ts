@@ -33,7 +33,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     stepsSection(frame, extra.steps ?? (isCompact ? false : undefined)),
     wavesSection(frame),
     unmanagedSection(frame, isCompact),
-    warningsSection(plan, style, paint),
+    warningsSection(plan, style, paint, isCompact),
     capacitySection(plan, style, paint, isCompact),
     costSection(frame),
     policiesSection(frame),

@@ -36,6 +36,9 @@ export const clipMiddle = (text: string, width: number): string => {
   return clip(text, width - stringWidth(tail.join(''))) + tail.join('')
 }
 
+/** Later lines are indented under the first. */
+export const wrapped = (text: string, style: Style): string => wrap(text, style, '', '  ')
+
 /** Wrapped at words; later lines are indented under the first. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
   // Colour codes only lengthen it, so what is short enough as it stands needs no measuring.

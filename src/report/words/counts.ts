@@ -31,7 +31,7 @@ export const interruptions = (summary: PlanSummary): string =>
     summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
     ...(summary.mayRestart > 0 ? [`${summary.mayRestart} that may restart`] : []),
     ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
-    ...(summary.refused > 0 ? [`${summary.refused} refused by protection`] : []),
+    ...(summary.refused > 0 ? [`${summary.refused} refused`] : []),
   ].join(', ')
 
 export const NO_CHANGES = 'No changes. The live project is as the manifests say.'

@@ -1,3 +1,4 @@
+export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
@@ -10,7 +11,19 @@ export {
   time,
 } from './counts.ts'
 export { impactWords, isDisruptive, windowWords } from './impacts.ts'
-export { computeTitle, hasSeveralProjects, isOfFleet, place, projectTitle, SYMBOLS, stepTitle } from './names.ts'
+export {
+  computeTitle,
+  hasSeveralProjects,
+  isOfFleet,
+  place,
+  projectTitle,
+  type StepNames,
+  SYMBOLS,
+  shownAttributes,
+  stepNamesOf,
+  stepTitle,
+  stepTitles,
+} from './names.ts'
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'

@@ -1,11 +1,14 @@
 /** What changes, computes and places are called. */
 import {
+  type AttributeChange,
+  type Change,
   type ChangeKind,
   computeTitle,
   leftOutIds,
   type Plan,
   type ReleasedCompute,
   type Source,
+  type Step,
   stepTitle,
 } from '../../model/index.ts'
 import { plainText } from './plain-text.ts'
@@ -35,6 +38,38 @@ export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean 
 /** Whether names of branches need that of their project beside them. */
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
+
+/** What steps are called: in a fleet with the project, as it is called. */
+export const stepTitles = (plan: Plan): ((step: Step) => string) => {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  const isFleet = isOfFleet(plan.steps)
+  const titleOf = projectTitle(plan)
+  return (step) => stepTitle({ ...step, project: titleOf(step.project) }, changes, isFleet)
+}
+
+/** Without a name that the title of the compute says already. */
+export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
+  attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
+
+/** What the steps of a plan are called, for events that have only their ids. */
+export interface StepNames {
+  readonly isFleet: boolean
+  of(step: Step): string
+  byId(id: string): string | undefined
+}
+
+export const stepNamesOf = (plan: Plan): StepNames => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const of = stepTitles(plan)
+  return {
+    isFleet: isOfFleet(plan.steps),
+    of,
+    byId: (id) => {
+      const step = steps.get(id)
+      return step === undefined ? undefined : of(step)
+    },
+  }
+}
 
 /** The name of a project, or its id where the name is not known. */
 export const projectTitle =

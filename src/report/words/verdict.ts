@@ -34,8 +34,8 @@ export const verdict = (changes: readonly Change[]): string => {
     ),
     phrase(
       count(({ refused }) => refused !== undefined),
-      'is refused by protection',
-      'are refused by protection',
+      'is refused',
+      'are refused',
     ),
   ].filter((words) => words !== '')
   // The first number says of what it is one.

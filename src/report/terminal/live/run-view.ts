@@ -1,7 +1,6 @@
 /** A running apply as the few lines at the bottom of a terminal: a header, and a line for each running step. */
 import { IMPACT_WORDS, type Step } from '../../../model/index.ts'
-import { computeTitle, group, isDisruptive, plainText, time } from '../../words/index.ts'
-import { STATUS_WORDS } from '../outcome.ts'
+import { computeTitle, group, isDisruptive, plainText, STATUS_WORDS, time } from '../../words/index.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'
 

@@ -6,7 +6,7 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
   none: { example: 'scale to zero, a name, anything on an idle compute' },
   'may-restart': { example: 'postgres.settings: some take effect at a restart only', wayOut: 'Treat it as a restart.' },
   restart: {
-    example: 'size, autoscaling limits, preloaded libraries (spec 3.2)',
+    example: 'size, autoscaling limits, preloaded libraries',
     wayOut: 'Applications must reconnect; covered by a plain yes.',
   },
   disconnect: { example: 'disabled: true', wayOut: 'Needs --allow disconnect.' },

@@ -38,7 +38,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Find out in the console which one is in use, and ask the support of the service.',
   },
   E_PRIMARY_TAKEN: {
-    rule: 'A branch has one primary (spec 1), so what moves there needs the place to be free.',
+    rule: 'A branch has one primary, so what moves there needs the place to be free.',
     example: 'main: { primary: absent }',
     wayOut: 'Declare the primary that is there as absent, or say where it goes.',
   },
@@ -58,7 +58,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Pin the right one by its id, to be certain.',
   },
   W_CONNECTIONS_SHRINK: {
-    rule: 'max_connections follows the size (spec 2.4).',
+    rule: 'max_connections follows the size.',
     example: '2 CU to 1 CU: 839 to 419',
     wayOut: 'Check that the clients need no more.',
   },

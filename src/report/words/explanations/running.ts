@@ -2,6 +2,11 @@
 import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
+  E_AGENT_DATA: {
+    rule: 'One agent uses a data folder, and understands what is in it.',
+    example: '--data /var/lib/espalier',
+    wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
+  },
   E_ANSWER_SIZE: {
     rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
     example: 'a server that is not the control API',

@@ -1,0 +1,163 @@
+/** Draws what the program shows on a terminal to docs/images, from real runs on the sandbox: `npm run pictures`. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import xterm from '@xterm/headless'
+import { systemClock } from '../src/base/index.ts'
+import type { Io } from '../src/cli/io.ts'
+import { runProgram } from '../src/cli/program.ts'
+import { parseSeed, startSandbox } from '../src/sandbox/index.ts'
+import { writeFleet } from './pictures/fleet.ts'
+import { terminalSvg } from './pictures/terminal-svg.ts'
+
+const WIDTHS = [80, 120]
+/** Longer ones show how it begins. */
+const MOST_ROWS = 60
+
+interface Stage {
+  readonly folder: string
+  readonly paths: readonly string[]
+  readonly sandbox: Awaited<ReturnType<typeof startSandbox>>
+}
+
+const withStage = async (
+  use: (stage: Stage) => Promise<void>,
+  projects: number,
+  changes: number,
+  perProject?: number,
+  more?: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-pictures-'))
+  const { seed, paths } = writeFleet(folder, projects, changes, perProject, more)
+  const sandbox = await startSandbox({ seed: parseSeed(readFileSync(seed, 'utf8'), 'seed.yaml'), timeScale: 4 })
+  try {
+    await use({ folder, paths, sandbox })
+  } finally {
+    await sandbox.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const terminalOf = (columns: number, rows: number) =>
+  new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, convertEol: true, allowProposedApi: true })
+
+/** @param watch called after each write. */
+const runOn = async (
+  terminal: InstanceType<typeof xterm.Terminal>,
+  { folder, sandbox }: Stage,
+  args: readonly string[],
+  watch: () => void = () => undefined,
+): Promise<void> => {
+  const stream = () =>
+    Object.assign(
+      new Writable({
+        decodeStrings: false,
+        write: (chunk: string | Buffer, _encoding, done) => {
+          terminal.write(String(chunk), () => {
+            watch()
+            done()
+          })
+        },
+      }),
+      { isTTY: true, columns: terminal.cols, rows: terminal.rows },
+    )
+  const io: Io = {
+    stdout: stream(),
+    stderr: stream(),
+    stdin: Readable.from([]),
+    env: { PATH: process.env.PATH, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey, TERM: 'xterm' },
+    cwd: folder,
+    locate: (path) => resolve(folder, path),
+    clock: systemClock,
+    onSignal: () => () => undefined,
+  }
+  await runProgram(args, io)
+  await new Promise<void>((done) => terminal.write('', done))
+}
+
+/** @param from the first line that is drawn. */
+const draw = (
+  name: string,
+  title: string,
+  terminal: InstanceType<typeof xterm.Terminal>,
+  from = terminal.buffer.active.baseY,
+): void => {
+  const file = `docs/images/${name}-${terminal.cols}.svg`
+  writeFileSync(file, terminalSvg(terminal, title, from, MOST_ROWS))
+  console.log(file)
+}
+
+const picture = async (name: string, title: string, stage: Stage, args: readonly string[]): Promise<void> => {
+  for (const columns of WIDTHS) {
+    const terminal = terminalOf(columns, 50)
+    await runOn(terminal, stage, args)
+    draw(name, title, terminal, 0)
+  }
+}
+
+const plans = [
+  [1, 3, 3],
+  [40, 28, 1],
+  [40, 200, 5],
+] as const
+for (const [projects, changes, perProject] of plans) {
+  await withStage(
+    (stage) => picture(`plan-${changes}`, `A plan of ${changes} changes`, stage, ['plan', 'projects', '--no-estimate']),
+    projects,
+    changes,
+    perProject,
+  )
+}
+
+/** A closed restart window, whatever the day. */
+const tomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
+const CLOSED = { restartWindow: { days: [tomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
+
+for (const columns of WIDTHS) {
+  await withStage(
+    async (stage) => {
+      const { control } = stage.sandbox
+      control.addFault({
+        on: 'operation',
+        endpoint_id: 'ep-main-03a1b2c3d4',
+        effect: { kind: 'error', message: 'no host had room' },
+      })
+      const ended = terminalOf(columns, 30)
+      let isDrawn = false
+      const watch = (): void => {
+        const { active } = ended.buffer
+        const lines = Array.from(
+          { length: active.length },
+          (_, row) => active.getLine(row)?.translateToString(true) ?? '',
+        )
+        if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
+        isDrawn = true
+        // What stands there now; the run goes on below.
+        draw('apply-running', 'An apply while it runs', ended)
+      }
+      await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)
+      draw('apply-ended', 'An apply that has ended: failed, scheduled and not allowed steps', ended)
+    },
+    8,
+    24,
+    3,
+    { storefront: CLOSED, search: CLOSED },
+  )
+}
+
+await withStage(
+  async (stage) => {
+    await picture('status', 'The computes of a project', stage, ['status', 'projects'])
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: stage.folder })
+    git('init', '-q')
+    git('add', '.')
+    git('commit', '-qm', 'Manifests')
+    await picture('drift', 'Where live computes differ from their manifests', stage, ['drift', 'projects'])
+  },
+  3,
+  7,
+  3,
+)

@@ -1,0 +1,72 @@
+/** The gates of an apply, which no caller can pass by. */
+import { expect, onTestFinished, test } from 'vitest'
+import { createWriteApi } from '../../src/api/index.ts'
+import { systemClock } from '../../src/base/index.ts'
+import { parseManifests } from '../../src/manifest/index.ts'
+import { startSandbox } from '../../src/sandbox/index.ts'
+import { type ApplyRequest, apply } from '../../src/workflow/index.ts'
+
+const stage = async (size: string) => {
+  const sandbox = await startSandbox({
+    timeScale: 100,
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ size: 1 }] }] }] },
+  })
+  onTestFinished(() => sandbox.close())
+  const real = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey })
+  const seen: string[] = []
+  const api = {
+    ...real,
+    listBranches: (id: string) => {
+      seen.push('snapshot')
+      return real.listBranches(id)
+    },
+  }
+  const text = `version: 1\nproject: shop\nbranches: { main: { primary: { size: ${size} } } }\n`
+  const request: ApplyRequest = {
+    manifests: { loaded: parseManifests([{ path: 'shop.yaml', text }]), paths: ['shop.yaml'] },
+    open: async () => {
+      seen.push('open')
+      return { api, close: () => real.close() }
+    },
+    clock: systemClock,
+    consent: { allow: new Set(['restart']) },
+    watch: () => ({ event: ({ type }) => void seen.push(type), end: async () => void seen.push('end') }),
+  }
+  return { request, seen }
+}
+
+test('without a prompt each project is read once before its first step', async () => {
+  const { request, seen } = await stage('2')
+  expect(await apply(request)).toMatchObject({ kind: 'ended', outcome: { converged: true } })
+  expect(seen.slice(0, seen.indexOf('step-start'))).toEqual(['open', 'snapshot', 'version', 'plan'])
+  expect(seen.at(-1)).toBe('end')
+})
+
+test('after a yes it is read again, since the answer took its time', async () => {
+  const { request, seen } = await stage('2')
+  await apply({ ...request, consent: async () => ({ allow: new Set(['restart']) }) })
+  expect(seen.slice(0, seen.indexOf('step-start'))).toEqual(['open', 'snapshot', 'snapshot', 'version', 'plan'])
+})
+
+test.each([
+  ['manifests with errors', '3.5', {}, { kind: 'invalid' }, []],
+  ['a no', '2', { consent: async () => undefined }, { kind: 'declined' }, ['open', 'snapshot']],
+])('%s: no step starts', async (_name, size, more, expected, calls) => {
+  const { request, seen } = await stage(size)
+  expect(await apply({ ...request, ...more })).toMatchObject(expected)
+  expect(seen).toEqual(calls)
+})
+
+test('a plan over budget is refused before anybody is asked', async () => {
+  const { request, seen } = await stage('2')
+  const asked = apply({
+    ...request,
+    budgets: { maxRestarts: 0 },
+    consent: async () => {
+      seen.push('asked')
+      return undefined
+    },
+  })
+  await expect(asked).rejects.toMatchObject({ code: 'E_BUDGET' })
+  expect(seen).toEqual(['open', 'snapshot'])
+})
