@@ -6,7 +6,6 @@ import {
   type Clock,
   DEFAULT_CONCURRENCY,
   DEFAULT_TIMEOUT_MS,
-  EspalierError,
   type ObservedBranch,
   type ObservedCompute,
   plainText,
@@ -114,8 +113,6 @@ interface Connection {
 }
 
 const connect = (options: ApiOptions): Connection => {
-  if (options.apiKey === '')
-    throw new EspalierError('E_KEY', 'The API key is empty.', { hint: 'Set ESPALIER_API_KEY.' })
   checkKey(options.apiKey)
   const baseUrl = parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL)
   refuseUnverified(baseUrl)

@@ -15,7 +15,10 @@ export const refuseUnverified = ({ protocol }: URL, env: Environment = process.e
 }
 
 /** @throws {EspalierError} `E_KEY` for what no header can carry; the key itself is not shown. */
-export const checkKey = (key: string): void => {
+export const checkKey = (key: string | undefined): void => {
+  if (key === undefined || key === '') {
+    throw new EspalierError('E_KEY', 'There is no API key, or it is empty.', { hint: 'Set ESPALIER_API_KEY.' })
+  }
   if (/^[\x21-\x7e]+$/.test(key)) return
   throw new EspalierError('E_KEY', 'The API key holds a space, a line break or a character outside ASCII.', {
     hint: 'Copy it again: a key is one line of letters, digits and punctuation.',

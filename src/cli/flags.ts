@@ -177,3 +177,9 @@ export const checkNumber = (flag: string, value: number | undefined, min: number
     throw usageError(`--${flag} takes ${whole ? 'a whole number' : 'a number'} of at least ${min}.`)
   }
 }
+
+/** 0 is any free port. @throws {EspalierError} `E_USAGE` */
+export const checkPort = (flag: string, value: number | undefined): void => {
+  checkNumber(flag, value, 0)
+  if (value !== undefined && value > 65_535) throw usageError(`--${flag} takes a port of at most 65535.`)
+}

@@ -13,6 +13,12 @@ export const sameArguments = (paths: readonly string[], flags: Flags): string =>
     .map((word) => ` ${quoted(word)}`)
     .join('')
 
+/** ` espalier/ shop.yaml`, for a command that needs no connection. */
+export const samePaths = (paths: readonly string[]): string =>
+  pathArguments(paths)
+    .map((word) => ` ${quoted(word)}`)
+    .join('')
+
 /** What a saved plan does not remember. */
 export const sameConnection = (flags: ApiFlags): string =>
   connectionArguments(flags)

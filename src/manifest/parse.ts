@@ -190,8 +190,12 @@ class Reading {
         ? [this.#findShared(tree, shared, tree.source(manifest, 'extends'))]
         : shared.map((path, index) => this.#findShared(tree, path, tree.source(shared, index)))
     const layers = [...below, readLayer(tree, manifest, projects !== undefined)]
+    // A profile may be in the shared file that could not be read.
+    const isPartial = below.includes(EMPTY_LAYER)
     return resolveLayer(layers.reduce(overlay, EMPTY_LAYER), projectsOf(tree, manifest), {
-      report: (...words) => tree.report(...words),
+      report: (...words) => {
+        if (!isPartial || words[0] !== 'E_PROFILE_UNKNOWN') tree.report(...words)
+      },
       sizeTable: this.#sizeTable,
     })
   }
@@ -208,7 +212,12 @@ class Reading {
     }
     const target = posix.normalize(posix.join(posix.dirname(tree.file), path))
     if (posix.isAbsolute(path) || target.startsWith('../')) {
-      return refuse('`extends` must stay inside the tree of the manifests.', 'Write a path relative to this file.')
+      return refuse(
+        '`extends` must stay inside the current folder.',
+        posix.isAbsolute(path)
+          ? 'Write a path relative to this file.'
+          : 'Run Espalier in a folder that holds the shared file too.',
+      )
     }
     const known = this.#extended.get(target)
     if (known !== undefined) return known

@@ -147,6 +147,14 @@ describe('requests and answers', () => {
   })
 })
 
+test.each([
+  ['missing', {}],
+  ['empty', { apiKey: '' }],
+])('a key that is %s is an error of its own', (_, key) => {
+  // As in a program without types: the value of an environment variable that is not set.
+  expect(() => createReadApi(key as { apiKey: string })).toThrow(expect.objectContaining({ code: 'E_KEY' }))
+})
+
 describe('paging', () => {
   test('branches go on while there is a next page', async () => {
     const branch = (id: string) => ({ id, name: id, default: false })

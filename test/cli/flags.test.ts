@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkNumber, durationMs } from '../../src/cli/flags.ts'
+import { checkNumber, checkPort, durationMs } from '../../src/cli/flags.ts'
 
 test('a duration flag is milliseconds', () => {
   expect(durationMs('operation-timeout', '1m30s')).toBe(90_000)
@@ -19,4 +19,9 @@ test.each([
   const check = () => checkNumber('max-restarts', value, 0)
   if (refused) expect(check).toThrow(/--max-restarts takes a whole number/)
   else expect(check).not.toThrow()
+})
+
+test('a port is at most 65535, and 0 is any free one', () => {
+  for (const fine of [undefined, 0, 65_535]) expect(() => checkPort('port', fine)).not.toThrow()
+  for (const wrong of [-1, 1.5, 65_536]) expect(() => checkPort('port', wrong)).toThrow(/^--port takes/)
 })

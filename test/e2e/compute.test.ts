@@ -87,7 +87,9 @@ test('an idle compute is not restarted, and the command that wakes it is named',
 })
 
 test('delete deletes; a protected branch keeps its computes', async () => {
-  expect((await run('delete', 'sleepy', '--yes')).code).toBe(0)
+  const deleted = await run('delete', 'sleepy', '--yes')
+  expect(deleted.code).toBe(0)
+  expect(deleted.stdout).toMatch(/^done {2}delete primary on sleepy \(ep-sleepy\)$/m)
   expect(await stateOf('ep-sleepy')).toBeUndefined()
   const { code, stderr } = await run('delete', 'guarded', '--yes')
   expect({ code, stderr }).toMatchObject({

@@ -186,8 +186,18 @@ test('init and import take all projects of a key, a file each, which plan empty 
     expect(planned.code, planned.stdout + planned.stderr).toBe(0)
     // Again: nothing is overwritten.
     const again = await espalier(['import', '--all'], environmentOf(two), folder)
-    expect(again.stderr).toContain('espalier/billing.yaml is there already')
+    expect(again.stderr).toContain(
+      'espalier/billing.yaml is there already: to add to it, `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
+    )
   }
+})
+
+test('a wrong base URL is not taken for a key that cannot list projects', async () => {
+  const environment = environmentOf(two)
+  const wrong = { ...environment, ESPALIER_BASE_URL: environment.ESPALIER_BASE_URL?.replace('/v2', '') }
+  const { code, stderr } = await espalier(['import'], wrong, await emptyFolder())
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('E_BASE_URL') })
+  expect(stderr).not.toContain('--project')
 })
 
 test('one project that cannot be read does not stop the others', async () => {

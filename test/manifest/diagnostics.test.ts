@@ -308,6 +308,16 @@ describe('shared files', () => {
     ])
   })
 
+  test('what a missing one may hold is not reported as well', () => {
+    const profile = 'branches: { main: { primary: { profile: small } } }'
+    expect(at({ 'a.yaml': doc(`extends: s.yaml\n${profile}`) })).toEqual([['E_EXTENDS', 'a.yaml', 3, 10]])
+  })
+
+  test('one outside of the current folder: where to run it', () => {
+    const [problem] = diagnosticsOf(doc('extends: ../s.yaml'))
+    expect(problem?.hint).toBe('Run Espalier in a folder that holds the shared file too.')
+  })
+
   test('a problem in it is told once, at its own place, however many extend it', () => {
     expect(
       at({

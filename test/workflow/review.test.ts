@@ -89,6 +89,17 @@ test('a denied project is shown and does not run', () => {
   expect(terminalPlan(plan, { color: false, width: 100 })).toContain('pass --override preview-size=REASON')
 })
 
+test('over several projects, each violation of a policy names its project', () => {
+  const { plan } = planOf(PREVIEW, { policies: policies(SMALL) })
+  if (plan.policies === undefined) throw new Error('no policies')
+  const { results } = plan.policies
+  const others = results.map((result) => ({ ...result, project: 'other-12345678' }))
+  const two = { ...plan, policies: { ...plan.policies, results: [...results, ...others] } }
+  const shown = terminalPlan(two, { color: false, width: 200 })
+  expect(shown).toMatch(/^ {2}shop: `preview-size` denies/m)
+  expect(shown).toMatch(/^ {2}other-12345678: `preview-size` denies/m)
+})
+
 test('an override lets it run, and is recorded; one that nothing needs is a warning', () => {
   const overrides = new Map([['preview-size', 'load test']])
   const { plan } = planOf(PREVIEW, { policies: policies(SMALL), overrides })

@@ -9,6 +9,7 @@ const REFUSED = new Set([400, 403, 404])
 export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]> => {
   const projects = await api.listProjects().catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status === undefined || !REFUSED.has(error.status)) throw error
+    if (error.code === 'E_BASE_URL') throw error
     throw new EspalierError('E_USAGE', `This key cannot list projects. ${error.message}`, {
       hint: 'Name one: --project ID.',
       cause: error,

@@ -164,7 +164,7 @@ const carryOut = async (
     onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
   if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
-  print(`done  ${command} ${titleOf(target)}${tookOf(operations)}`, io.stdout)
+  print(`done  ${command} ${titleOf(target)}${noteOn(command, operations)}`, io.stdout)
 }
 
 const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest =>
@@ -172,7 +172,9 @@ const requestOf = (project: string, command: ComputeCommand, id: string): StepRe
     ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
     : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
 
-const tookOf = (operations: readonly Operation[]): string => (operations.length === 0 ? '  nothing was to be done' : '')
+/** Deleting an idle compute takes no operation; the other commands then found it as they want it. */
+const noteOn = (command: ComputeCommand, operations: readonly Operation[]): string =>
+  command !== 'delete' && operations.length === 0 ? '  nothing was to be done' : ''
 
 const titleOf = ({ type, name, branchName, id }: Target): string => {
   const role = type === 'read_write' ? 'primary' : name === undefined ? 'replica' : `replica "${name}"`

@@ -69,7 +69,10 @@ const importAll = async (api: ReadApi, ids: readonly string[], flags: ImportFlag
   for (const { path, project, result } of files) {
     const name = plainText(project.name ?? project.id)
     if (result === 'there already')
-      print(`${path} is there already: to add ${name}, use --project ${project.id}`, io.stderr)
+      print(
+        `${path} is there already: to add to it, \`espalier import --project ${project.id} --out ${path}\``,
+        io.stderr,
+      )
     else if ('error' in result) {
       isWell = false
       print(`${name} was not imported:`, io.stderr)

@@ -1,7 +1,7 @@
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import { seedLeftOut } from '../connect.ts'
-import { checkNumber } from '../flags.ts'
+import { checkNumber, checkPort } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
@@ -25,9 +25,9 @@ const USUAL_PG_PORT = 7799
 
 /** Serves until a signal, or until nobody reads its output any more. */
 export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCode> => {
-  checkNumber('port', flags.port, 0)
+  checkPort('port', flags.port)
   checkNumber('time-scale', flags.timeScale, 0.001, false)
-  checkNumber('pg-port', flags.pgPort, 0)
+  checkPort('pg-port', flags.pgPort)
   const faults = flags.faults === undefined ? [] : await readFaults(io.locate(flags.faults))
   // The first two lines say where it listens; what is logged before that waits.
   const early: string[] = []

@@ -7,6 +7,7 @@ import { type ApiFlags, connect } from '../connect.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
+import { samePaths } from '../same-arguments.ts'
 import { print } from '../terminal.ts'
 
 export interface SnapshotFlags extends ApiFlags {
@@ -29,7 +30,10 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
       ...(await pastOperations(api, project.id)),
     }))
     await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
-    print(`Saved to ${flags.out}. To plan from it: espalier plan --live ${flags.out}`, io.stderr)
+    print(
+      `Saved to ${flags.out}. To plan from it: espalier plan${samePaths(flags.paths)} --live ${flags.out}`,
+      io.stderr,
+    )
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
     if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' }, io)
     return unread.length > 0 ? EXIT.error : EXIT.ok

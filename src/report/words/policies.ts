@@ -1,5 +1,6 @@
 /** What policies say of a plan. */
 import type { Plan, PolicyResult } from '../../model/index.ts'
+import { projectTitle } from './names.ts'
 
 export interface PolicyLine {
   readonly text: string
@@ -7,10 +8,17 @@ export interface PolicyLine {
 }
 
 /** One line for each result, denials first. */
-export const policyLines = ({ policies }: Pick<Plan, 'policies'>): readonly PolicyLine[] =>
-  [...(policies?.results ?? [])]
+export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>): readonly PolicyLine[] => {
+  const results = plan.policies?.results ?? []
+  const isFleet = new Set(results.map(({ project }) => project)).size > 1
+  const title = projectTitle(plan)
+  // What is said of a whole project names it already.
+  const start = ({ project, branch }: PolicyResult): string =>
+    isFleet && branch !== undefined ? `${title(project)}: ` : ''
+  return [...results]
     .sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome))
-    .map((result) => ({ text: policyText(result), isDenied: result.outcome === 'denied' }))
+    .map((result) => ({ text: start(result) + policyText(result), isDenied: result.outcome === 'denied' }))
+}
 
 const ORDER: readonly PolicyResult['outcome'][] = ['denied', 'overridden', 'warned', 'unknown', 'existing']
 
