@@ -5,7 +5,7 @@ import type { Timings } from './timings.ts'
 
 /** Where nothing is known of how long it takes. */
 const FIRST_ROUND_MS = 250
-/** What the API suggests (spec 8). */
+/** What the API suggests (the public API reference). */
 const LONGEST_ROUND_MS = 5_000
 /** However long such operations take, somebody is watching: the first read comes no later than this. */
 const LONGEST_FIRST_MS = 15_000
@@ -179,7 +179,7 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   const why = error === undefined ? '' : `: ${oneLine(error)}`
   const rest = others.map((one) => `${one.action} ${one.id} (${one.status})`).join(', ')
   const how = status === 'failed' ? `failed${failuresCount > 1 ? ` ${failuresCount} times` : ''}` : `ended as ${status}`
-  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see where the compute stands.`
+  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
 }
 
 /** Without its last full stop, since the sentence goes on. */

@@ -6,7 +6,7 @@ export interface ClientOptions {
   readonly apiKey: string
   /** The root of the control API, version included. Default: the public one. */
   readonly baseUrl?: string
-  /** How many programs share the account's request limits; this one keeps to its part. Default 1. */
+  /** How many programs share the account's request limits; this one uses only its share. Default 1. */
   readonly sharedBy?: number
 }
 
@@ -28,7 +28,7 @@ export const createReadClient = (options: ClientOptions): ReadClient => {
 }
 
 /**
- * @param options with `lockTimeoutMs`: how long a locked project is waited for. Default: ten minutes.
+ * @param options with `lockTimeoutMs`: how long to wait for a locked project. Default: ten minutes.
  * @throws {EspalierError} `E_KEY`, `E_BASE_URL`, `E_TLS`, `E_PROXY`
  */
 export const createWriteClient = (options: ClientOptions & { readonly lockTimeoutMs?: number }): WriteClient => {

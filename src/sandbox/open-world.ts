@@ -1,4 +1,4 @@
-/** The world with all that moves in it: timers, faults, and what stands behind the computes. */
+/** The world with all that moves in it: timers, faults, and the compute backend. */
 import { join } from 'node:path'
 import type { SandboxClock } from './clock/clock.ts'
 import { type ComputeSpec, type Computes, usualVersion } from './computes/computes.ts'
@@ -25,7 +25,7 @@ export type ComputesChoice =
       readonly port?: number | undefined
       /** Whether another free port will do where `port` is taken. Default: no. */
       readonly anyPort?: boolean | undefined
-      /** Shrinks the disk for temporary files (spec 8), so that it can be filled. Default 1. */
+      /** Shrinks the disk for temporary files (docs/control-api.md), so that it can be filled. Default 1. */
       readonly tempDiskScale?: number | undefined
     }
 
@@ -42,7 +42,7 @@ export interface WorldParts {
   readonly random?: () => number
 }
 
-/** A world without anything in it yet, and what stands behind its computes. */
+/** A world without anything in it yet, and its compute backend. */
 export const openWorld = async (
   parts: WorldParts,
 ): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
@@ -87,7 +87,7 @@ const followMoves = (
     compute: (compute) => {
       const before = branches.get(compute.id)
       branches.set(compute.id, compute.branchId)
-      // A move starts no operation (spec 4.5), and yet other data is behind the same host from now on.
+      // A move starts no operation (docs/control-api.md), and yet other data is behind the same host from now on.
       if (before !== undefined && before !== compute.branchId && compute.state === 'active') {
         work(computes.restart(toSpec(compute)))
       }
@@ -100,7 +100,7 @@ const followMoves = (
   })
 }
 
-/** Loaded only where it is asked for: most sandboxes need no Postgres. */
+/** Loaded only if it is asked for: most sandboxes need no Postgres. */
 const realComputes = async (
   gate: Gatekeeper,
   choice: Extract<ComputesChoice, { readonly kind: 'postgres' }>,

@@ -32,7 +32,7 @@ export const projectPage = (
   return { projects, cursor: projects.at(-1)?.id ?? (cursor || NO_PROJECT) }
 }
 
-/** Newest first; the cursor is the time of the page's last operation, in microseconds (spec 4.1). */
+/** Newest first; the cursor is the time of the page's last operation, in microseconds (docs/control-api.md). */
 export const operationPage = (
   tables: ProjectTables,
   { limit, cursor }: z.output<typeof operationsQuery>,
@@ -100,7 +100,7 @@ const decode = (cursor: string): readonly [string, string] => {
   }
 }
 
-/** The first index for which `holds`, where it holds for every later one too; else `length`. By bisection. */
+/** The first index for which `holds`, if it holds for every later one too; else `length`. By bisection. */
 const firstWhere = (length: number, holds: (index: number) => boolean): number => {
   let [low, high] = [0, length]
   while (low < high) {

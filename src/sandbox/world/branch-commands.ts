@@ -36,7 +36,7 @@ export interface BranchAnswer {
 
 type EndpointRequest = ComputeRequest & Pick<ComputeRecord, 'type'>
 
-/** Starts `create_branch`, and after it `start_compute` for each compute asked for (spec 2.1.1, 3.1). */
+/** Starts `create_branch`, and after it `start_compute` for each compute asked for (docs/control-api.md). */
 export const createBranch = (
   world: World,
   projectId: string,
@@ -99,7 +99,7 @@ export const inherited = ({ roles, databases, changes }: BranchRecord, time: num
   ...(changes === undefined ? {} : { changes }),
 })
 
-/** The default branch, where none is named. @throws {Refusal} 404. */
+/** The default branch, if none is named. @throws {Refusal} 404. */
 const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {
   const parent = id === undefined || id === '' ? defaultBranch({ branches }) : branches.get(id)
   if (parent === undefined) throw new Refusal(404, 'branch not found')
@@ -144,7 +144,7 @@ export const annotationOf = (
     ? {}
     : { annotation: { value, createdAt: now, updatedAt: now } }
 
-/** Deletes a branch and its computes. `undefined` where there is no such branch: deleting is idempotent. */
+/** Deletes a branch and its computes. `undefined` if there is no such branch: deleting is idempotent. */
 export const deleteBranch = (
   world: World,
   projectId: string,
@@ -222,6 +222,6 @@ export const findBranch = (world: World, projectId: string, id: string): BranchR
   return branch
 }
 
-/** What an archived branch needs before it can be used (spec 2.1.1). */
+/** What an archived branch needs before it can be used (docs/control-api.md). */
 export const unarchive = (branch: BranchRecord | undefined): readonly NewOperation[] =>
   branch?.state === 'archived' ? [{ action: 'timeline_unarchive', branchId: branch.id }] : []

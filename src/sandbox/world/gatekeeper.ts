@@ -42,7 +42,7 @@ export class Gatekeeper implements Gate {
   }
 
   async reach(computeId: string): Promise<ComputeSpec> {
-    /** What had failed before anybody waited here is no answer; it is tried again. */
+    /** What had failed before anybody waited here is not an answer; it is tried again. */
     let known: string | undefined
     for (;;) {
       const compute = this.#world.tables.compute(computeId)
@@ -89,7 +89,7 @@ export class Gatekeeper implements Gate {
     return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
   }
 
-  /** The control plane's own doing: no lock holds it up (spec 2.1.1). */
+  /** The control plane's own doing: no lock holds it up (docs/control-api.md). */
   #wake(compute: ComputeRecord): void {
     const world = this.#world
     world.commit(

@@ -1,4 +1,4 @@
-/** What a server says, looked at on its way to the client (PostgreSQL documentation, 53.7 and 53.8). */
+/** What a server says, read on its way to the client (PostgreSQL documentation, 53.7 and 53.8). */
 import { Transform, type TransformCallback } from 'node:stream'
 
 const HEADER_BYTES = 5
@@ -79,7 +79,7 @@ export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8
 
 /**
  * A compute's disk for temporary files is a limit of Postgres here (53400), and a cancelled query (57014) where several
- * sessions filled it; the service has a real disk, which says 53100 and "No space left on device" (spec 7).
+ * sessions filled it; the service has a real disk, which says 53100 and "No space left on device" (docs/control-api.md).
  *
  * @param wasStopped asked once for a cancelled query: whether it was stopped since the disk was full.
  */
