@@ -193,8 +193,7 @@ test('init and import take all projects of a key, a file each, which plan empty 
 })
 
 test('a wrong base URL is not taken for a key that cannot list projects', async () => {
-  const environment = environmentOf(two)
-  const wrong = { ...environment, ESPALIER_BASE_URL: environment.ESPALIER_BASE_URL?.replace('/v2', '') }
+  const wrong = { ...environmentOf(two), ESPALIER_BASE_URL: two.apiUrl.replace('/v2', '') }
   const { code, stderr } = await espalier(['import'], wrong, await emptyFolder())
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('E_BASE_URL') })
   expect(stderr).not.toContain('--project')
