@@ -104,7 +104,7 @@ describe('what is sent', () => {
         { branches: { main: { primary: { name: 'app', size: 2 } } } },
         world({ main: { primary: { state } } }),
       )
-      expect(plan.steps[0]?.rule).toMatch(/spec 3\.2/)
+      expect(plan.steps[0]?.rule).toMatch(/change of the size/)
     }
   })
 })
