@@ -9,7 +9,7 @@ const readHighWaterMark = (): number => {
 }
 
 /**
- * Starts counting anew, so that what was prepared before does not hide the peak of what comes.
+ * Starts counting again, so that what was prepared before does not hide the peak of what comes.
  * Linux alone can reset its high-water mark; elsewhere the peak is that of the whole process.
  */
 export const resetPeak = (): void => {

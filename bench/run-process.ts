@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers'
 export interface Took {
   /** From its start to its end. */
   readonly ms: number
-  /** Of the process and its children, user and system; absent where there is no GNU time. */
+  /** Of the process and its children, user and system; absent if there is no GNU time. */
   readonly cpuMs?: number
-  /** Of the largest process among them; absent where there is no GNU time. */
+  /** Of the largest process among them; absent if there is no GNU time. */
   readonly peakMiB?: number
   readonly stdout: string
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what planning, applying and starting cost, beside the floor and beside peers. Prints tables and writes
+ * `npm run bench`: what planning, applying and starting cost, next to the floor and next to peers. Prints tables and writes
  * bench/results.json and the measured part of docs/performance.md. `--quick` takes fewer runs and leaves out what takes long; words are names of sections to run alone.
  */
 import { execFileSync } from 'node:child_process'
@@ -30,7 +30,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
 
 const RESULTS = 'bench/results.json'
 
-/** What an earlier run found: sections that are taken alone stand beside the others of it. */
+/** What an earlier run found: sections that are taken alone are next to the others of it. */
 const earlier = async (): Promise<readonly Section[]> =>
   (JSON.parse(await readFile(RESULTS, 'utf8')) as { readonly sections: readonly Section[] }).sections
 

@@ -195,7 +195,7 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
         onEvent: (event) => {
           stage.busy()
           if (event.type !== 'step-end') return
-          // What the sandbox remembers of requests is no memory of the applier's.
+          // What the sandbox remembers of requests is not memory of the applier's.
           sandbox.control.clearRequests()
           ended += 1
           if (ended % aFifth === 0) heaps.push(heapMiB())

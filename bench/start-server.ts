@@ -6,7 +6,7 @@ import type { World } from './worlds.ts'
 
 export interface ServerOrder {
   readonly world: World
-  /** By action, in milliseconds, where they are not the usual. */
+  /** By action, in milliseconds, if they are not the usual. */
   readonly durations?: Readonly<Record<string, number>>
   readonly durationSpread?: number
 }

@@ -12,7 +12,7 @@ const isSchema = (value: unknown): value is JsonSchema =>
 export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<Record<string, string>> => {
   const definitions = schema.$defs as Schemas
 
-  /** What a `$ref` refers to, with what stands beside it. */
+  /** What a `$ref` refers to, with what is next to it. */
   const resolved = (one: JsonSchema): JsonSchema =>
     typeof one.$ref === 'string' ? { ...definitions[one.$ref.slice('#/$defs/'.length)], ...one } : one
 
@@ -86,7 +86,7 @@ const render = (head: readonly string[], rows: readonly (readonly string[])[]): 
 
 const escaped = (cell: string): string => cell.replaceAll('|', '\\|')
 
-/** A page with its tables written anew: `<!-- table: NAME -->` … `<!-- end -->`. */
+/** A page with its tables regenerated: `<!-- table: NAME -->` … `<!-- end -->`. */
 export const withTables = (page: string, tables: Readonly<Record<string, string>> = manifestTables()): string =>
   page.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

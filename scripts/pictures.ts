@@ -134,7 +134,7 @@ for (const columns of WIDTHS) {
         )
         if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
         isDrawn = true
-        // What stands there now; the run goes on below.
+        // What is there now; the run goes on below.
         draw('apply-running', 'An apply while it runs', ended)
       }
       await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)

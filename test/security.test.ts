@@ -22,7 +22,7 @@ test.each(rows.flatMap(([attack = '', , tests = '']) => tests.split('<br>').map(
     const [, file = '', name = ''] = /^`(test\/[\w./-]+\.test\.ts)`: (.+)$/.exec(named) ?? []
     expect(name, named).not.toBe('')
     const source = readFileSync(file, 'utf8')
-    // As a title stands in the source: in one kind of quotes or another.
+    // As a title is in the source: in one kind of quotes or another.
     const titles = [name, name.replaceAll("'", "\\'")].flatMap((title) => [`'${title}'`, `"${title}"`])
     expect(titles.some((title) => source.includes(title))).toBe(true)
   },

@@ -142,7 +142,7 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
   const chains = new Map<string, { operationsMs: number; calls: number }>()
   const lateMs: number[] = []
   for (const { at, project, outcome } of ends) {
-    // The read that proves a step goes beside the look that sees its operations end; without any it is a call of its own.
+    // The read that proves a step goes next to the look that sees its operations end; without any it is a call of its own.
     const own = outcome.operations.map(({ id }) => known.get(id)).filter((one) => one !== undefined)
     const chain = chains.get(project) ?? { operationsMs: 0, calls: 0 }
     chain.operationsMs += own.reduce((sum, { startedAt, updatedAt }) => sum + updatedAt - startedAt, 0)

@@ -1,4 +1,4 @@
-/** What stands on a terminal as an SVG, in the reader's light or dark scheme. The text stays text. */
+/** What is on a terminal as an SVG, in the reader's light or dark scheme. The text stays text. */
 import type { IBufferCell, Terminal } from '@xterm/headless'
 
 const LINE = 18

@@ -13,7 +13,7 @@ import type { PullRequest } from './event.ts'
 
 /** A plan's changes by who caused them. */
 export interface Split extends BaseComparison {
-  /** The base's commit; absent where it is not known what drifted: then all counts as introduced. */
+  /** The base's commit; absent if it is not known what drifted: then all counts as introduced. */
   readonly base?: string
   /** Markdown of our own, a sentence each. */
   readonly notes: readonly string[]
@@ -34,7 +34,7 @@ export const readBase = async (
   }
 }
 
-/** What the plan shows where nothing is compared, or nothing can be. */
+/** What the plan shows if nothing is compared, or nothing can be. */
 export const withoutBase = (plan: Plan, notes: readonly string[] = []): Split => ({
   origin: originOf(undefined, plan),
   policyRemovals: [],
@@ -53,7 +53,7 @@ export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Pr
   return first !== undefined && second === headSha ? first : present(cwd, baseSha)
 }
 
-/** The commit, fetched where it is missing. @throws {EspalierError} `E_GIT` */
+/** The commit, fetched if it is missing. @throws {EspalierError} `E_GIT` */
 export const present = (cwd: string, sha: string): Promise<string> =>
   commitOf(cwd, sha).catch(async () => {
     await fetchCommit(cwd, sha, 1)

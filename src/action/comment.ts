@@ -7,7 +7,7 @@ import type { Inputs } from './inputs.ts'
 export type CommentKind = 'plan' | 'outcome'
 
 /**
- * Which of several plans it is: by its label, or where it has none by what it is made of. Two steps of one workflow then
+ * Which of several plans it is: by its label, or if it has none by what it is made of. Two steps of one workflow then
  * have a comment each, unless they differ in nothing but the key.
  */
 export const identityOf = ({ label, paths, baseUrl, command, planFile, shard }: Inputs, prefix: string): string =>

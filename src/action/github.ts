@@ -14,15 +14,15 @@ export interface Comment {
 }
 
 export interface GitHub {
-  /** Who the token is; `undefined` where it cannot be told. */
+  /** Who the token is; `undefined` if it cannot be known. */
   identity(): Promise<string | undefined>
   comments(issue: number): Promise<readonly Comment[]>
   createComment(issue: number, body: string): Promise<Comment>
-  /** `undefined` where it is gone. */
+  /** `undefined` if it no longer exists. */
   updateComment(id: number, body: string): Promise<Comment | undefined>
-  /** Also where it is gone already. */
+  /** Also if it is already deleted. */
   deleteComment(id: number): Promise<void>
-  /** Number of the merged pull request that brought a commit; `undefined` where none did. */
+  /** Number of the merged pull request that brought a commit; `undefined` if none did. */
   mergedPullRequest(sha: string): Promise<number | undefined>
   close(): Promise<void>
 }

@@ -21,7 +21,7 @@ import {
 /** What could be an id or a host. */
 const WORD = /\w[\w.-]*\w/g
 
-/** In the place of a live value. */
+/** Instead of a live value. */
 const HIDDEN = '(hidden)'
 
 export interface Shown {
@@ -45,12 +45,12 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
 
   const computes = observed.projects.flatMap((project) => project.computes)
-  // Messages quote names; ids and hosts stand bare.
+  // Messages quote names; ids and hosts are bare.
   const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
     name === undefined || names.has(name) ? [] : [`\`${name}\``],
   )
 
-  // Ids that stand for nothing else, so that what belongs together still does.
+  // Ids that represent nothing else, so that what belongs together still does.
   const aliases = new Map<string, string>(branches.map(({ id }, index) => [id, `hidden-branch-${index + 1}`]))
   const undeclared = computes.filter(
     ({ id, branchId, attributes: { name } }) =>
@@ -68,7 +68,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
 
   const branchOf = (branch: BranchName): BranchName =>
     hiddenIds.has(branch.id) ? { id: branch.id, name: branch.id } : branch
-  /** @param claimed ids of computes that a declaration stands for. */
+  /** @param claimed ids of computes that a declaration represents. */
   const textWithout = (claimed: ReadonlySet<string>) => {
     const bare = new Set(
       computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),

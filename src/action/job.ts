@@ -49,14 +49,14 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 
 const LONGEST_NAME = 80
 
-/** What a reader tells several comments apart by; empty for the manifests that are taken where nothing is said. */
+/** What a reader tells several comments apart by; empty for the manifests that are taken if nothing is said. */
 const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
   const parts = [...(label !== '' ? [label] : [prefix, ...paths]), ...(shard === undefined ? [] : [shardText(shard)])]
   const name = parts.filter((part) => part !== '').join(' ')
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
 
-/** Whether the live project can be looked at: with a key, or on a sandbox. */
+/** Whether the live project can be read: with a key, or on a sandbox. */
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
 /** @throws {EspalierError} `E_KEY` without a key and a sandbox; what a sandbox throws. */
@@ -78,7 +78,7 @@ export const connect = async ({ inputs, clock, cwd }: Job): Promise<Connection> 
  * Makes or edits the comment and tells its address as an output. A token that may not comment fails the job only where
  * `comment: always` insists on it.
  *
- * @param onlyUpdate whether `comment: auto` makes none where there is none.
+ * @param onlyUpdate whether `comment: auto` makes none if there is none.
  */
 export const comment = async (
   job: Job,

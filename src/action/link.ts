@@ -11,7 +11,7 @@ interface Run {
   readonly prefix: string
 }
 
-/** The line of a manifest at the commit of the run; `undefined` where there is no such page. */
+/** The line of a manifest at the commit of the run; `undefined` if there is no such page. */
 export const linkTo = ({ env, event, prefix }: Run, file: string, line: number): string | undefined => {
   const server = env.GITHUB_SERVER_URL ?? ''
   if (server === '' || event.repository === '' || event.sha === '') return undefined

@@ -14,7 +14,7 @@ export const reportProblems = async (
   const view = { ...frameOf(job, kind), diagnostics, notes }
   job.runner.summary(problemComment(view, SUMMARY_LIMIT))
   const isFailed = hasErrors(diagnostics)
-  // A comment of an earlier run, which may hold a plan or other problems, must not stand beside this one's result.
+  // A comment of an earlier run, which may hold a plan or other problems, must not be next to this one's result.
   const isWorthSaying = isFailed || job.inputs.comment === 'always'
   await comment(job, await pullRequestOf(job), kind, (limit) => problemComment(view, limit), !isWorthSaying)
   return isFailed ? { isFailed, reason: 'validation-failed' } : { isFailed }

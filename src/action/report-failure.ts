@@ -1,4 +1,4 @@
-/** A run that ends without a result: nothing of an earlier run may stand as if it were this one's. */
+/** A run that ends without a result: nothing of an earlier run may look as if it were this one's. */
 import { EspalierError } from '../model/index.ts'
 import { failureComment, plainText, SUMMARY_LIMIT } from '../report/index.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
@@ -33,8 +33,8 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
     await comment(job, issue, kind, (limit) => failureComment({ ...view, isOutOfDate: true }, limit), true)
   } catch (second) {
     if (!(second instanceof EspalierError) && !(second instanceof GitHubError)) throw second
-    // The first failure is what a person must look at.
-    job.runner.warning(`The comment could not be brought up to date. ${second.message}`)
+    // The first failure is what a person must see.
+    job.runner.warning(`The comment could not be updated. ${second.message}`)
   }
   return reason
 }

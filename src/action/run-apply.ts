@@ -1,4 +1,4 @@
-/** Applies what was merged: the saved plan where one is given, else the plan as of now. */
+/** Applies what was merged: the saved plan if one is given, else the plan as of now. */
 import { resolve } from 'node:path'
 import {
   EspalierError,

@@ -20,7 +20,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   const patterns = inputs.planFile.split(/\s+/)
   const paths = (await glob(patterns, { cwd, absolute: true, expandDirectories: false })).sort()
   if (paths.length === 0) {
-    throw new EspalierError('E_MERGE', `There is no plan at ${inputs.planFile}, so nothing is known of any shard.`, {
+    throw new EspalierError('E_MERGE', `There is no plan at ${inputs.planFile}, so no shard was planned.`, {
       hint: 'See why the jobs that plan the shards have failed.',
     })
   }

@@ -119,7 +119,7 @@ interface Base {
   readonly manifests: Manifests
 }
 
-/** `undefined` where nothing is compared, or the base cannot be read. */
+/** `undefined` if nothing is compared, or the base cannot be read. */
 const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,

@@ -37,7 +37,7 @@ const LEASE = z.object({ holder: z.string(), renewedAt: z.number() })
 const LEASE_MS = 45_000
 
 export interface DataFolder {
-  /** `undefined` where nothing is known of the project. */
+  /** `undefined` if nothing is known of the project. */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
   /**

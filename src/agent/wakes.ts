@@ -1,4 +1,4 @@
-/** When a project is looked at next, and which one first. Times are milliseconds since the epoch. */
+/** When a project is read next, and which one first. Times are milliseconds since the epoch. */
 
 /** In the order of the queue. */
 export const WAKE_CAUSES = ['window', 'commit', 'reconcile', 'backoff', 'interval'] as const
@@ -46,7 +46,7 @@ export interface OpenedWindow {
 
 export type MissCause = 'suspended' | 'agent-down' | 'failed' | 'too-little-time'
 
-/** Why a window passed without its work; `undefined` where it is still open or the work is done. */
+/** Why a window passed without its work; `undefined` if it is still open or the work is done. */
 export const missOf = (
   { opensAt, closesAt, isWorkDone }: OpenedWindow,
   agent: {

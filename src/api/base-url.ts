@@ -12,7 +12,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 /**
  * The API root, without a slash at its end.
  *
- * @throws {EspalierError} `E_BASE_URL` where it is no http(s) URL, holds a user or password, or is plain http to
+ * @throws {EspalierError} `E_BASE_URL` if it is not an http(s) URL, holds a user or password, or is plain http to
  * anything but this machine: the key would travel in the open.
  */
 export const parseBaseUrl = (text: string): URL => {

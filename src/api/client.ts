@@ -36,7 +36,7 @@ export interface ApiOptions {
   readonly lockTimeoutMs?: number
   /** `false` sends as fast as it can: for a server without the service's limits. */
   readonly rateLimit?: boolean
-  /** How many share the account's limits: this one keeps to its part of them. Default 1. */
+  /** How many share the account's limits: this one uses only its share of them. Default 1. */
   readonly clients?: number
   /** One line a request; never the key. */
   readonly debug?: (line: string) => void
@@ -58,7 +58,7 @@ export interface ReadApi {
   projectDetails(projectId: string): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
-  /** `undefined` where it is gone. */
+  /** `undefined` if it no longer exists. */
   getCompute(projectId: string, computeId: string, options?: CallOptions): Promise<ObservedCompute | undefined>
   /** `limit` from 1 to 1000. */
   listOperations(

@@ -9,7 +9,7 @@ export interface ApiErrorDetails {
   readonly requestId?: string
   /** The request may or may not have taken effect: read back before sending it again. */
   readonly ambiguous?: boolean
-  /** What to do next, where the status alone does not tell. */
+  /** What to do next, where the status alone does not say. */
   readonly hint?: string
   readonly cause?: unknown
 }
@@ -54,7 +54,7 @@ const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails)
 const HINTS: Readonly<Record<number, string>> = {
   401: 'The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
   403: 'The key has no right to this: a project-scoped key reaches its own project only.',
-  404: 'It is gone, or the key cannot see it: check the project id and the key.',
+  404: 'It does not exist, or the key cannot see it: check the project id and the key.',
   409: 'The live project conflicts with this change: run `espalier plan` again to see it as it is now.',
   422: "The service refuses the value, perhaps by the account's plan: its own words are above.",
 }
@@ -63,13 +63,13 @@ const OF_A_COMPUTE = /^\/projects\/[^/]+\/endpoints\/[^/]+$/
 
 const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undefined => {
   if (status === 404 && OF_A_COMPUTE.test(path)) {
-    return 'The compute is gone, or what the change names is: run `espalier plan` to see the project as it is now.'
+    return 'The compute, or something the change refers to, no longer exists: run `espalier plan` to see the project as it is now.'
   }
   if (code === 'E_BASE_URL') {
     return 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.'
   }
   if (code === 'E_ANSWER') {
-    return 'Look at it in the console. If the value is right, this version of espalier does not know it yet: please report it.'
+    return 'Check it in the console. If the value is right, this version of espalier does not support it yet: please report it.'
   }
   if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
   if (status !== undefined && status >= 500) return 'The service has a problem of its own: run the same command again.'

@@ -7,7 +7,7 @@ export interface KeyFinder {
   /** Without the key, for words that are shown. A refusal holds nothing else that would be missed. */
   readonly hide: (text: string) => string
   /**
-   * Where a value holds the key, such as `branches.0.name`; `undefined` where it does not. `text` is the JSON that the
+   * Where a value holds the key, such as `branches.0.name`; `undefined` if it does not. `text` is the JSON that the
    * value was read from.
    */
   readonly find: (value: unknown, text: string) => string | undefined
@@ -20,7 +20,7 @@ export const keyFinder = (key: string): KeyFinder => {
     hide: (text) => text.replace(all, '[the key]'),
     find: (value, text) => {
       if (key.length < SHORTEST_SECRET) return undefined
-      // Most answers end here: only escapes of JSON could hide it from a look at the text.
+      // Most answers end here: only escapes of JSON could hide it from a search of the text.
       return pattern.test(text) || text.includes('\\') ? placeOf(value, pattern) : undefined
     },
   }
@@ -34,7 +34,7 @@ const formsOf = (key: string): readonly string[] => {
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
-/** What base64 makes of the key whatever stands before and after it: three ways, by where its bytes begin. */
+/** What base64 makes of the key whatever is before and after it: three ways, by where its bytes begin. */
 const base64Forms = (bytes: Buffer): readonly string[] =>
   [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url')

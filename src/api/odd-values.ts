@@ -42,7 +42,7 @@ const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
     body,
   )
 
-/** By its id where it has one, else by its place in the list. */
+/** By its id if it has one, else by its place in the list. */
 const nameOf = (item: unknown, index: PropertyKey | undefined): string => {
   const id = at(item, ['id'])
   if (typeof id === 'string' && id !== '') return id.slice(0, LONGEST)

@@ -14,7 +14,7 @@ const ENDS: ReadonlyMap<string, OperationEnd> = new Map([
 const GRACE_MS = 30_000
 
 /**
- * How operations ended. `failed` alone is no end, since the service may retry it; it is one when nothing has happened
+ * How operations ended. `failed` alone is not final, since the service may retry it; it is one when nothing has happened
  * for 30 s after the failure, or after the retry that the service announced.
  */
 export class OperationEnds {
@@ -26,7 +26,7 @@ export class OperationEnds {
   }
 
   /**
-   * To be told of each look.
+   * Called on every poll.
    *
    * @returns `undefined` while it has not ended.
    */
@@ -45,7 +45,7 @@ export class OperationEnds {
   }
 }
 
-/** As far as one look tells. */
+/** As far as one poll shows. */
 export const hasEnded = (operation: Operation, clock: Clock): boolean =>
   new OperationEnds(clock).see(operation) !== undefined
 

@@ -163,7 +163,7 @@ export class Transport {
   }
 }
 
-/** A lock (423) is no trouble of the service, and is reported where it is waited for. */
+/** A lock (423) is not a problem of the service, and is reported where it is waited for. */
 const isTrouble = (status: number): boolean => status === 429 || status >= 500
 
 /** A refusal has texts at its top, and nothing else of it is read. */

@@ -31,7 +31,7 @@ const id = patterned(ID, 'an id (1 to 60 lower-case letters, digits and hyphens)
 /** A UUID by the API reference. Only read by, so any other plain id passes too. */
 const operationId = patterned(/^[A-Za-z0-9-]{1,60}$/, 'an id (a UUID)')
 
-/** Sizes grow; what is far outside of any is no size. */
+/** Sizes grow; what is far outside of any is not a size. */
 const SIZE = 'a size from 0.01 to 10000 CU'
 const size = z.number({ error: SIZE }).min(0.01, { error: SIZE }).max(10_000, { error: SIZE })
 
@@ -62,10 +62,10 @@ const endpoint = object({
   error: 'at most `autoscaling_limit_max_cu`',
 })
 
-/** Null and absent are one to us, and `exactOptionalPropertyTypes` tells them apart. */
+/** Null and absent are one to us, and `exactOptionalPropertyTypes` distinguishes them. */
 const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } => {
   const kept: { [K in keyof T]?: NonNullable<T[K]> } = {}
-  // A loop: of every compute of a fleet it looks at every field.
+  // A loop: of every compute of a fleet it reads every field.
   for (const key of Object.keys(value) as (keyof T)[]) {
     const entry = value[key]
     if (entry !== undefined && entry !== null) kept[key] = entry

@@ -14,12 +14,12 @@ export type Assessment =
 /** What became of a compute that is gone. */
 export const DELETED = 'deleted'
 
-/** A read may lag behind what was read before: what looks moved is looked at again. */
+/** A read may lag behind what was read before: what seems to have moved is read again. */
 const CONFIRM_DELAYS_MS = [250, 1_000]
 
 /** What one step's own requests may have done so far. */
 export interface Trail extends Search {
-  /** A request of this step is out whose answer was lost: what stands in place of its create is its own. */
+  /** A request of this step is out whose answer was lost: a compute in place of its create is its own. */
   readonly isLost: boolean
 }
 

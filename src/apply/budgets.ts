@@ -6,7 +6,7 @@ export interface Budgets {
   readonly maxDeletes?: number | undefined
   /** Growth of the sum of upper limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** Growth of the CU-hours a month that are expected, or possible where nothing is expected. */
+  /** Growth of the CU-hours a month that are expected, or possible if nothing is expected. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 

@@ -11,7 +11,7 @@ export interface Judgement {
   readonly reason?: FailureReason
   /** The classes that `--allow` lacks. */
   readonly missing?: readonly Consent[]
-  /** A sentence for people; absent where it is allowed. */
+  /** A sentence for people; absent if it is allowed. */
   readonly message?: string
 }
 

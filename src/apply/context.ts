@@ -26,7 +26,7 @@ export interface RunContext {
   /** Whether its restart windows are open; one that is not bound by them always is. */
   readonly openingOf: (step: Step) => Opening
   readonly ignoreWindows: boolean
-  /** For what is about to be done: rejects where it cannot be recorded, and then it is not done. */
+  /** For what is about to be done: rejects if it cannot be recorded, and then it is not done. */
   readonly emit: (event: Happening) => Promise<void>
   /** For what has happened already. */
   readonly record: (event: Happening) => Promise<void>

@@ -15,7 +15,7 @@ import type { RunContext } from './context.ts'
 export interface ReadCompute {
   readonly project: string
   readonly id: string
-  /** Absent where it is gone. */
+  /** Absent if it no longer exists. */
   readonly compute?: ObservedCompute
 }
 
@@ -42,14 +42,14 @@ export const converge = async (
       const open = result.ok ? result.plan.steps.filter(({ id }) => !scheduled.has(id)) : []
       if (result.ok && open.length === 0) return { converged: true }
       const delayMs = DELAYS_MS[round]
-      // A plan that cannot be made may lack a compute, and does not tell which.
+      // A plan that cannot be made may lack a compute, and does not say which.
       const doubtful = result.ok ? open.flatMap(({ change }) => done.get(change) ?? []) : [...done.values()].flat()
       if (delayMs === undefined || doubtful.length === 0) return { converged: false, left: leftOf(result, scheduled) }
       await context.clock.sleep(delayMs, context.abort)
       read = await Promise.all(doubtful.map((one) => readById(one, context)))
     }
   } catch (error) {
-    // The outcome must be told even where the project can no longer be read.
+    // The outcome must be reported even where the project can no longer be read.
     if (error instanceof EspalierError) return { converged: false, left: [error.message] }
     throw error
   }

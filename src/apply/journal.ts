@@ -10,9 +10,9 @@ export interface Journal {
 }
 
 /**
- * Appends to `path`, which is made where it is not there, readable by its owner only.
+ * Appends to `path`, which is made if it is not there, readable by its owner only.
  *
- * @throws {EspalierError} `E_JOURNAL` where it cannot be opened.
+ * @throws {EspalierError} `E_JOURNAL` if it cannot be opened.
  */
 export const openJournal = async (path: string): Promise<Journal> => {
   const failed = (doing: string) => (cause: unknown) => {

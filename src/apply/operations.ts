@@ -179,7 +179,7 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   const why = error === undefined ? '' : `: ${oneLine(error)}`
   const rest = others.map((one) => `${one.action} ${one.id} (${one.status})`).join(', ')
   const how = status === 'failed' ? `failed${failuresCount > 1 ? ` ${failuresCount} times` : ''}` : `ended as ${status}`
-  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see where the compute stands.`
+  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
 }
 
 /** Without its last full stop, since the sentence goes on. */

@@ -26,7 +26,7 @@ export interface PlanFileParts {
   readonly manifests?: readonly string[]
   /** Which part of the fleet it is. */
   readonly shard?: Shard
-  /** What tells it from other plans of one workflow. */
+  /** What distinguishes it from other plans of one workflow. */
   readonly label?: string
   readonly espalierVersion: string
   /** ISO 8601. */
@@ -68,7 +68,7 @@ const digestOf = (document: unknown): string => createHash('sha256').update(cano
 
 /**
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` where it is not a saved plan, or one of another version; `E_PLAN_EDITED` where it
+ * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or one of another version; `E_PLAN_EDITED` where it
  *   is not as it was saved.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>

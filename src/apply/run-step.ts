@@ -1,4 +1,4 @@
-/** One step: the call, its operations, and a look at what came of it. */
+/** One step: the call, its operations, and a check of the result. */
 import { ApiError } from '../api/index.ts'
 import {
   EspalierError,
@@ -21,7 +21,7 @@ import { type Unmet, unmetBy } from './verify.ts'
 /** A read may lag behind the operation's end. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
-/** What is known of a step while it runs, so that a failure can tell it too. */
+/** What is known of a step while it runs, so that a failure can report it too. */
 interface Progress extends Sending {
   computeId: string | undefined
   operations: readonly OperationProgress[]
@@ -119,7 +119,7 @@ const seeThrough = async (
 }
 
 const wasThereWords = ({ kind }: Step, id: string | undefined): string => {
-  if (kind === 'delete') return 'Nothing was sent: the compute was gone already.'
+  if (kind === 'delete') return 'Nothing was sent: the compute was already deleted.'
   return kind === 'create'
     ? `Nothing was sent: ${id} was there already, as asked for.`
     : 'Nothing was sent: the compute was already as asked for.'
@@ -171,8 +171,8 @@ const effect = async (step: Step, computeId: string | undefined, context: RunCon
 const unmet = (step: Step, live: ObservedCompute | undefined, { knowledge }: RunContext): readonly Unmet[] => {
   const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]
   if (step.kind === 'delete') {
-    return live === undefined ? [] : because('asked for it to be gone, and it is still there')
+    return live === undefined ? [] : because('asked for it to be deleted, and it still exists')
   }
   if (live !== undefined) return unmetBy(live, step.request, knowledge.before(step.compute.id))
-  return because(step.kind === 'create' ? 'no such compute shows on the branch' : 'the compute is gone')
+  return because(step.kind === 'create' ? 'the branch shows no such compute' : 'the compute is gone')
 }

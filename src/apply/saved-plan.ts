@@ -85,7 +85,7 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * What else a reader goes by. What the plan leaves alone may come and go (previews, unmanaged computes): where it has, only
+ * What else a reader goes by. What the plan leaves alone may come and go (previews, unmanaged computes): if it has, only
  * what has not moved is compared.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
@@ -103,7 +103,7 @@ const shownOf = (plan: Plan, moved: Moved): unknown => {
   }
 }
 
-/** What the plan itself adds: the same whatever else comes and goes. */
+/** What the plan itself adds: the same whatever else changes. */
 const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
   computes: after.computes - before.computes,
   minCu: after.minCu - before.minCu,

@@ -22,7 +22,7 @@ export type Sent =
   | { readonly kind: 'outside-window'; readonly opening: Opening }
   | { readonly kind: 'not-consented'; readonly consent: string }
 
-/** What is known of the sending while it goes on, so that a failure can tell it too. */
+/** What is known of the sending while it goes on, so that a failure can report it too. */
 export interface Sending {
   /** Whether a request went out that may have taken effect. */
   sent: boolean
@@ -133,7 +133,7 @@ const impactNow = ({ kind, impact, unlessIdle }: Step, live: ObservedCompute): I
   return kind === 'update' ? 'none' : impact
 }
 
-/** @throws {ApiError} that tells of the lost request where it cannot be read. */
+/** @throws {ApiError} that shows the lost request if it cannot be read. */
 const readBack = async <T>(lost: ApiError, read: () => Promise<T>): Promise<T> => {
   try {
     return await read()

@@ -263,7 +263,7 @@ export const planFileShape = z.strictObject({
   manifests: z.array(z.string()).exactOptional(),
   /** Of which part of the fleet it is (`plan --shard`), so that `apply FILE` takes the same. */
   shard: shard.exactOptional(),
-  /** What tells it from other plans of one workflow (the Action's input `label`). */
+  /** What distinguishes it from other plans of one workflow (the Action's input `label`). */
   label: z.string().exactOptional(),
   /** The projects as they were, by id. */
   seen: seenShape,

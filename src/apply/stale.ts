@@ -30,7 +30,7 @@ export const staleStep = async (
 const wordsOf = ({ what, before, after }: Moved): string =>
   after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
 
-/** Of somebody else, on one of those computes. It explains, so that it cannot be read is no failure. */
+/** Of somebody else, on one of those computes. It explains, so that it cannot be read is not a failure. */
 const latestOperation = async (
   { project }: Step,
   ids: readonly string[],

@@ -64,7 +64,7 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
 const CLOCK_SKEW_MS = 5_000
 
 /**
- * What a change that nobody was told of started. The list of operations may lag behind: then the compute tells of them,
+ * What a change that nobody was told of started. The list of operations may lag behind: then the compute shows them,
  * or the kind of change, which starts one.
  *
  * @param since when this run sent the request; absent where somebody else made the change.

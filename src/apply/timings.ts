@@ -22,7 +22,7 @@ const ENOUGH = 5
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
 const LATER_MS = 200
-/** Timers and clocks of both sides are not exact, and a look that comes a moment too early costs another one. */
+/** Timers and clocks of both sides are not exact, and a poll that comes a moment too early costs another one. */
 const SLACK_MS = 40
 
 /**
@@ -47,7 +47,7 @@ export class Timings {
   /**
    * Of one that had to be tried again, its time says nothing of the others.
    *
-   * @param elapsedMs how long this run has waited for it. A service that tells of far more counts a time of its own, as a
+   * @param elapsedMs how long this run has waited for it. A service that shows far more counts a time of its own, as a
    *   sandbox that runs faster than real time does: then what it tells is no help.
    */
   learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {
@@ -56,7 +56,7 @@ export class Timings {
     for (const key of keysOf(project, operation.action)) put(this.#seen, key, operationMs(operation), 'last')
   }
 
-  /** The shortest that a request and its answer have taken; 0 where none is known. */
+  /** The shortest that a request and its answer have taken; 0 if none is known. */
   get roundTripMs(): number {
     return this.#roundTripMs ?? 0
   }
@@ -67,7 +67,7 @@ export class Timings {
 
   /**
    * After how many milliseconds operations that were just started are probably done: a project's lock runs them one after
-   * the other. `undefined` where nothing is known of one of them.
+   * the other. `undefined` if nothing is known of one of them.
    */
   expectMs(project: string, actions: readonly string[]): number | undefined {
     if (this.#isOtherTime) return undefined

@@ -51,7 +51,7 @@ export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pi
   return named && min !== undefined && max !== undefined ? { size: { min, max } } : {}
 }
 
-/** What a request makes different; what it sends along as it was is no concern of the step. */
+/** What a request makes different; what it sends along as it was does not concern the step. */
 const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttributes => {
   const asked = { ...attributesFromWire(endpoint), ...askedSize(endpoint, before) }
   const keys = differingKeys(asked, before)

@@ -1,11 +1,11 @@
-/** Files: where they lie, read within bounds, written whole or not at all. */
+/** Files: where they are, read within bounds, written whole or not at all. */
 import { randomUUID } from 'node:crypto'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
 /**
- * Whether `path` is `folder` or lies below it. Both absolute, or both relative to one folder; links are not followed. A
+ * Whether `path` is `folder` or is below it. Both absolute, or both relative to one folder; links are not followed. A
  * name may begin with two dots: Kubernetes mounts ConfigMaps through `..data`.
  */
 export const isInside = (folder: string, path: string): boolean => {
@@ -36,7 +36,7 @@ export const readBounded = async (stream: AsyncIterable<Uint8Array>, limitBytes:
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** The same of a file, or of what stands in its place (`<(…)`, /dev/stdin). */
+/** The same of a file, or of what is in its place (`<(…)`, /dev/stdin). */
 export const readBoundedFile = async (path: string, limitBytes: number): Promise<string> => {
   const file = await open(path, 'r')
   try {
@@ -51,7 +51,7 @@ export const PRIVATE = 0o600
 
 /**
  * A commit can bring a link of the name that a file is to have, and writing through it would change a file elsewhere. What
- * leads to a pipe or a terminal (`/dev/stdout`, `>(…)`) is no such link.
+ * leads to a pipe or a terminal (`/dev/stdout`, `>(…)`) is not such a link.
  *
  * @throws an Error that says so.
  */

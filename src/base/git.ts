@@ -68,7 +68,7 @@ interface Asked {
 }
 
 interface Ended {
-  /** `undefined` where it did not end by itself. */
+  /** `undefined` if it did not end by itself. */
   readonly code: number | undefined
   readonly stdout: Buffer
   /** The last line that says something. */
@@ -150,7 +150,7 @@ const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 const isRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => statOf(join(folder, name), lstatSync) !== undefined)
 
-/** `undefined` where nothing is to be found: no entry, a loop of links, a folder that may not be entered. */
+/** `undefined` if nothing is to be found: no entry, a loop of links, a folder that may not be entered. */
 const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {
   try {
     return look(path)
@@ -168,7 +168,7 @@ export const git = async (cwd: string, args: readonly string[], asked: Asked = {
   })
 }
 
-/** The full id of what `ref` names. @throws {EspalierError} `E_GIT` where there is no such commit. */
+/** The full id of what `ref` names. @throws {EspalierError} `E_GIT` if there is no such commit. */
 export const commitOf = async (cwd: string, ref: string): Promise<string> => {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
   const { code, stdout } = await start(cwd, args, {})
@@ -190,7 +190,7 @@ export const parentsOf = async (cwd: string, ref: string): Promise<readonly stri
   return line.split(' ').slice(1)
 }
 
-/** The commit that `ref` names at origin; `undefined` where there is none. */
+/** The commit that `ref` names at origin; `undefined` if there is none. */
 export const remoteCommit = async (cwd: string, ref: string): Promise<string | undefined> => {
   await refuseCommands(cwd)
   const args = ['ls-remote', '--upload-pack=git-upload-pack', '--end-of-options', 'origin', ref]

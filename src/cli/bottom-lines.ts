@@ -22,7 +22,7 @@ export class BottomLines {
     this.#out = out
     this.#write = out.write.bind(out)
     this.#restores = [out, err].filter(({ isTTY }) => isTTY).map((stream) => this.#intercept(stream))
-    // Back from Ctrl-Z the lines stand where the shell wrote since: they are drawn below that.
+    // Back from Ctrl-Z the lines are where the shell wrote since: they are drawn below that.
     const unlisten = onSignal('SIGCONT', () => {
       this.#lines = []
     })

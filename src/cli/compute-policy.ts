@@ -1,4 +1,4 @@
-/** `compute` obeys the manifests that lie here, as `apply` does. */
+/** `compute` obeys the manifests that are here, as `apply` does. */
 import {
   type Clock,
   EspalierError,

@@ -13,7 +13,7 @@ export interface NamedCompute {
   readonly name?: string
 }
 
-/** @throws {EspalierError} `E_NO_COMPUTE` where none has that name, `E_USAGE` where several have. */
+/** @throws {EspalierError} `E_NO_COMPUTE` if none has that name, `E_USAGE` if several have. */
 export const chooseCompute = <T extends NamedCompute>(ref: string, computes: readonly T[]): T => {
   const found = computes.filter((compute) => namesOf(compute).includes(ref))
   const [only] = found

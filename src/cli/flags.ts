@@ -158,7 +158,7 @@ export const shardOfFlag = (text: string | undefined): Shard | undefined => {
   if (text === undefined) return undefined
   const shard = parseShard(text)
   if (shard !== undefined) return shard
-  throw usageError(`--shard ${text} is no part of a whole.`, `Write 2/5 for the second of five; at most ${MAX_SHARDS}.`)
+  throw usageError(`--shard ${text} is not a valid shard.`, `Write 2/5 for the second of five; at most ${MAX_SHARDS}.`)
 }
 
 /** Milliseconds in the value of a flag such as `10m`. @throws {EspalierError} `E_USAGE` */

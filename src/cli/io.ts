@@ -18,7 +18,7 @@ export interface Io {
   readonly env: Environment
   /** The current folder, absolute. */
   readonly cwd: string
-  /** Where a path of the command line lies. Left as it is where the process is in that folder, since errors show it. */
+  /** Where a path of the command line is. Left as it is where the process is in that folder, since errors show it. */
   readonly locate: (path: string) => string
   readonly clock: Required<Clock>
   readonly onSignal: OnSignal

@@ -13,7 +13,7 @@ const HINT =
 /**
  * `--api-key-file` first, then ESPALIER_API_KEY, then NEON_API_KEY.
  *
- * @throws {EspalierError} `E_KEY` where there is none, or the file cannot be read.
+ * @throws {EspalierError} `E_KEY` if there is none, or the file cannot be read.
  */
 export const findKey = async (
   file: string | undefined,

@@ -1,4 +1,4 @@
-/** An apply on a terminal: what runs now stands at the bottom, and what ended scrolls away above as a log. */
+/** An apply on a terminal: what runs now is at the bottom, and what ended scrolls away above as a log. */
 import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
 import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
 import { afterEvent, eventLine, isNews, runView, startOf, stepNamesOf, timeLeftOf, wrapped } from '../report/index.ts'
@@ -76,7 +76,7 @@ const rendererOf = (draw: (spinner: string) => void, end: () => void): ListrRend
     }
   }
 
-/** Ids where a project has no name that tells it from the others; none where there is one project only. */
+/** Ids where a project has no name that distinguishes it from the others; none where there is one project only. */
 const namesOf = (plan: Plan, observed: Observed): ReadonlyMap<string, string> => {
   const projects = new Set(plan.steps.map(({ project }) => project))
   if (projects.size < 2) return new Map()

@@ -4,7 +4,7 @@ import { VERSION } from '../model/version.ts'
 import { cachedHelp } from './cached-help.ts'
 import type { Io } from './io.ts'
 
-// A reader that went away (`| head`) is no reason for noise, nor for an apply to stop half way.
+// A reader that went away (`| head`) is no reason for noise, or for an apply to stop half way.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -7,10 +7,10 @@ import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
 
 /**
- * Reads what was asked for: files, directories and globs, `-` alone for stdin, and where nothing was named the manifests
+ * Reads what was asked for: files, directories and globs, `-` alone for stdin, and if nothing was named the manifests
  * that are here by their usual names.
  *
- * @throws {EspalierError} where nothing was named and nothing is there, or a size table cannot be used.
+ * @throws {EspalierError} if nothing was named and nothing is there, or a size table cannot be used.
  */
 export const readManifests = async (
   given: readonly string[],

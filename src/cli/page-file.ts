@@ -23,11 +23,14 @@ export interface PageFile {
  * Tries whether a page can be written to `path`, and leaves what is there as it is.
  *
  * @param flag the one that named it.
- * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` where it cannot be written.
+ * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` if it cannot be written.
  */
 export const openPage = async (given: string, flag: string, { locate }: Io): Promise<PageFile> => {
   if (given === STDIN) {
-    throw usageError(`--${flag} - is no file: a page is opened in a browser.`, `Name one, like --${flag} page.html.`)
+    throw usageError(
+      `--${flag} cannot write to stdout: a page is opened in a browser.`,
+      `Name one, like --${flag} page.html.`,
+    )
   }
   const path = locate(given)
   const failed = (cause: NodeJS.ErrnoException): never => {

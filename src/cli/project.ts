@@ -1,4 +1,4 @@
-/** The project that a command is about, where it is about one. */
+/** The project that a command is about, if it is about one. */
 import { EspalierError, hasErrors } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 import { readManifests } from '../workflow/index.ts'

@@ -7,7 +7,7 @@ import { STDIN } from './stdin.ts'
 type Flags = ApiFlags &
   SelectionFlags & { readonly sizeTable?: string | undefined; readonly shard?: string | undefined }
 
-/** ` espalier/ --project shop`, ready to be appended; empty where nothing was given. */
+/** ` espalier/ --project shop`, ready to be appended; empty if nothing was given. */
 export const sameArguments = (paths: readonly string[], flags: Flags): string =>
   [...pathArguments(paths), ...selectionArguments(flags), ...connectionArguments(flags)]
     .map((word) => ` ${quoted(word)}`)

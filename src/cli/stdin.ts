@@ -9,11 +9,11 @@ export { STDIN } from './command.ts'
 /**
  * What is piped in, where `-` was given.
  *
- * @throws {EspalierError} `E_USAGE` where other paths stand beside it, or nothing is piped; `E_TOO_LARGE`, since nobody
+ * @throws {EspalierError} `E_USAGE` where other paths are next to it, or nothing is piped; `E_TOO_LARGE`, since nobody
  *   knows when it ends.
  */
 export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {
-  if (paths.length > 1) throw usageError('- (stdin) stands alone: it cannot be read beside other manifests.')
+  if (paths.length > 1) throw usageError('- (stdin) cannot be combined with other paths.')
   if (stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
   return readBounded(stdin, MAX_FILE_BYTES).catch((cause: Error) => {
     throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {

@@ -14,7 +14,7 @@ export interface WaitForOperation {
   readonly onLook?: (operation: Operation) => void
 }
 
-/** @throws {EspalierError} `E_TIMEOUT` where it has not ended by then. */
+/** @throws {EspalierError} `E_TIMEOUT` if it has not ended by then. */
 export const waitForOperation = async ({
   api,
   clock,

@@ -91,7 +91,7 @@ interface Counted {
   readonly compute: ObservedCompute
   /** When it could be active first. */
   readonly from: number
-  /** Active, by its operations; absent where they do not reach back. */
+  /** Active, by its operations; absent if they do not reach back. */
   readonly hours: number | undefined
   readonly suspends: number | undefined
 }

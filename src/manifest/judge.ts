@@ -18,7 +18,7 @@ const ECHOES = new Set(['if', 'propertyNames'])
  * Reports what the validator refuses, one problem a place, and takes it out of the tree.
  *
  * @param what the document is called in messages: `A manifest`.
- * @returns what is left, which fits the schema; `undefined` where nothing does.
+ * @returns what is left, which fits the schema; `undefined` if nothing does.
  */
 export const judge = (tree: Tree, validator: Validator, what: string, table: SizeTable): Plain | undefined => {
   const { value: root } = tree

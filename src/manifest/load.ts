@@ -8,7 +8,7 @@ import { MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, parseWith } from './parse.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 
-/** A manifest's text, and where it lies. */
+/** A manifest's text, and where it is. */
 export interface LocatedFile extends ManifestFile {
   /** Absolute. */
   readonly file: string

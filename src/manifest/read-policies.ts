@@ -13,7 +13,7 @@ import { onlyDocument } from './only-document.ts'
 import type { ManifestFile } from './types.ts'
 import type { Tree } from './yaml/tree.ts'
 
-/** The policies of all files, and every problem of them; to be used only where there is none. */
+/** The policies of all files, and every problem of them; to be used only if there is none. */
 export const parsePolicies = (
   files: readonly ManifestFile[],
 ): { readonly policies: readonly Policy[]; readonly diagnostics: readonly Diagnostic[] } => {

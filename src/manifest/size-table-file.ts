@@ -15,7 +15,7 @@ import {
  * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`; limits that it leaves out
  * are those of the built-in table, `ramGb` and `cacheGb` follow from the size.
  *
- * @throws {EspalierError} `E_SIZE_TABLE` where it cannot be read or is wrong.
+ * @throws {EspalierError} `E_SIZE_TABLE` if it cannot be read or is wrong.
  */
 export const readSizeTable = async (path: string): Promise<SizeTable> => {
   const fail = (message: string, cause?: unknown): never => {

@@ -19,7 +19,7 @@ export interface LoadedManifests {
   readonly diagnostics: readonly Diagnostic[]
   /** Every manifest that was read, shared files included. */
   readonly files: readonly string[]
-  /** Sandbox seeds that lie beside the manifests; nothing of them was read as a manifest. */
+  /** Sandbox seeds that are next to the manifests; nothing of them was read as a manifest. */
   readonly seeds: readonly string[]
   /** SHA-256 over all of them, hexadecimal. */
   readonly digest: string

@@ -20,7 +20,7 @@ export const parseJson = (text: string): ParsedJson => {
   }
 }
 
-/** At most so many there are: what stands in a text is counted as well. */
+/** At most so many there are: what is in a text is counted as well. */
 const countMarks = (text: string): number => {
   let count = 1
   for (const mark of [',', ':', '[', '{']) {

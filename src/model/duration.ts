@@ -9,7 +9,7 @@ const UNITS = [
 
 const PATTERN = /^(?:(\d{1,7})d)?(?:(\d{1,7})h)?(?:(\d{1,7})m)?(?:(\d{1,7})s)?$/
 
-/** Seconds in `text`, or `undefined` where it is no duration. Units in falling order, each at most once. */
+/** Seconds in `text`, or `undefined` if it is not a duration. Units in falling order, each at most once. */
 export const parseDuration = (text: string): number | undefined => {
   const match = PATTERN.exec(text)
   if (match === null || text === '') return undefined

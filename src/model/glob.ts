@@ -14,7 +14,7 @@ const MAX_ALTERNATIVES = 100
 /** The service's names are far shorter. */
 const MAX_LENGTH = 1_000
 
-/** Why `pattern` is no glob, as the end of a sentence, or `undefined` where it is one. */
+/** Why `pattern` is no glob, as the end of a sentence, or `undefined` if it is one. */
 export const globProblem = (pattern: string): string | undefined => {
   if (pattern === '') return 'it is empty'
   if (pattern.length > MAX_LENGTH) return `it has more than ${MAX_LENGTH} characters`

@@ -13,7 +13,7 @@ export interface ObservedCompute {
   readonly pendingState?: string
   /** Every attribute the API showed. */
   readonly attributes: ComputeAttributes
-  /** `settings` as the API showed it: a request must carry along what no manifest declares. Absent where it is empty. */
+  /** `settings` as the API showed it: a request must carry along what no manifest declares. Absent if it is empty. */
   readonly settings?: WireSettings
   /** ISO 8601. */
   readonly createdAt?: string

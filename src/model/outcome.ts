@@ -68,7 +68,7 @@ export interface Outcome {
   /** In the plan's order, every step. */
   readonly steps: readonly StepOutcome[]
   readonly interrupted: boolean
-  /** Whether a plan made afterwards was empty; absent where none was made. */
+  /** Whether a plan made afterwards was empty; absent if none was made. */
   readonly converged?: boolean
   /** Where it has not converged: what is left to do, or why no plan could be made; a line each. */
   readonly left?: readonly string[]

@@ -24,10 +24,10 @@ export interface BranchName {
   readonly name: string
 }
 
-/** The compute that a change is about. `id`, `host` and `state` are absent where it is yet to be created. */
+/** The compute that a change is about. `id`, `host` and `state` are absent if it is yet to be created. */
 export interface PlannedCompute {
   readonly type: ComputeType
-  /** The replica's key, or the compute's name where it has one. */
+  /** The replica's key, or the compute's name if it has one. */
   readonly name?: string
   readonly id?: string
   readonly host?: string

@@ -105,7 +105,7 @@ const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedComp
   })
 }
 
-/** The API keeps no names unique, people do: names that stay as they are beside those that are declared. */
+/** The API keeps no names unique, people do: names that stay as they are next to those that are declared. */
 const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const names = new Map<string, string>()
   const stays = (branchId: string, name: string | undefined, who: string): void => {

@@ -14,7 +14,7 @@ export const warning = (code: PlanCode, message: string, hint: string, source?: 
   severity: 'warning',
 })
 
-/** Asks for the nearest known name; `otherwise` where none is near. */
+/** Asks for the nearest known name; `otherwise` if none is near. */
 export const didYouMean = (wanted: string, known: readonly string[], otherwise: string): string => {
   const near = nearest(wanted, known)
   return near === undefined ? otherwise : `Did you mean \`${near}\`?`

@@ -13,7 +13,7 @@ import {
  * Splits the changes of the head's plan by what the base's plan would change as well. Both are made from one snapshot. A
  * compute that had drifted and is edited further is in both parts, each with its own attributes.
  *
- * @param base `undefined` where there is none: then everything is introduced.
+ * @param base `undefined` if there is none: then everything is introduced.
  * @param released what the head no longer manages: its drift is not settled but out of sight.
  */
 export const originOf = (base: Plan | undefined, head: Plan, released: readonly ReleasedCompute[] = []): Origin => {
@@ -71,7 +71,7 @@ export const whoMoved = (base: Plan | undefined, head: Plan): readonly Differenc
   })
 }
 
-/** The compute, or the slot where one is to be created. */
+/** The compute, or the slot if one is to be created. */
 const keyOf = ({ project, compute, id }: Pick<Change, 'project' | 'compute' | 'id'>): string =>
   `${project} ${compute.id ?? id}`
 

@@ -34,7 +34,7 @@ export interface PlanOptions extends MatchOptions {
   readonly basePolicy?: Desired
   /** What is planned of each change that the manifests ask for; the rest is left as it is. Default: all of it. */
   readonly select?: (change: Change) => Selected
-  /** What `select` stands for, for the plan to show. */
+  /** What `select` represents, for the plan to show. */
   readonly selection?: PlanSelection
   /** Further checks of a project's plan; an error leaves the project out. */
   readonly check?: (

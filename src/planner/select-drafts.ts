@@ -10,7 +10,7 @@ export interface SelectedDrafts {
   readonly leftOut: { readonly changes: number; readonly dependent: number }
 }
 
-/** @param withOnly the draft with these attributes alone; `undefined` where nothing is left of it. */
+/** @param withOnly the draft with these attributes alone; `undefined` if nothing is left of it. */
 export const selectDrafts = (
   all: readonly Draft[],
   select: (change: Change) => Selected,

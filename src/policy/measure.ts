@@ -12,7 +12,7 @@ import {
 } from '../model/index.ts'
 import type { PolicyBranch, PolicyCompute, PolicyProject } from './state.ts'
 
-/** One value that a policy looks at. */
+/** One value that a policy checks. */
 export interface Measure {
   /** The same before and after a plan. */
   readonly key: string

@@ -6,7 +6,7 @@ export interface ClientOptions {
   readonly apiKey: string
   /** The root of the control API, version included. Default: the public one. */
   readonly baseUrl?: string
-  /** How many programs share the account's request limits; this one keeps to its part. Default 1. */
+  /** How many programs share the account's request limits; this one uses only its share. Default 1. */
   readonly sharedBy?: number
 }
 

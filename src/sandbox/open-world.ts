@@ -1,4 +1,4 @@
-/** The world with all that moves in it: timers, faults, and what stands behind the computes. */
+/** The world with all that moves in it: timers, faults, and the compute backend. */
 import { join } from 'node:path'
 import type { SandboxClock } from './clock/clock.ts'
 import { type ComputeSpec, type Computes, usualVersion } from './computes/computes.ts'
@@ -42,7 +42,7 @@ export interface WorldParts {
   readonly random?: () => number
 }
 
-/** A world without anything in it yet, and what stands behind its computes. */
+/** A world without anything in it yet, and its compute backend. */
 export const openWorld = async (
   parts: WorldParts,
 ): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
@@ -100,7 +100,7 @@ const followMoves = (
   })
 }
 
-/** Loaded only where it is asked for: most sandboxes need no Postgres. */
+/** Loaded only if it is asked for: most sandboxes need no Postgres. */
 const realComputes = async (
   gate: Gatekeeper,
   choice: Extract<ComputesChoice, { readonly kind: 'postgres' }>,

@@ -69,7 +69,7 @@ export interface Clock {
   now(): number
   /** Moves time on; what falls due happens, in order, before this resolves. */
   advance(ms: number): Promise<void>
-  /** How many times as fast as real time it runs; 0 where it stands still. */
+  /** How many times as fast as real time it runs; 0 where it is stopped. */
   scale: number
 }
 
@@ -132,7 +132,7 @@ export interface Sandbox {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that is stopped until a test moves it. */
 export const manualClock = (start?: number): Clock => newManualClock(start)
 
 /** Starts a control plane on 127.0.0.1. */

@@ -29,7 +29,7 @@ export interface SandboxOptions {
   readonly anyPort?: boolean
   /** Where the state is kept; without it the world ends with the process. */
   readonly stateDir?: string
-  /** What to start from where there is no state yet. */
+  /** What to start from if there is no state yet. */
   readonly seed?: Seed
   /** How many times as fast as real its time runs. Default 1. */
   readonly timeScale?: number
@@ -43,7 +43,7 @@ export interface SandboxOptions {
   readonly durationSpread?: number
   /** Whether the control plane does things by itself: checks, archiving, detaching. Default: yes. */
   readonly background?: boolean
-  /** What stands behind the computes. Default: simulated. */
+  /** The compute backend. Default: simulated. */
   readonly computes?: ComputesChoice
   /** The token of `/_sandbox/`. Default: a new one. */
   readonly controlToken?: string
@@ -199,7 +199,7 @@ const end = async (server: Server): Promise<void> => {
   await closed
 }
 
-/** Milliseconds since the epoch; 0 where nothing is kept. */
+/** Milliseconds since the epoch; 0 if nothing is kept. */
 const latestTime = (changes: readonly WorldChange[]): number => {
   let latest = 0
   for (const change of changes) {

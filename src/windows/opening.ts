@@ -4,7 +4,7 @@ import { type RestartWindow, WEEKDAYS, weekdayTitle } from '../model/index.ts'
 export interface Opening {
   /** Whether all of the windows are open. */
   readonly isOpen: boolean
-  /** The first moment from then on at which all of them are, ISO 8601 in UTC; absent where there is none within a year. */
+  /** The first moment from then on at which all of them are, ISO 8601 in UTC; absent if there is none within a year. */
   readonly opensAt?: string
   /** The same by the clock of the first window's place: `Sun 2026-11-22 02:00`. */
   readonly opensLocally?: string

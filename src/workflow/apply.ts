@@ -169,7 +169,7 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
   const at = clock.now()
   if (isEmptyPlan(plan) || (!ignoreWindows && !isAnyDue(plan, at))) {
-    // There is nothing to ask about where every step waits for its window. The clock stands still, so that none opens
+    // There is nothing to ask about where every step waits for its window. The clock is stopped, so that none opens
     // meanwhile without a yes.
     return {
       consent: { allow: new Set(CONSENTS) },

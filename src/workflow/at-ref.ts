@@ -12,7 +12,7 @@ const GLOB = /[*?[\]{}!]/
 /** Of a blob that is a plain file; links are left out, since they may lead anywhere. */
 const PLAIN_FILE = /^100(644|755)$/
 const LINK = '120000'
-/** Git itself refuses such names where it makes a tree, but not where it is handed one. */
+/** Git itself refuses such names where it makes a tree, but not if it is handed one. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
 const MAX_FILES = 50_000
@@ -32,7 +32,7 @@ export interface AtRefOptions {
 /**
  * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that is there.
  *
- * @throws {EspalierError} `E_GIT` where there is no repository or no such commit, or it holds more YAML than is read.
+ * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or it holds more YAML than is read.
  */
 export const manifestsAt = async (
   ref: string,
@@ -72,7 +72,7 @@ const defaultPath = (isThere: (path: string) => boolean, links: readonly string[
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Whether a manifest that `path` asks for may be this link, or lie behind it. */
+/** Whether a manifest that `path` asks for may be this link, or be behind it. */
 const leadsThrough = (path: string, link: string): boolean => {
   const normal = posix.normalize(path).replace(/\/$/, '')
   const segments = normal.split('/')
@@ -96,7 +96,7 @@ interface Entry {
   readonly path: string
 }
 
-/** The YAML files below the current folder, and every link. Sizes are asked of these alone: each costs a look. */
+/** The YAML files below the current folder, and every link. Sizes are asked of these alone: each costs a read. */
 const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> => {
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
   const found = listed.split('\0').flatMap((line) => {
@@ -142,7 +142,7 @@ const writeFiles = async (cwd: string, entries: readonly Entry[], folder: string
       await writeBatch(cwd, batch, folder)
     }
     for (const { path, bytes } of files.filter((file) => file.bytes > MAX_BLOB_BYTES)) {
-      // The reader tells of its size, and never looks inside.
+      // The reader shows its size, and never looks inside.
       write(folder, path, '')
       truncateSync(join(folder, path), bytes)
     }

@@ -33,15 +33,15 @@ export interface ManifestOptions {
   readonly sizeTablePath?: string | undefined
   /** Default: the current folder. */
   readonly cwd?: string
-  /** Policy files beside the one of the folder. */
+  /** Policy files next to the one of the folder. */
   readonly policyPaths?: readonly string[]
 }
 
 /**
- * Reads what was asked for: files, directories and globs, and where nothing was named the first of
+ * Reads what was asked for: files, directories and globs, and if nothing was named the first of
  * {@link DEFAULT_PATHS} that is there.
  *
- * @throws {EspalierError} where nothing was named and nothing is there, or a size table cannot be used.
+ * @throws {EspalierError} if nothing was named and nothing is there, or a size table cannot be used.
  */
 export const readManifests = async (
   given: readonly string[],
@@ -71,7 +71,7 @@ export const withPolicies = async (
 /**
  * What was named, or the first of {@link DEFAULT_PATHS} that is there.
  *
- * @throws {EspalierError} where nothing was named and nothing is there.
+ * @throws {EspalierError} if nothing was named and nothing is there.
  */
 export const pathsOf = async (given: readonly string[], cwd: string): Promise<readonly string[]> =>
   given.length > 0 ? given : [await defaultPath(cwd)]
@@ -94,7 +94,7 @@ export const withoutProjects = (manifests: Manifests, projects: readonly string[
   return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } } }
 }
 
-/** @param path of a file that was found beside manifests. */
+/** @param path of a file that was found next to manifests. */
 export const seedNote = (path: string): string =>
   `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`
 

@@ -83,7 +83,7 @@ const checkProjects = (parts: readonly Part[]): void => {
 const missingShards = (parts: readonly Part[]): readonly string[] => {
   if (parts.every(({ shard }) => shard === undefined)) return []
   const plain = parts.find(({ shard }) => shard === undefined)
-  if (plain !== undefined) throw wrong(`${plain.path} is no shard, and others are.`, AGAIN)
+  if (plain !== undefined) throw wrong(`${plain.path} is not a shard, but the others are.`, AGAIN)
   checkSame(parts, 'numbers of shards', ({ shard }) => shard?.split('/')[1])
   const here = new Set(parts.map(({ shard }) => shard))
   const count = parseShard(parts[0]?.shard ?? '')?.count ?? 0

@@ -46,7 +46,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options.concurrency))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [] } = options
   const projects = projectIds(manifests.loaded.desired)
-  // A project that only the base declares may be gone: that it cannot be read is no problem of the plan.
+  // A project that only the base declares may be gone: that it cannot be read is not a problem of the plan.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined

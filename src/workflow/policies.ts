@@ -1,4 +1,4 @@
-/** Policies of a run: read beside the manifests, judged on what a plan leaves behind. */
+/** Policies of a run: read next to the manifests, judged on what a plan leaves behind. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { liveCosts } from '../cost/index.ts'

@@ -51,7 +51,7 @@ export const manifestPaths = (
   const folders = [cwd, dirname(resolve(cwd, path))]
   const outside = manifests.find((one) => !folders.some((folder) => isInside(folder, resolve(cwd, one))))
   if (outside === undefined) return manifests
-  throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} was made of ${outside}, which lies elsewhere.`, {
+  throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} was made of ${outside}, which is in another folder.`, {
     hint: `Name the manifests yourself, if you trust it: espalier apply --plan ${path} ${outside}`,
   })
 }
@@ -89,7 +89,7 @@ const listed = (lines: readonly string[]): string =>
     .map((line) => `       - ${plainText(line)}`)
     .join('\n')
 
-/** The text of a saved plan, made now. @param label tells it from other plans of one workflow. */
+/** The text of a saved plan, made now. @param label distinguishes it from other plans of one workflow. */
 export const encodeSavedPlan = (
   { manifests: { loaded, paths, shard }, observed, result }: Planned,
   label = '',

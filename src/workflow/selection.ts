@@ -149,7 +149,7 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
   return new Map(introduced.map(({ id, attributes }) => [id, new Set(attributes.map(({ path }) => path))]))
 }
 
-/** What a run leaves out, for people; empty where there is no selection. */
+/** What a run leaves out, for people; empty if there is no selection. */
 export const selectionNote = ({ selection }: Plan): string => {
   if (selection === undefined) return ''
   const { projects, branches, wave, introducedSince, leftOut } = selection

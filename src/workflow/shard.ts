@@ -4,7 +4,7 @@ import type { Shard } from '../model/index.ts'
 import type { Manifests } from './manifests.ts'
 
 /**
- * From 1 to `count`. No project moves because another one comes or goes; of `count + 1` parts the new one takes its share
+ * From 1 to `count`. Adding or removing a project moves no other; of `count + 1` parts the new one takes its share
  * and all others stay where they are (jump consistent hash, Lamping and Veach 2014).
  */
 export const shardOf = (projectId: string, count: number): number => {

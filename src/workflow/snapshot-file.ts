@@ -1,4 +1,4 @@
-/** A look at the live projects, kept: to plan offline from. */
+/** A saved snapshot of the live projects, to plan offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
@@ -102,7 +102,7 @@ export const encodeSnapshot = (seen: Observed): string =>
 /** How the text of a snapshot begins. */
 export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/
 
-/** @throws {EspalierError} `E_SNAPSHOT` where it cannot be read or is none. */
+/** @throws {EspalierError} `E_SNAPSHOT` if it cannot be read or is none. */
 export const readSnapshot = async (path: string): Promise<Observed> => {
   const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw wrong(path, cause.code ?? cause.message, cause)

@@ -88,7 +88,7 @@ test.each(FILES)('%s pins actions to commits, has least rights, an end and a con
     jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
   }
   // Nothing is fetched from a package registry in a job that may have the key.
-  // Nothing that was just downloaded runs beside a key of the service.
+  // Nothing that was just downloaded runs next to a key of the service.
   const text = readFileSync(file, 'utf8')
   if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
   expect(workflow.permissions).toMatchObject({ contents: 'read' })

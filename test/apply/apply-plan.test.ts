@@ -141,14 +141,14 @@ describe('answers that never come', () => {
     expect(outcome.steps[0]?.computeId).toBe('ep-made-0')
   })
 
-  test('a create that did not arrive is sent anew', async () => {
+  test('a create that did not arrive is sent again', async () => {
     const api = fakeApi({ onSend: vanish(false) })
     expect(statuses(await apply({ plan: planWith(step('s', creating)), api }))).toEqual([['done', undefined]])
     expect(api.sent).toHaveLength(2)
     expect(api.computes.size).toBe(1)
   })
 
-  test('a create that takes effect only after it was sent anew is told; nothing is deleted', async () => {
+  test('a create that takes effect only after it was sent again is reported; nothing is deleted', async () => {
     const api = fakeApi({
       onSend: (attempt, _request, perform) => {
         if (attempt === 1) throw lost('POST')

@@ -127,7 +127,7 @@ describe('a saved plan that was edited', () => {
     expect(accepted.map(nameOf)).toEqual([])
   })
 
-  test('with a key that nobody reads is refused, wherever it is, although its digest was made anew', () => {
+  test('with a key that nobody reads is refused, wherever it is, although its digest was recomputed', () => {
     const places = [
       [],
       ['plan'],
@@ -183,7 +183,7 @@ describe('a saved plan that was edited', () => {
     expect(decodePlanFile(JSON.stringify(turned), 'plan.json')).toEqual(saved)
   })
 
-  test('is refused although its digest was made anew, whichever leaf of the plan it was, estimates apart', () => {
+  test('is refused although its digest was recomputed, whichever leaf of the plan it was, estimates apart', () => {
     const shown = leaves.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
       const edited = signed(withLeaf(saved, path, other) as object)
@@ -200,7 +200,7 @@ describe('a saved plan that was edited', () => {
     ['an unmanaged compute', (one: never[]) => one.slice(1), 'unmanaged'],
     ['a step', (one: never[]) => one.slice(1), 'steps'],
     ['the order of changes', (one: never[]) => [...one].reverse(), 'changes'],
-  ])('by %s is refused although its digest was made anew', (_what, edit, part) => {
+  ])('by %s is refused although its digest was recomputed', (_what, edit, part) => {
     const edited = JSON.parse(text)
     edited.plan[part] = edit(edited.plan[part])
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({ kind: 'edited' })

@@ -413,7 +413,7 @@ describe('what an answer does not tell', () => {
     const api = fakeApi({ onSend: () => ({ operations: [] }) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
-    expect(outcome.steps[0]?.message).toContain('no such compute shows on the branch')
+    expect(outcome.steps[0]?.message).toContain('the branch shows no such compute')
     expect(outcome.steps[0]?.message).not.toContain("account's plan")
     expect(api.sent).toHaveLength(1)
   })
@@ -444,7 +444,7 @@ describe('what an answer does not tell', () => {
 })
 
 describe('a list of computes that lags', () => {
-  test('a replica that an earlier run made, and only its operation tells of, is not made again', async () => {
+  test('a replica that an earlier run made, and only its operation shows, is not made again', async () => {
     const made = compute('ep-9', { type: 'read_only', attributes: { name: 'r' } })
     const api = fakeApi({ computes: [made] })
     const lagging = {

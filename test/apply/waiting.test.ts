@@ -176,7 +176,7 @@ describe('an operation that ends badly', () => {
     ['failed', [config, suspend]],
     ['listed the other way round', [suspend, config]],
     ['ended as error', [{ ...config, status: 'error' }, suspend]],
-  ])('the cause is told with its error, not what was cancelled after it: %s', async (_name, operations) => {
+  ])('the cause is reported with its error, not what was cancelled after it: %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
       /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. With it ended suspend_compute op-2 \(cancelled\)\. Run /,
     )
@@ -184,7 +184,7 @@ describe('an operation that ends badly', () => {
 
   test('cancelled alone, it is the cause', async () => {
     expect(await ended(suspend)).toBe(
-      'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see where the compute stands.',
+      'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see the state of the compute.',
     )
   })
 })

@@ -19,7 +19,7 @@ test.each([
   ['/a', '/a/..', false],
   ['/a', '/a/../b', false],
   ['/a/b', '/a/c', false],
-])('of the folder %s, %s lies inside: %s', (folder, path, inside) => {
+])('of the folder %s, %s is inside: %s', (folder, path, inside) => {
   expect(isInside(folder, path)).toBe(inside)
 })
 

@@ -159,7 +159,7 @@ test.each(ATTACKS)('git runs nothing of a repository with $name', async ({ plant
   expect(repository.isSprung()).toBe(false)
 })
 
-test('git runs nothing of a bare repository that a commit brought, and says why', async () => {
+test('git runs nothing of a bare repository in a commit, and says why', async () => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
   const cwd = join(repository.folder, 'db')
@@ -226,7 +226,7 @@ test('the environment names no other repository and no other program', async () 
   expect(here.isSprung()).toBe(false)
 })
 
-test('git is not told the key, nor any secret of the environment', async () => {
+test('git gets neither the key nor any other secret of the environment', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
   const seen = join(folder, 'seen')
   writeFileSync(join(folder, 'git'), `#!/bin/sh\nenv > ${seen}\n`, { mode: 0o755 })

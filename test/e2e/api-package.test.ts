@@ -1,4 +1,4 @@
-/** `espalier` as an application has it: packed, installed beside nothing else of ours, and checked by its own types. */
+/** `espalier` as an application has it: packed, installed next to nothing else of ours, and checked by its own types. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** `snapshot`, `plan --live`, `show` and `explain`: what can be looked at without the live project. */
+/** `snapshot`, `plan --live`, `show` and `explain`: what can be read without the live project. */
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

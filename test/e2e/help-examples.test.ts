@@ -1,4 +1,4 @@
-/** Every example of every command's help, as it stands there; by a shell where only a shell understands it. */
+/** Every example of every command's help, as it is there; by a shell where only a shell understands it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'

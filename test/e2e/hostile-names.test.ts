@@ -61,7 +61,7 @@ const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Re
   }
 }
 
-test('names of the service are spelt out wherever they are shown', async () => {
+test('names of the service are escaped wherever they are shown', async () => {
   const { cwd, env } = await open()
   const first = [
     ['plan', '--out', 'plan.json'],
@@ -117,7 +117,7 @@ const SETTINGS = [
 /** By Node itself, or by what the process starts. */
 const READ_BY_NODE: ReadonlySet<string> = new Set(['TZ', 'TMPDIR', 'HTTPS_PROXY', 'PATH', 'GIT_DIR'])
 
-test('with a variable of the environment made to do harm, a plan is told or refused', async () => {
+test('with a variable of the environment made to do harm, a plan is printed or refused', async () => {
   const plan = async ([name, value]: (typeof SETTINGS)[number]) => {
     const { cwd, env } = await open()
     const base = name === 'PATH' || name === 'GIT_DIR' ? ['--base', 'HEAD'] : []

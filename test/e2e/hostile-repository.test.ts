@@ -7,7 +7,7 @@ import { espalier } from './espalier.ts'
 const ENV = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: 'http://127.0.0.1:1' }
 
 test.each([[['plan', '--base', 'HEAD']], [['drift']], [['init']]])(
-  'a bare repository that a commit brought is not used: %j',
+  'a bare repository in a commit is not used: %j',
   async (args) => {
     const repository = makeHostileRepository()
     plantBareRepository(repository, 'db')

@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
     impacts: { 'ep-move-p': 'move' },
   },
   {
-    title: 'a pin in the place of the other type is a new host',
+    title: 'a pin declared with the other type is a new host',
     project: 'replace',
     live: [
       {

@@ -132,7 +132,7 @@ test.each([
     { 'yaml.schemas': { './.vscode/espalier.schema.json': ['infra/*.yaml'] } },
     'there already',
   ],
-  ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is no object'],
+  ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is not an object'],
   ['settings that are a list', [], 'it is no JSON object'],
 ])('%s stays as it is', async (_what, settings, said) => {
   const folder = await emptyFolder()

@@ -1,4 +1,4 @@
-/** `plan --format html` and `apply --report`, made by the program and looked at in a browser where one is installed. */
+/** `plan --format html` and `apply --report`, made by the program and looked at in a browser if one is installed. */
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

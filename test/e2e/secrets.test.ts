@@ -70,7 +70,7 @@ test('whatever is run, and however much is logged: no output, file or child proc
     PATH: spyOn(scratch, ['git', 'ps']),
     TMPDIR: scratch,
   }
-  // What stands in one row waits for the row above it.
+  // What is in one row waits for the row above it.
   const rows = [
     [
       ['validate', '--debug', '--format', 'json'],
@@ -121,7 +121,7 @@ test('whatever is run, and however much is logged: no output, file or child proc
   expectNoKey([...said, ...files])
 })
 
-test('psql is not told the key', async () => {
+test('psql does not get the key', async () => {
   const scratch = folder()
   const port = await serveWith((_request, response) => {
     const address = { host: '127.0.0.1', port: 5432, sharedPort: 5433 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
-/** Said twice, it is laid out anew. */
+/** Said twice, it is laid out again. */
 test('the help that the build kept is the one that the program lays out', async () => {
   const kept = await espalierAsProcess(['--help'])
   expect(kept.code).toBe(0)

@@ -35,7 +35,7 @@ export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
     `${HEAD}rules:\n${fill('  - {match: "{a,b}{c,d}{e,f}*[!x]**", primary: {size: 1}}\n', MIB)}`,
 }
 
-/** By what they do: JSON in the place of a plan, a snapshot or an answer. */
+/** By what they do: JSON instead of a plan, a snapshot or an answer. */
 export const JSON_BOMBS: Readonly<Record<string, () => string>> = {
   'objects in objects': () => `${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`,
   '30 MB of empty lists': () => `[${fill('[],', 30_000_000)}[]]`,

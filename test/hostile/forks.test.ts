@@ -100,7 +100,7 @@ test('a project that only a shared or moved file names is refused like any other
   expect(world.requests()).toEqual([])
 })
 
-test("protection that the head took out holds: refused, and said to be the base's", async () => {
+test("protection that the head removed still holds: refused, as the base's", async () => {
   const { run, github } = await changedTo(manifest('', '  main: { primary: absent }'))
   const { code, log, outputs } = await run()
   expect(code, log).toBe(0)
@@ -112,7 +112,7 @@ test("protection that the head took out holds: refused, and said to be the base'
   expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('the base manifest says') }])
 })
 
-test('pruning that the head brought in deletes nothing', async () => {
+test('pruning that the head turned on deletes nothing', async () => {
   const { run, github } = await changedTo(manifest('prune: true\n'))
   const { code, log, outputs } = await run()
   expect(code, log).toBe(0)
@@ -123,7 +123,7 @@ test('pruning that the head brought in deletes nothing', async () => {
   expect(github.comments[0]?.body).toContain('is now pruned')
 })
 
-test('a restart window that the head took out holds', async () => {
+test('a restart window that the head removed still holds', async () => {
   const window = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(window) })
   world.fork.write('espalier.yaml', manifest('', '  main: { protect: true, primary: { size: 4 } }'))
@@ -187,7 +187,7 @@ test.each([
   ['a file', 'espalier.yaml', '/etc/passwd', ''],
   ['a folder', 'manifests', '/etc', 'manifests'],
   ['a file in a folder', 'more.yaml', '/etc/hostname', '*.yaml'],
-])('a link in the place of %s is named and not followed', async (_what, link, target, paths) => {
+])('a link instead of %s is reported and not followed', async (_what, link, target, paths) => {
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'manifests.txt': '' })
   if (existsSync(join(world.fork.folder, link))) unlinkSync(join(world.fork.folder, link))
   symlinkSync(target, join(world.fork.folder, link))
@@ -237,7 +237,7 @@ test('a tree of trees without end ends soon', async () => {
 test.each([
   ['the head', (head: string) => head],
   ['its merge', () => 'refs/pull/7/merge'],
-])('a job that checked out %s is told so, and nothing is planned', async (_what, ref) => {
+])('a job that checked out %s fails with the reason, and nothing is planned', async (_what, ref) => {
   const { run, checkout, fork, requests } = await changedTo(manifest())
   checkout.git('fetch', '-q', '--depth=2', 'origin', ref(fork.git('rev-parse', 'HEAD')))
   checkout.git('checkout', '-q', 'FETCH_HEAD')

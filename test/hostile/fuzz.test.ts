@@ -67,7 +67,7 @@ const json: fc.Arbitrary<unknown> = fc.oneof(
   fc.dictionary(word, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 }),
 )
 
-/** The value with one place of it, chosen by `where`, put out, put double or put in the place of something else. */
+/** The value with one place of it, chosen by `where`, left out, doubled or put in place of something else. */
 const mutated = (value: unknown, where: number, by: unknown, how: number): unknown => {
   const copy = structuredClone(value)
   const places: { readonly at: Record<string, unknown>; readonly key: string }[] = []
@@ -196,7 +196,7 @@ describe('manifests', () => {
     )
   })
 
-  test('values of any shape in the place of any other', () => {
+  test('values of any shape instead of any other', () => {
     const whole = {
       version: 1,
       project: 'shop',
@@ -412,7 +412,7 @@ describe('globs', () => {
   })
 })
 
-/** `undefined` where it was refused as a mistake; anything else that is thrown is a bug. */
+/** `undefined` if it was refused as a mistake; anything else that is thrown is a bug. */
 const tryTo = <T>(work: () => T): T | undefined => {
   try {
     return work()

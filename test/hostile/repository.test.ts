@@ -5,7 +5,7 @@ import { runAction } from '../action/run-action.ts'
 import { makeHostileRepository, plantBareRepository } from './repositories.ts'
 
 test.each(['pull_request', 'pull_request_target', 'push'])(
-  'on %s, a bare repository that a commit brought runs nothing',
+  'on %s, a bare repository in a commit runs nothing',
   async (name) => {
     const repository = makeHostileRepository()
     plantBareRepository(repository, 'db')

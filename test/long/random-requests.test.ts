@@ -114,7 +114,7 @@ const replaceAt = (value: unknown, place: number, other: unknown): unknown => {
 interface RandomRequest {
   readonly method: string
   readonly template: string
-  /** Which of the ids that are there fills each placeholder; a string stands for itself. */
+  /** Which of the ids that are there fills each placeholder; a string represents itself. */
   readonly ids: readonly (number | string)[]
   readonly query: string
   readonly body: unknown

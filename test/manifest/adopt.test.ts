@@ -157,7 +157,7 @@ describe('adoptInto', () => {
     expect(adopt(before, observed)).toEqual({
       conflicts: [
         {
-          message: '`branches.main.primary.size` cannot be written: a comment stands in its value.',
+          message: '`branches.main.primary.size` cannot be written: there is a comment in its value.',
           hint: expect.stringContaining('Nothing was written.'),
           source: { file: 'espalier.yaml', line: 6, column: 7, length: 1 },
         },

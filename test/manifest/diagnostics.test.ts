@@ -5,10 +5,10 @@ import { DIAGNOSTIC_CODES, type DiagnosticCode, parseManifests } from '../../src
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 const doc = (body: string): string => `${HEAD}${body}\n`
 
-/** An attribute of a primary: its key stands in line 6, column 7. */
+/** An attribute of a primary: its key is in line 6, column 7. */
 const attribute = (text: string): string => doc(`branches:\n  main:\n    primary:\n      ${text}`)
 
-/** Its first key stands in line 3, column 18. */
+/** Its first key is in line 3, column 18. */
 const window = (text: string): string => doc(`restartWindow: { ${text}, timezone: Europe/Berlin }`)
 
 const diagnosticsOf = (text: string) => parseManifests([{ path: 'a.yaml', text }]).diagnostics

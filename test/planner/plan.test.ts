@@ -117,7 +117,7 @@ describe('who is who', () => {
     expect(plan.changes[0]).toMatchObject({ from: { name: 'main' }, branch: { name: 'old' } })
   })
 
-  test('a pin in the place of the other type is a replacement, and needs its own consent', () => {
+  test('a pin declared with the other type is a replacement, and needs its own consent', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: { id: 'ep-app' } } } } },
       world({ main: { primary: { id: 'ep-app' } } }),

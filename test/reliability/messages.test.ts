@@ -252,7 +252,7 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [operation({ kind: 'fail' })],
       [
         `${UPDATE} (operation-failed): Operation `,
-        '(apply_config) failed 3 times: injected fault. Run `espalier plan` to see where the compute stands.',
+        '(apply_config) failed 3 times: injected fault. Run `espalier plan` to see the state of the compute.',
       ],
     ],
     [
@@ -260,20 +260,20 @@ describe('what stays tells what happened, what was done, what was not, and what 
       [operation({ kind: 'error', message: 'no host had room' })],
       [
         `${UPDATE} (operation-failed): Operation `,
-        '(apply_config) ended as error: no host had room. Run `espalier plan` to see where the compute stands.',
+        '(apply_config) ended as error: no host had room. Run `espalier plan` to see the state of the compute.',
       ],
     ],
     [
       'cancel',
       [operation({ kind: 'cancel' })],
-      ['(apply_config) ended as cancelled. Run `espalier plan` to see where the compute stands.'],
+      ['(apply_config) ended as cancelled. Run `espalier plan` to see the state of the compute.'],
     ],
   ])('%s', async (_name, faults, phrases) => {
     const text = flat(await told(...faults))
     for (const phrase of [...phrases, ONE_FAILED, NEXT]) expect(text).toContain(phrase)
   })
 
-  test('hang: the step that it holds and the one that waits for it are both told', async () => {
+  test('hang: the step that it blocks and the one that waits for it are both reported', async () => {
     const text = flat(await told(operation({ kind: 'hang' })))
     expect(text).toContain(`${UPDATE} (operation-timeout): Still not done after 60 s: operation `)
     expect(text).toMatch(/the project is locked by operation \S+ \(apply_config on ep-br-main, running\)/)

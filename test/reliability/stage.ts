@@ -7,7 +7,7 @@ export interface Stage {
   readonly sandbox: Sandbox
   /** The engine's time, which is the sandbox's. */
   readonly clock: Clock
-  /** To be told of whatever happens beside requests and sleeps. */
+  /** To be told of whatever happens next to requests and sleeps. */
   busy(): void
   connect(options?: Partial<ApiOptions>): WriteApi
   /** Moves time on whenever everybody waits for it, until the work is done. */

@@ -266,7 +266,7 @@ export class Trial {
   }
 }
 
-/** Judged anew here: the engine's own judgement is what is on trial. */
+/** Judged again here: the engine's own judgement is what is on trial. */
 const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[]): boolean =>
   refused === undefined &&
   consents.every((consent) => allow.includes(consent)) &&
@@ -295,7 +295,7 @@ const manifestsOf = (declared: DeclaredDocument): Manifests => ({
   loaded: { desired: desired(declared), diagnostics: [], files: [], seeds: [], digest: '', lineOf: () => undefined },
 })
 
-/** With another pin in the place of that one; `undefined`: with none. */
+/** With another pin instead of that one; `undefined`: with none. */
 const withPin = (declared: DeclaredDocument, old: string, id: string | undefined): DeclaredDocument => {
   const repin = <T extends Declared>({ id: pin, ...rest }: T) => {
     const now = pin === old ? id : pin

@@ -49,7 +49,7 @@ describe('what they say', () => {
 
   test('a run that broke off says so, and what to run', () => {
     const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
-    expect(text).toContain('The run broke off before its end was told. Next: run `espalier apply` again.')
+    expect(text).toContain('The run was cut off before it ended. Run `espalier apply` again.')
     expect(text).toContain('not known')
   })
 
@@ -134,7 +134,7 @@ describe('what they let through', () => {
   test.each([
     ['a plan', planned],
     ['an apply', applied],
-  ])('%s: names are text, wherever they stand', (_what, render) => {
+  ])('%s: names are always plain text', (_what, render) => {
     const nasty = NASTY.join(' ')
     const rename = (value: unknown): unknown => {
       if (typeof value === 'string') return value === 'main' || value === 'reporting' ? nasty : value

@@ -18,7 +18,7 @@ const FRAME = {
   whole: 'the job summary',
 }
 
-/** With the name in the place of files, projects and ids as well. */
+/** With the name instead of files, projects and ids as well. */
 const plan = (name: string): Plan => {
   const named = planWith(name)
   return {
@@ -140,7 +140,7 @@ describe.each(cases)('in %s', (_what, write) => {
 })
 
 test.each(HOSTILE_NAMES.filter((name) => name !== '').map((name) => [plainText(name), name]))(
-  'the name %s is shown as it is, invisible characters spelt out',
+  'the name %s is shown as it is, invisible characters escaped',
   (_shown, name) => {
     const html = markdownIt.render(WRITERS['the comment of problems']?.(name) ?? '')
     const code = [...html.matchAll(/<code>(.*?)<\/code>/g)].map(([, one = '']) =>

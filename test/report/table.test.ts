@@ -1,4 +1,4 @@
-/** Tables that fit: `status` and `operations` stand on this. */
+/** Tables that fit: `status` and `operations` are on this. */
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

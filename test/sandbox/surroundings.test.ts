@@ -18,7 +18,7 @@ const scratch = (): string => {
   return folder
 }
 
-test('what a stranger asks for is one line of the log, without control characters', async () => {
+test('what an unauthenticated client asks for is one line of the log, without control characters', async () => {
   const lines: string[] = []
   const sandbox = await open({ log: (line) => lines.push(line) })
   const { port } = new URL(sandbox.apiUrl)

@@ -13,7 +13,7 @@ export const hasTerminal = process.platform === 'linux' && spawnSync('script', [
 export const CTRL_C = '\u0003'
 export const CTRL_D = '\u0004'
 
-/** What somebody does at the terminal once `after` stands on it, after all that was waited for before. */
+/** What somebody does at the terminal once `after` is on it, after all that was waited for before. */
 export type Deed = { readonly after: string } & (
   | { readonly type: string | (() => Promise<string>) }
   | { readonly signal: NodeJS.Signals }

@@ -4,7 +4,7 @@ import { PATHS } from './paths.ts'
 
 export const snapshotCommand = defineCommand({
   command: 'snapshot [paths..]',
-  summary: 'Save a look at the live projects, to plan offline from',
+  summary: 'Save a snapshot of the live projects, to plan offline',
   positionals: PATHS,
   flags: {
     out: { type: 'string', requiresArg: true, demandOption: true, describe: 'File to write' },
@@ -12,7 +12,7 @@ export const snapshotCommand = defineCommand({
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'A project id in the place of manifests; may be given again',
+      describe: 'Project id, instead of manifests; repeatable',
     },
     ...API_FLAGS,
   },

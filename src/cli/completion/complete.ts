@@ -21,7 +21,7 @@ export const complete = async (words: readonly string[], io: Io): Promise<readon
 
 interface Place {
   readonly command: Command | undefined
-  /** What stands between the command's name and the word that is typed. */
+  /** What is between the command's name and the word that is typed. */
   readonly rest: readonly string[]
   readonly typed: string
   readonly words: readonly string[]

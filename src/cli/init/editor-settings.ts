@@ -14,7 +14,7 @@ export type Edited = { readonly text: string } | { readonly why: string }
 export const withSchema = (settings: string): Edited =>
   edited(settings, (root) => {
     const schemas = root['yaml.schemas'] ?? {}
-    if (!isRecord(schemas)) return { why: '`yaml.schemas` is no object' }
+    if (!isRecord(schemas)) return { why: '`yaml.schemas` is not an object' }
     const key = `./${SCHEMA_FILE}`
     return key in schemas ? undefined : { path: ['yaml.schemas', key], value: MANIFESTS }
   })
@@ -22,7 +22,7 @@ export const withSchema = (settings: string): Edited =>
 /** With the YAML extension recommended. */
 export const withExtension = (extensions: string): Edited =>
   edited(extensions, ({ recommendations = [] }) => {
-    if (!Array.isArray(recommendations)) return { why: '`recommendations` is no list' }
+    if (!Array.isArray(recommendations)) return { why: '`recommendations` is not a list' }
     if (recommendations.includes(EXTENSION)) return undefined
     return { path: ['recommendations'], value: [...recommendations, EXTENSION] }
   })

@@ -176,7 +176,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
     print('The project has changed since this plan was made. Nothing was changed; this is the plan now:', io.stderr)
   }
   if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
-  // The stream of events holds the plan too; people see one only where they are asked about it.
+  // The stream of events holds the plan too; people see one only if they are asked about it.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return
   const stream = isJson ? io.stderr : io.stdout
@@ -231,7 +231,7 @@ interface Happened {
 
 /** What is done is done: if the page cannot be written any more, that is a warning and changes no exit code. */
 const writePage = async (page: PageFile, { outcome, ...happened }: Happened, flags: ApplyFlags, io: Io) => {
-  // Loaded only where it is asked for: it needs an HTML library.
+  // Loaded only if it is asked for: it needs an HTML library.
   const { applyPage } = await import('../../report/html/index.ts')
   try {
     await page.write(applyPage({ ...happened, ...(outcome === undefined ? {} : { outcome }) }, PAGE_FRAME))

@@ -39,7 +39,7 @@ export interface WaitFlags extends CommonFlags {
   readonly timeout: string
 }
 
-/** Two operations are told apart by id; the newest hundred hold all that a few seconds can bring. */
+/** Two operations are distinguished by id; the newest hundred hold all that a few seconds can bring. */
 const WATCHED = 100
 
 /** The columns of a table are measured by as many rows. */

@@ -112,7 +112,7 @@ const htmlPage = async (
   since: Since | undefined,
   io: Io,
 ): Promise<string> => {
-  // Loaded only where it is asked for: it needs an HTML library.
+  // Loaded only if it is asked for: it needs an HTML library.
   const { planPage } = await import('../../report/html/index.ts')
   return planPage(plan, {
     ...PAGE_FRAME,

@@ -80,7 +80,7 @@ const untilEnded = async ({ onSignal, stdout }: Io): Promise<void> => {
 const NOT_REGISTERED =
   'Warning  The folder for running sandboxes in the temporary folder belongs to someone else, so `sandbox connect` will not find this one.'
 
-/** Postgres is not here, or may not run here. Data of another version is no reason to go on without it. */
+/** Postgres is not here, or may not run here. Data of another version is not a reason to go on without it. */
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
 
 /** Real computes where Postgres is there; where nobody insists on them, simulated ones do as well. */

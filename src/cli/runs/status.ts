@@ -58,7 +58,7 @@ const byProjects =
   (projects: readonly string[], { concurrency }: StatusFlags) =>
   async (api: ReadApi): Promise<Seen> => ({ observed: await snapshot(api, projects, { concurrency }) })
 
-/** The projects of the manifests; which computes they manage is known only where they can be planned. */
+/** The projects of the manifests; which computes they manage is known only if they can be planned. */
 const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) => Promise<Seen>) | undefined> => {
   const manifests = await readManifests(flags.paths, flags.sizeTable, io)
   if (hasErrors(manifests.loaded.diagnostics)) {

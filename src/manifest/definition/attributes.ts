@@ -22,7 +22,7 @@ const attributeSchemas = (table: SizeTable): Keys => {
   return { ...keys, restartWindow: RESTART_WINDOW }
 }
 
-/** What `$defs` holds: each key once, since computes stand in five places. */
+/** What `$defs` holds: each key once, since computes occur in five places. */
 export const attributeDefinitions = (table: SizeTable): Readonly<Record<string, JsonSchema>> => ({
   ...attributeSchemas(table),
   largeNeverScalesToZero: largeNeverScalesToZero(table),

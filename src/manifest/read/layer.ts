@@ -30,7 +30,7 @@ export interface RuleLayer extends ShapeLayer {
 export interface Layer {
   readonly prune?: Sourced<boolean>
   readonly parkOn?: Sourced<string>
-  /** The `restartWindow` of the document lies under its defaults. */
+  /** The `restartWindow` of the document is under its defaults. */
   readonly defaults: AttributeSet
   readonly profiles: ReadonlyMap<string, AttributeSet>
   readonly branches: ReadonlyMap<string, ShapeLayer>

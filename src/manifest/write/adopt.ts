@@ -44,7 +44,7 @@ export interface AdoptConflict {
 /**
  * @param plan of this file's documents of the project, against what is live.
  * @param shared what the file extends.
- * @returns the file's new text, or what stands in the way.
+ * @returns the file's new text, or the obstacle.
  */
 export const adoptInto = (
   file: ManifestFile,

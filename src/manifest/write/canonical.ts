@@ -17,7 +17,7 @@ const NOTHING: Shape = { order: [], values: {} }
 
 const BY_PATH = new Map(ATTRIBUTE_KEYS.map(rowOf).map((row) => [row.path, row]))
 
-/** @param path of the value below a compute, where it is one of its attributes. */
+/** @param path of the value below a compute, if it is one of its attributes. */
 const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>, path = ''): Shape => {
   const { $ref, then, properties, additionalProperties, items } = schema
   if (typeof $ref === 'string') {

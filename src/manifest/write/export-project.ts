@@ -84,7 +84,7 @@ export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
 
 /**
  * What a manifest cannot hold is said in `leftOut`.
- * @param how.taken replicas' keys that stand for other computes already.
+ * @param how.taken replicas' keys that represent other computes already.
  */
 export const shapeOf = (
   branch: ObservedBranch,
@@ -105,7 +105,7 @@ export const shapeOf = (
     const id = pin || isNamesake ? [['id', compute.id] as const] : []
     const written: Written = new Map([...id, ...writtenOf(compute.attributes)])
     if (compute.type === 'read_write') {
-      // A name stands once on a branch in a manifest; the replica needs it more.
+      // A name occurs once on a branch in a manifest; the replica needs it more.
       const isTaken =
         taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
       if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there has as well`)

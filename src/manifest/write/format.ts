@@ -11,7 +11,7 @@ import { applyEdits, type TextEdit } from './text-edits.ts'
  * @returns the text with its keys in canonical order (comments go where their entry goes) and its values in canonical
  *   spelling (`300s` is `5m`, `{ min: 2, max: 2 }` is `2`). The order of branches, replicas, profiles and rules is the
  *   author's. Documents that are no manifests, or no YAML, are left as they are; so is the order of one with anchors,
- *   which must stand before what repeats them.
+ *   which must be before what repeats them.
  */
 export const formatManifest = (text: string): string => {
   let formatted = text
@@ -36,7 +36,7 @@ const formatOnce = (text: string): string => {
   return applyEdits(text, edits)
 }
 
-/** Other YAML may lie beside manifests. */
+/** Other YAML may be next to manifests. */
 const isManifest = (root: ParsedMap): boolean => {
   const keys = root.items.map(({ key }) => keyOf(key))
   return (keys.includes('version') && (keys.includes('project') || keys.includes('projects'))) || isShared(keys)
@@ -94,7 +94,7 @@ const reordered = (
   return [{ start: first.start, end: last.end, text: parts.join('') }]
 }
 
-/** The edits that spell an attribute as `import` would write it; `undefined` where it is spelled that way. */
+/** The edits that spell an attribute as `import` would write it; `undefined` if it is spelled that way. */
 const respell = (text: string, key: Node, value: Node, row: AnyAttributeRow): readonly TextEdit[] | undefined => {
   const canonical = canonicalOf(value, row)
   if (isPlain(canonical))

@@ -13,7 +13,7 @@ export class MergeBlocked extends Error {
   /** Offset into the text. */
   readonly offset: number
 
-  /** @param obstacle `an alias stands there` */
+  /** @param obstacle `there is an alias` */
   constructor(obstacle: string, path: readonly string[], offset: number) {
     super(obstacle)
     this.path = path
@@ -100,12 +100,12 @@ class Merging {
     const keyEnd = key.range?.[1] ?? 0
     const blocked = (obstacle: string): MergeBlocked => new MergeBlocked(obstacle, path, startOf(key))
     if (before === null) throw blocked('it has no value')
-    if (isAlias(before)) throw blocked('an alias stands there')
-    if (before.anchor !== undefined) throw blocked('an anchor stands there')
+    if (isAlias(before)) throw blocked('there is an alias')
+    if (before.anchor !== undefined) throw blocked('there is an anchor')
     const end = endOfValue(this.#text, before)
     const taken = this.#text.slice(keyEnd, end)
     // A `#` within a text counts as well: better blocked than a comment lost.
-    if (taken.includes('#')) throw blocked('a comment stands in its value')
+    if (taken.includes('#')) throw blocked('there is a comment in its value')
     if (!/^\s*:/.test(taken)) throw blocked('its key is written with `?`')
     // What is replaced may have stood on lines of its own below the key.
     const isBelow = map.flow !== true && this.#text.slice(keyEnd, startOf(before)).includes('\n')
@@ -146,7 +146,7 @@ class Merging {
     const chunks = flowChunks(this.#text, map)
     const [first] = chunks ?? []
     if (chunks === undefined || first === undefined) {
-      throw new MergeBlocked('a comment stands inside of its braces', path, startOf(map))
+      throw new MergeBlocked('there is a comment inside its braces', path, startOf(map))
     }
     return added.map(([key, value]) => {
       const entry = inFlow(new Map([[key, value]]))

@@ -171,7 +171,7 @@ const render = (lines: readonly Line[]): string => {
     const comment = ` ${plainText(source.file)}:${source.line}`
     if (value !== undefined) node.comment = comment
     else {
-      // What a map is called stands on the line before it.
+      // What a map is called is on the line before it.
       const pair = (document.getIn(path.slice(0, -1)) as YAMLMap).items.at(-1)
       if (pair !== undefined) pair.key = Object.assign(new Scalar(path.at(-1)), { comment })
     }

@@ -24,7 +24,7 @@ export const toText = (document: Document, indent = 2): string => {
 /** Of a map that is written on one line. */
 const SHORT = 4
 
-/** Puts short collections on one line that lie more than `depth` nodes deep. */
+/** Puts short collections on one line that are more than `depth` nodes deep. */
 export const compactBelow = (document: Document, depth: number): void => {
   visit(document, {
     Collection: (_key, node, path) => {

@@ -6,7 +6,7 @@ export interface TextEdit {
   readonly text: string
 }
 
-/** `text` from `start` to `end` with the edits that lie in there. Edits do not overlap; they need not be sorted. */
+/** `text` from `start` to `end` with the edits that are in there. Edits do not overlap; they need not be sorted. */
 export const applyEdits = (
   text: string,
   edits: readonly TextEdit[],

@@ -66,7 +66,7 @@ export interface AttributeRow<
   readonly isSecret?: true
   /** The API's fields, with their types. */
   readonly fields: F
-  /** What a manifest may say; its description also stands in the reference. */
+  /** What a manifest may say; its description also is in the reference. */
   schema(table: SizeTable): JsonSchema
   readonly reason: { readonly code: R; readonly words: string }
   /** Why a change has this impact. */

@@ -37,7 +37,7 @@ import { percent, type Timescale } from './span.ts'
 
 export interface ApplyPage {
   readonly plan: Plan
-  /** All that was told of the run, in order. */
+  /** All that was reported of the run, in order. */
   readonly events: readonly ApplyEvent[]
   /** Absent where the run broke off. */
   readonly outcome?: Outcome
@@ -146,7 +146,7 @@ const whatNow = (plan: Plan, run: Run, outcome: Outcome | undefined): Markup => 
   const told = [
     ...run.interrupts.map(({ at, message }) => `After ${time(at)}: ${message}`),
     ...(outcome === undefined
-      ? ['The run broke off before its end was told. Next: run `espalier apply` again.']
+      ? ['The run was cut off before it ended. Run `espalier apply` again.']
       : [...outcome.notes, ...nextSteps(plan, outcome, steps)]),
   ]
   return when(told.length > 0, () => markup`<ul class="notes">${told.map((one) => markup`<li>${one}</li>`)}</ul>`)

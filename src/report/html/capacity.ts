@@ -6,7 +6,7 @@ import { type Markup, markup, when } from './markup.ts'
 interface Measure {
   readonly name: string
   readonly unit: string
-  /** Both ends where it is a range. */
+  /** Both ends if it is a range. */
   of(total: CapacityTotal): { readonly from: number; readonly to: number }
 }
 

@@ -26,7 +26,7 @@ export interface CardContext {
   /** The number of a step by its id. */
   readonly numbers: ReadonlyMap<string, number>
   readonly extras: StepExtras
-  /** Whether the base's manifests ask for it as well; `undefined` where nothing was compared. */
+  /** Whether the base's manifests ask for it as well; `undefined` if nothing was compared. */
   isDrift(change: Change): boolean | undefined
 }
 
@@ -113,7 +113,7 @@ const capacityRows = (before: Capacity | undefined, after: Capacity | undefined)
 const LEFT_CU = 0.125
 const RIGHT_CU = 64
 
-/** Sizes lie on a scale on which twice as much is always the same distance. */
+/** Sizes are on a scale on which twice as much is always the same distance. */
 const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined): Markup => {
   if (before === undefined && after === undefined) return NOTHING
   const share = (cu: number): string => {

@@ -1,4 +1,4 @@
-/** Projects, their branches, and on each branch the computes that change beside those that stay. */
+/** Projects, their branches, and on each branch the computes that change next to those that stay. */
 import { type Change, formatSize, isIdle, type Observed, type Plan } from '../../model/index.ts'
 import { computeTitle, counted, isDisruptive } from '../words/index.ts'
 import { type CardContext, changeCard, type NumberedStep } from './change-card.ts'

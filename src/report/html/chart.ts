@@ -17,7 +17,7 @@ export interface Row {
   /** Absent: it never ran. */
   readonly span?: Span
   readonly tone: Tone
-  /** What must not be missed has a drawing beside its words. */
+  /** What must not be missed has a drawing next to its words. */
   readonly icon?: IconName
   /** Beside the bar. */
   readonly words: string

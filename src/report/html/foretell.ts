@@ -12,7 +12,7 @@ export interface Schedule {
 export const UNKNOWN_MS = 1_000
 
 /**
- * @param observed with past operations, where they were read: the median of each action that a step starts counts.
+ * @param observed with past operations, if they were read: the median of each action that a step starts counts.
  * @param concurrency projects worked on at once.
  */
 export const foretell = (plan: Plan, observed: Observed | undefined, concurrency: number): Schedule => {

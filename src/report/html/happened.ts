@@ -1,4 +1,4 @@
-/** What the events of an apply tell of each step, in milliseconds since the first of them. */
+/** What the events of an apply say about each step, in milliseconds since the first of them. */
 import type { ApplyEvent, OperationProgress, Outcome, StepOutcome } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
 
@@ -19,7 +19,7 @@ export interface StepRun {
   readonly calls: readonly { readonly at: number; readonly attempt: number }[]
   readonly waits: readonly Span[]
   readonly operations: readonly OperationSpan[]
-  /** Absent where the run broke off before the step's end was told. */
+  /** Absent where the run broke off before the step's end was reported. */
   readonly outcome?: StepOutcome
 }
 

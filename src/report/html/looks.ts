@@ -40,7 +40,7 @@ export const STATUS_LOOKS: Readonly<Record<StepStatus, Look>> = {
 /** `restarts` of `restarts: existing connections drop`. */
 export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
 
-/** Each is told from the others by its shape alone. Drawn in a square of 16, with lines of 1.75. */
+/** Each is distinguished from the others by its shape alone. Drawn in a square of 16, with lines of 1.75. */
 const ICONS = {
   ring: '<circle cx="8" cy="8" r="3.5"/>',
   turn: '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.2v3h-3"/>',

@@ -21,7 +21,7 @@ export interface PageParts {
   readonly body: Value
 }
 
-/** In the order in which they stand; each is there only where its section is. */
+/** In the order of appearance; each is there only where its section is. */
 const PLACES = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],

@@ -35,7 +35,7 @@ export interface PlanPageOptions extends PageFrame {
   readonly takenAt?: string
   /** How old a snapshot was that was planned against: `3 h`. */
   readonly age?: string
-  /** What was looked at: names of projects, computes that stay, past operations. */
+  /** What was read: names of projects, computes that stay, past operations. */
   readonly observed?: Observed
   /** Since which commit, and what was so before. */
   readonly since?: { readonly ref: string; readonly origin: Origin }

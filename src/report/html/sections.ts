@@ -112,9 +112,9 @@ export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup
 const KINDS: Readonly<Record<ChangeKind, string>> = {
   create: 'a compute comes',
   update: 'attributes change',
-  move: 'it goes to another branch',
+  move: 'it moves to another branch',
   replace: 'deleted, and another one created',
-  delete: 'a compute goes',
+  delete: 'the compute is deleted',
 }
 
 export const legend = (more: readonly Markup[]): Markup =>

@@ -1,11 +1,11 @@
-/** Where a step stands along time, whether foretold or measured. */
+/** Where a step is along time, whether foretold or measured. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
 export interface Timescale {
-  /** Milliseconds, or turns where nothing is known of time. */
+  /** Milliseconds, or turns if nothing is known of time. */
   readonly unit: 'ms' | 'turn'
   /** The end of the axis; above 0. */
   readonly end: number

@@ -6,7 +6,7 @@ import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '.
 import { fenced, linked, literal } from './text.ts'
 import type { Frame } from './view.ts'
 
-/** A row each, by project and branch, as they stand in the plan. */
+/** A row each, by project and branch, in the order in the plan. */
 export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
   // Five columns at most: GitHub cuts a wider table off.
   const head = ['', 'branch', 'compute', 'change', 'what it does']
@@ -79,7 +79,7 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
   return tree === undefined ? '' : stringify(new Map([[branch, tree]]), { lineWidth: 0 })
 }
 
-/** What stands under each branch. */
+/** What is under each branch. */
 const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
   for (const change of changes) {

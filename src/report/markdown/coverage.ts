@@ -15,7 +15,7 @@ import type { Frame, PlanView } from './view.ts'
 /** More rows are counted. */
 const MOST_SHOWN = 50
 
-/** A sentence; `undefined` where there is none. */
+/** A sentence; `undefined` if there is none. */
 export const releasedWords = (released: readonly ReleasedCompute[]): string | undefined =>
   released.length === 0
     ? undefined

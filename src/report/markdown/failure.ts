@@ -1,4 +1,4 @@
-/** In the place of a plan or an outcome: why there is none. */
+/** Instead of a plan or an outcome: why there is none. */
 
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'

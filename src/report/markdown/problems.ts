@@ -1,4 +1,4 @@
-/** In the place of a plan: what is wrong with the manifests. */
+/** Instead of a plan: what is wrong with the manifests. */
 import type { Diagnostic } from '../../model/index.ts'
 import { counted } from '../words/index.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'

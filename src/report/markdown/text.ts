@@ -3,7 +3,7 @@ import { plainText } from '../../base/index.ts'
 
 /**
  * As a code span: the one form in which every renderer leaves text alone. GitHub looks there for no mention, no issue,
- * no commit and no address, and no entity is read. A pipe is spelt out, since in a table it would end the cell.
+ * no commit and no address, and no entity is read. A pipe is escaped, since in a table it would end the cell.
  */
 export const literal = (text: string): string => {
   const plain = plainText(text).replaceAll('|', '\\u{7c}')

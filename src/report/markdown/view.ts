@@ -6,7 +6,7 @@ export interface Frame {
   readonly name?: string
   /** First line of the comment, by which the next run finds it: an HTML comment. */
   readonly marker: string
-  /** The commit that was looked at. */
+  /** The commit that was read. */
   readonly commit: string
   /** Where a person finds the manifest's line; `undefined`: no link. */
   readonly linkTo?: (file: string, line: number) => string | undefined
@@ -26,7 +26,7 @@ export interface PlanView extends Omit<Frame, 'commit' | 'marker' | 'whole'>, Pa
   readonly introducedBy?: Introducer
   /** Shards of the fleet that have no plan: what they change is not known. */
   readonly missing?: readonly string[]
-  /** When the snapshot was taken, ISO 8601; where it is known. */
+  /** When the snapshot was taken, ISO 8601; if it is known. */
   readonly takenAt?: string
   /** What a reader should know about how this came about: Markdown of our own, one sentence each. */
   readonly notes: readonly string[]

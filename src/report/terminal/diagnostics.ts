@@ -26,7 +26,7 @@ const one = (diagnostic: Diagnostic, style: Style, paint: Paint, lineOf: LineOf)
   ].join('\n')
 }
 
-/** The line, cut to a window around the place where it is too long, and carets below. */
+/** The line, cut to a window around the place if it is too long, and carets below. */
 const frame = (
   { line, column, length }: Source,
   text: string | undefined,

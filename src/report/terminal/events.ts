@@ -6,12 +6,12 @@ import { isNotStarted, statusMark, whyOf } from './outcome.ts'
 import { paintOf, type Style } from './style.ts'
 
 /**
- * One line without its end, or `undefined` for an event that has been told in another way.
+ * One line without its end, or `undefined` for an event that is reported in another way.
  *
  * @param names of the plan's steps, since the end of one has its id only.
  */
 export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): string | undefined => {
-  // These three are told in other ways, and are large.
+  // These three are reported in other ways, and are large.
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)

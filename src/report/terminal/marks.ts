@@ -22,7 +22,7 @@ const painters = (paint: Paint): Readonly<Record<Impact, (text: string) => strin
   delete: (text) => paint.bold(paint.red(text)),
 })
 
-/** `! restarts`; @param words in the place of the impact's name. */
+/** `! restarts`; @param words instead of the impact's name. */
 export const impactMark = (impact: Impact, paint: Paint, words = IMPACT_NAMES[impact]): string =>
   paintImpact(impact, paint)(`${SYMBOLS[impact]} ${words}`)
 

@@ -36,7 +36,7 @@ export const terminalOutcome = (
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const titleOf = stepTitles(plan)
-  // One that is done says something only where it was done in another way than planned.
+  // One that is done says something only if it was done in another way than planned.
   const open = outcome.steps.filter(({ status, message }) =>
     isLogged ? isNotStarted(status) : status !== 'done' || message !== undefined,
   )

@@ -104,7 +104,7 @@ const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly 
   return widths
 }
 
-/** Every manifest is YAML, so its name says enough where there is no room. */
+/** Every manifest is YAML, so its name says enough if there is no room. */
 const shortPlace = (text: string, width: number): string =>
   textWidth(text) <= width ? text : text.replace(/\.ya?ml(?=:)/, '')
 

@@ -14,7 +14,7 @@ export interface PlanContext {
   readonly since?: { readonly ref: string; readonly origin: Origin }
   /** A line for each change, or all of its attributes; absent: by how many there are. */
   readonly view?: 'compact' | 'detail' | undefined
-  /** Show the order of steps even where it does not matter. */
+  /** Show the order of steps even if it does not matter. */
   readonly steps?: boolean | undefined
 }
 

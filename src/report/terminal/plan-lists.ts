@@ -1,4 +1,4 @@
-/** The lists beside the changes of a plan: what is not managed, warnings, and the projects left out. */
+/** The lists next to the changes of a plan: what is not managed, warnings, and the projects left out. */
 import { groupBy } from '../../base/index.ts'
 import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
 import {

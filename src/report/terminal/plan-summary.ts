@@ -65,7 +65,7 @@ export const capacitySection = (
 
 const number = (value: number): string => String(Math.round(value * 100) / 100)
 
-/** The last line is the summary, and never wraps: what does not fit on it stands above. */
+/** The last line is the summary, and never wraps: what does not fit on it is above. */
 export const closing = (plan: Plan, style: Style, paint: Paint, takenAt: string | undefined): string => {
   const { summary } = plan
   const missing = projectsLeftOut(plan)

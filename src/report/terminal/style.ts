@@ -41,7 +41,7 @@ export const wrapped = (text: string, style: Style): string => wrap(text, style,
 
 /** Wrapped at words; later lines are indented under the first. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
-  // Colour codes only lengthen it, so what is short enough as it stands needs no measuring.
+  // Colour codes only lengthen it, so what is short enough as it is needs no measuring.
   if (first.length + text.length <= width && /^[\p{ASCII}–→]*$/u.test(text)) return first + text
   const indent = stringWidth(later)
   const room = Math.max(20, width - indent)

@@ -6,7 +6,7 @@ export interface Column<Row> {
   /** Plain text, already free of control characters. */
   readonly text: (row: Row) => string
   readonly color?: (row: Row, paint: Paint) => (text: string) => string
-  /** Left out where there is no room; of several, earlier columns are kept first. */
+  /** Left out if there is no room; of several, earlier columns are kept first. */
   readonly isOptional?: boolean
   /** How far it may be shortened, in columns. */
   readonly narrowest?: number

@@ -39,13 +39,13 @@ export const interruptions = (summary: PlanSummary): string =>
 
 export const NO_CHANGES = 'No changes. The live project is as the manifests say.'
 
-/** `1 of 3 projects`; `undefined` where none is left out. */
+/** `1 of 3 projects`; `undefined` if none is left out. */
 export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>
   leftOut.length === 0
     ? undefined
     : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
 
-/** In the place of the counts, where there is nothing to do. */
+/** Instead of the counts, where there is nothing to do. */
 export const emptyVerdict = (plan: Plan): string => {
   const total = plan.projects.length + (plan.leftOut?.length ?? 0)
   return plan.leftOut === undefined

@@ -25,7 +25,7 @@ export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
-/** Whether they are of several projects: branches of one name then need the project's beside it. */
+/** Whether they are of several projects: branches of one name then need the project's next to it. */
 export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean => {
   let first: string | undefined
   for (const { project } of all) {
@@ -35,7 +35,7 @@ export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean 
   return false
 }
 
-/** Whether names of branches need that of their project beside them. */
+/** Whether names of branches need that of their project next to them. */
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 

@@ -1,4 +1,4 @@
-/** What stands behind the computes: nothing but their states, or real Postgres. The world knows it only by this. */
+/** The compute backend: nothing but their states, or real Postgres. The world knows it only by this. */
 
 /** Who may log in, and what to; passwords are the branch's own. */
 export interface BranchCatalog {
@@ -19,7 +19,7 @@ export interface FoundCatalog {
   readonly roles: readonly {
     readonly name: string
     readonly canLogin: boolean
-    /** Whether this is the password's SCRAM secret; false where it was changed by SQL, or there is none. */
+    /** Whether this is the password's SCRAM secret; false if it was changed by SQL, or there is none. */
     readonly hasPassword: (password: string) => boolean
   }[]
   readonly databases: BranchCatalog['databases']
@@ -106,11 +106,11 @@ export interface Computes {
   start(spec: ComputeSpec): Promise<void> | undefined
   /** Connections end with SQLSTATE 57P01. */
   stop(id: string): Promise<void> | undefined
-  /** Runs as asked; nothing happens where it does so already. */
+  /** Runs as asked; nothing happens if it does so already. */
   restart(spec: ComputeSpec): Promise<void> | undefined
   /** Takes up what can be taken up without a restart. */
   configure(spec: ComputeSpec): Promise<void> | undefined
-  /** The compute is gone for good. */
+  /** The compute is deleted for good. */
   forget(id: string): Promise<void> | undefined
   activity(id: string): Promise<Activity> | undefined
   /** Opens a connection that the sandbox itself holds; a compute that is idle wakes. */
@@ -118,13 +118,13 @@ export interface Computes {
   disconnect(connectionId: string): void
   /** Those that are open, and the last ones that ended. */
   connections(): readonly ConnectionInfo[]
-  /** The roles and databases of a branch whose primary runs; `undefined` where none does. */
+  /** The roles and databases of a branch whose primary runs; `undefined` if none does. */
   readCatalog(branchId: string): Promise<FoundCatalog | undefined> | undefined
-  /** `pg_dump --schema-only`; a compute that is idle wakes. `undefined` where nothing is behind it. */
+  /** `pg_dump --schema-only`; a compute that is idle wakes. `undefined` if nothing is behind it. */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
   /** The port on 127.0.0.1 behind an address as a client has it: a compute's host name, or a port of its own. */
   portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
-  /** In a session of its own, in a transaction where it is begun. @throws whatever Postgres says. */
+  /** In a session of its own, in a transaction if it is begun. @throws whatever Postgres says. */
   runSql(
     at: Login & { readonly port: number },
     statements: readonly Statement[],
@@ -174,7 +174,7 @@ export interface Gate {
   /**
    * Resolves once it may take connections, with what it must be.
    *
-   * @throws {ConnectionRefusal} where there is no such compute, or it may not wake.
+   * @throws {ConnectionRefusal} if there is no such compute, or it may not wake.
    */
   reach(computeId: string): Promise<ComputeSpec>
   isKnown(computeId: string): boolean
@@ -188,6 +188,6 @@ export const FEATURE_NOT_SUPPORTED = '0A000'
 /** The service's choice where a request names no version (public OpenAPI). */
 const USUAL_VERSION = 17
 
-/** The version to use where none is named, of those that are there. */
+/** The version to use if none is named, of those that are there. */
 export const usualVersion = (versions: readonly number[]): number =>
   versions.includes(USUAL_VERSION) ? USUAL_VERSION : Math.max(...versions)

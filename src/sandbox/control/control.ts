@@ -48,7 +48,7 @@ export interface SandboxControl {
   removeFault(id: string): boolean
   clearFaults(): void
   dump(): WorldDump
-  /** Puts a dumped world in the place of this one. Data in Postgres is not part of it. */
+  /** Replaces this world with a dumped one. Data in Postgres is not part of it. */
   load(dump: WorldDump): void
   requests(): readonly RecordedRequest[]
   clearRequests(): void

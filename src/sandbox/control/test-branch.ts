@@ -117,7 +117,7 @@ const settled = async (sandbox: Sandbox, at: string, operations: readonly { read
   }
 }
 
-/** Where time stands still, nothing would ever come to its end. */
+/** Where time is stopped, nothing would ever come to its end. */
 const moment = async ({ clock }: Sandbox): Promise<void> => {
   if (clock.scale === 0) await clock.advance(POLL_MS)
   await pause(POLL_MS / Math.max(1, clock.scale))

@@ -26,7 +26,7 @@ export class Faults {
     this.random = random
   }
 
-  /** @throws {z.ZodError} where it is none. */
+  /** @throws {z.ZodError} if it is none. */
   add(order: FaultOrder): WaitingFault {
     const added = { id: randomUUID(), fault: faultShape.parse(order), struck: 0, passed: 0 }
     this.#waiting = [...this.#waiting, added]

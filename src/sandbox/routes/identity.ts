@@ -58,7 +58,7 @@ export const checkAccount = (identity: Identity): void => {
   if (identity.of === 'project') throw new Refusal(403, 'not allowed for project-scoped API keys')
 }
 
-/** @throws {Refusal} 403 for keys of another organization or of a project, 404 where there is no such organization. */
+/** @throws {Refusal} 403 for keys of another organization or of a project, 404 if there is no such organization. */
 export const checkOrganization = (identity: Identity, orgId: string, world: World): void => {
   checkAccount(identity)
   if (identity.of === 'organization' && identity.orgId !== orgId) {
@@ -71,7 +71,7 @@ export const checkOrganization = (identity: Identity, orgId: string, world: Worl
  * The organization whose projects are meant; `undefined`: those of every one.
  *
  * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another,
- *   404 where there is no such organization.
+ *   404 if there is no such organization.
  */
 export const organizationOf = (identity: Identity, asked: string | undefined, world: World): string | undefined => {
   switch (identity.of) {
@@ -90,7 +90,7 @@ export const organizationOf = (identity: Identity, asked: string | undefined, wo
 /**
  * The organization that a new project belongs to; `undefined`: to the user.
  *
- * @throws {Refusal} 403 where an organization's key names another, 404 where there is no such organization.
+ * @throws {Refusal} 403 where an organization's key names another, 404 if there is no such organization.
  */
 export const homeOf = (identity: Identity, asked: string | undefined, world: World): string | undefined =>
   identity.of === 'organization' ? organizationOf(identity, asked, world) : existing(asked, world)

@@ -6,7 +6,7 @@ export class KeyUse {
     this.#times.set(id, time)
   }
 
-  /** Milliseconds since the epoch; `undefined` where it was not used since the sandbox started. */
+  /** Milliseconds since the epoch; `undefined` if it was not used since the sandbox started. */
   lastUse(id: string): number | undefined {
     return this.#times.get(id)
   }

@@ -100,7 +100,7 @@ const decode = (cursor: string): readonly [string, string] => {
   }
 }
 
-/** The first index for which `holds`, where it holds for every later one too; else `length`. By bisection. */
+/** The first index for which `holds`, if it holds for every later one too; else `length`. By bisection. */
 const firstWhere = (length: number, holds: (index: number) => boolean): number => {
   let [low, high] = [0, length]
   while (low < high) {

@@ -9,7 +9,7 @@ export interface PublishedAnswer {
   /** Below the API's root, without its query. */
   readonly path: string
   readonly status: number
-  /** `undefined` where there is no body. */
+  /** `undefined` if there is no body. */
   readonly answer: unknown
 }
 

@@ -1,6 +1,6 @@
 /**
  * Every route that the service has, served here or not: by what is missing here a client learns that it is the sandbox
- * that lacks it. From the service's public OpenAPI document and its official clients; `{}` stands for one segment.
+ * that lacks it. From the service's public OpenAPI document and its official clients; `{}` matches one segment.
  */
 const ROUTES = `
 GET                   /auth

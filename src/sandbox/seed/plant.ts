@@ -10,7 +10,7 @@ import type { ResolvedSeed } from './seed.ts'
 interface Surroundings {
   /** Postgres' major version of its projects. */
   readonly pgVersion?: number
-  /** By action, where they are not the usual. */
+  /** By action, if they are not the usual. */
   readonly durations?: Durations
   readonly durationSpread?: number
 }
@@ -73,7 +73,7 @@ const likeIt = ({ roles, databases }: Catalog): Catalog => ({
   databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
 })
 
-/** Of the first branch, and of its first compute where it has one. */
+/** Of the first branch, and of its first compute if it has one. */
 const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: Surroundings) => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id

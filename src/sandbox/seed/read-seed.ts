@@ -57,13 +57,13 @@ const toPlain = (document: Document, at: (offset: number) => string): unknown =>
   visit(document, {
     Alias: (_key, node) => {
       if (node.resolve(document) !== undefined) return
-      throw seedError([`${at(node.range?.[0] ?? 0)}: *${node.source} stands for nothing: no &${node.source} above it`])
+      throw seedError([`${at(node.range?.[0] ?? 0)}: *${node.source} is an unknown alias: no &${node.source} above it`])
     },
   })
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES })
   } catch {
-    throw seedError([`${at(0)}: its aliases stand for too much (more than ${MAX_ALIASES} nodes each)`])
+    throw seedError([`${at(0)}: its aliases expand to too much (more than ${MAX_ALIASES} nodes each)`])
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * A snapshot and a write-ahead log. A line of the log is one transaction; a last line that was cut off by a kill was
  * never acknowledged and is dropped. Written without fsync: the system keeps what a killed process wrote, and a power
- * failure is no concern of a sandbox.
+ * failure does not concern a sandbox.
  */
 import {
   closeSync,
@@ -72,7 +72,7 @@ export const openFileStore = (directory: string): OpenedStore => {
         try {
           size += writeWhole(log, transaction)
         } catch (cause) {
-          // Half a line must not stand before the next one.
+          // Half a line must not be before the next one.
           ftruncateSync(log, size)
           throw new EspalierError('E_SANDBOX_STATE', `The sandbox cannot write to ${directory}.`, { cause })
         }

@@ -36,7 +36,7 @@ export const takeLock = (directory: string): (() => void) => {
 
 const inUse = (directory: string, holder: number): EspalierError =>
   new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) uses the folder ${directory}.`, {
-    hint: `End that one or name another folder. If process ${holder} is no sandbox, delete ${join(directory, 'lock')}.`,
+    hint: `End that one or name another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
   })
 
 const tryLink = (from: string, to: string): boolean => {

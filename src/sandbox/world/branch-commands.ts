@@ -99,7 +99,7 @@ export const inherited = ({ roles, databases, changes }: BranchRecord, time: num
   ...(changes === undefined ? {} : { changes }),
 })
 
-/** The default branch, where none is named. @throws {Refusal} 404. */
+/** The default branch, if none is named. @throws {Refusal} 404. */
 const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {
   const parent = id === undefined || id === '' ? defaultBranch({ branches }) : branches.get(id)
   if (parent === undefined) throw new Refusal(404, 'branch not found')
@@ -144,7 +144,7 @@ export const annotationOf = (
     ? {}
     : { annotation: { value, createdAt: now, updatedAt: now } }
 
-/** Deletes a branch and its computes. `undefined` where there is no such branch: deleting is idempotent. */
+/** Deletes a branch and its computes. `undefined` if there is no such branch: deleting is idempotent. */
 export const deleteBranch = (
   world: World,
   projectId: string,

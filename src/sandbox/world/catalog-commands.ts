@@ -50,7 +50,7 @@ export const resetPassword = (world: World, at: BranchPath, name: string): RoleA
   return { role, operations }
 }
 
-/** `undefined` where there is no such role: deleting is idempotent. */
+/** `undefined` if there is no such role: deleting is idempotent. */
 export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnswer | undefined => {
   const role = catalogOf(findBranch(world, at.project, at.branch)).roles.find((known) => known.name === name)
   if (role === undefined) return undefined
@@ -96,7 +96,7 @@ export const updateDatabase = (
   return { database, operations: keep(world, at, kept, [...renamed, ...moved]) }
 }
 
-/** `undefined` where there is no such database: deleting is idempotent. */
+/** `undefined` if there is no such database: deleting is idempotent. */
 export const deleteDatabase = (world: World, at: BranchPath, name: string): DatabaseAnswer | undefined => {
   const known = catalogOf(findBranch(world, at.project, at.branch)).databases.find((other) => other.name === name)
   if (known === undefined) return undefined

@@ -69,7 +69,7 @@ const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
-/** `undefined` where there is no such compute: deleting is idempotent. */
+/** `undefined` if there is no such compute: deleting is idempotent. */
 export const deleteCompute = (world: World, projectId: string, id: string): ComputeAnswer | undefined => {
   const compute = world.project(projectId).computes.get(id)
   if (compute === undefined) return undefined

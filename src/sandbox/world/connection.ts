@@ -17,7 +17,7 @@ export const hostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord
 export const poolerHostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord): string =>
   `${id}-pooler.${proxyHost(project)}`
 
-/** The first database with an owner whose password is known; `undefined` where there is none. */
+/** The first database with an owner whose password is known; `undefined` if there is none. */
 export const usualLogin = (branch: BranchRecord | undefined): Login | undefined => {
   const { roles, databases } = catalogOf(branch ?? {})
   for (const { name: database, owner } of databases) {

@@ -5,7 +5,7 @@ import type { BranchRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
-/** How soon to try again where an operation stands in the way. */
+/** How soon to try again where an operation is in the way. */
 const BUSY_MS = 60_000
 /** And where a rule does. */
 const REFUSED_MS = 3_600_000

@@ -11,7 +11,7 @@ type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
 /**
  * To the second, as the service keeps it.
  *
- * @throws {Refusal} 400 where it is not within the next 30 days.
+ * @throws {Refusal} 400 if it is not within the next 30 days.
  */
 export const expiryAt = (text: string, now: number): Expiry => {
   const time = Math.floor(Date.parse(text) / 1_000) * 1_000

@@ -42,7 +42,7 @@ export class Gatekeeper implements Gate {
   }
 
   async reach(computeId: string): Promise<ComputeSpec> {
-    /** What had failed before anybody waited here is no answer; it is tried again. */
+    /** What had failed before anybody waited here is not an answer; it is tried again. */
     let known: string | undefined
     for (;;) {
       const compute = this.#world.tables.compute(computeId)

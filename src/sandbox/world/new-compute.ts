@@ -22,7 +22,7 @@ export interface ComputeRequest {
 }
 
 /**
- * About to start, or idle where it is disabled. What the request leaves out comes from the project's defaults; where
+ * About to start, or idle if it is disabled. What the request leaves out comes from the project's defaults; where
  * it names one limit and the default of the other is on the wrong side of it, both are that one.
  *
  * @throws {Refusal} 400 where a limit is broken.

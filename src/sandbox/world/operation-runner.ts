@@ -116,7 +116,7 @@ export class OperationRunner {
     })
   }
 
-  /** What waits for it runs now, or is cancelled where it did not end well. */
+  /** What waits for it runs now, or is cancelled if it did not end well. */
   #end(ending: OperationRecord): void {
     const now = this.#host.clock.now()
     const { error, ...rest } = ending

@@ -1,4 +1,4 @@
-/** A deleted project is gone for every client and can be recovered for a while; then its data goes (docs of the service). */
+/** A deleted project is hidden from every client and can be recovered for a while; then its data goes (docs of the service). */
 import type { BranchRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
@@ -39,7 +39,7 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
 /**
  * Starts `tenant_attach`. Computes are idle, and keep their hosts.
  *
- * @throws {Refusal} 404 where there is no such project any more, 422 where it is not deleted.
+ * @throws {Refusal} 404 if there is no such project any more, 422 if it is not deleted.
  */
 export const recoverProject = (
   world: World,

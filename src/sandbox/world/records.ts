@@ -31,7 +31,7 @@ export interface ProjectRecord {
   readonly updatedAt?: number
   /** When the next service update is due; only a seed sets it, and nothing happens then. */
   readonly maintenanceAt?: number
-  /** It is gone for every client. */
+  /** It is hidden from every client. */
   readonly deletedAt?: number
   /** Until then it can be taken back; absent once its data is gone. */
   readonly recoverableUntil?: number
@@ -43,7 +43,7 @@ export interface BranchRecord {
   readonly projectId: string
   readonly name: string
   readonly parentId?: string
-  /** The moment of the parent's history that it began with, where it is known. */
+  /** The moment of the parent's history that it began with, if it is known. */
   readonly parentTime?: number
   /** Of one without data: the branch whose schema it began with. */
   readonly schemaOf?: string

@@ -86,7 +86,7 @@ const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean)
   }
 }
 
-/** What the branch was until now. Of a branch with a parent it stands between the two; a root's is a root. */
+/** What the branch was until now. Of a branch with a parent it is between the two; a root's is a root. */
 const newBackup = (world: World, before: BranchRecord, name: string): BranchRecord => {
   const tables = world.project(before.projectId)
   checkName(tables, name)

@@ -12,7 +12,7 @@ export class ScaleToZero {
   readonly #activityOf: (computeId: string) => Promise<Activity> | undefined
   readonly #timers = new Map<string, () => void>()
 
-  /** @param activityOf what its clients do; `undefined` where nobody can know. */
+  /** @param activityOf what its clients do; `undefined` if nobody can know. */
   constructor(world: World, activityOf: (computeId: string) => Promise<Activity> | undefined) {
     this.#world = world
     this.#activityOf = activityOf

@@ -4,7 +4,7 @@ import type { WorldChange } from './records.ts'
 export interface Store {
   /** All of these, or none. Nothing is acknowledged before this returned. */
   append(changes: readonly WorldChange[]): void
-  /** Keeps these in the place of all that was kept. */
+  /** Keeps these instead of all that was kept. */
   replace(all: Iterable<WorldChange>): void
   close(): void
 }

@@ -36,7 +36,7 @@ export interface WorldOptions {
   readonly store: Store
   readonly keepsHistory: boolean
   readonly durations: Durations
-  /** How far they vary to either side, as a share; the usual where it is left out. */
+  /** How far they vary to either side, as a share; the usual if it is left out. */
   readonly durationSpread?: number | undefined
   /** Does what an operation asks of the computes; `undefined` where there is nothing to wait for. */
   readonly begin: (operation: OperationRecord) => Promise<void> | undefined
@@ -130,7 +130,7 @@ export class World {
     return takeBack
   }
 
-  /** Another world in the place of this one. */
+  /** Another world instead of this one. */
   load(changes: readonly WorldChange[]): void {
     this.stop()
     this.#runner = this.#newRunner()

@@ -15,7 +15,7 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
     wayOut: 'Needs --allow move.',
   },
   replace: {
-    example: 'a pin in the place of the other type',
+    example: 'a pin declared with the other type',
     wayOut: 'Needs --allow replace; applications need the new host.',
   },
   delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
@@ -86,6 +86,6 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   interrupted: {
     rule: 'An interrupted run starts no new step.',
     example: 'Ctrl-C, SIGTERM, a journal on a full disk',
-    wayOut: 'Apply again: it plans anew and does what is left.',
+    wayOut: 'Apply again: it plans again and continues.',
   },
 }

@@ -28,7 +28,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Take the pin out, so that a compute is found or made; after a replacement, put the new id in.',
   },
   E_BRANCH_AMBIGUOUS: {
-    rule: 'A name that stands in a manifest is that of one branch.',
+    rule: 'A branch name in a manifest must match exactly one branch.',
     example: 'branches: { br-still-lake-a1b2c3d: … }',
     wayOut: 'Write the id of the branch, or rename the others.',
   },
@@ -38,9 +38,9 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Find out in the console which one is in use, and ask the support of the service.',
   },
   E_PRIMARY_TAKEN: {
-    rule: 'A branch has one primary, so what moves there needs the place to be free.',
+    rule: 'A branch can have only one primary.',
     example: 'main: { primary: absent }',
-    wayOut: 'Declare the primary that is there as absent, or say where it goes.',
+    wayOut: 'Declare the existing primary as absent, or pin it to another branch.',
   },
   E_MOVE_CYCLE: {
     rule: 'Primaries that swap branches need an empty branch to wait on.',
@@ -73,9 +73,9 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Check that the new window is meant.',
   },
   W_PIN_REPLACED: {
-    rule: 'The API cannot change the type of a compute, so a pin in the place of the other type is made anew.',
+    rule: 'The API cannot change the type of a compute, so it is replaced by a new one.',
     example: "a replica's id under primary",
-    wayOut: 'Put the new id into the manifest after the apply.',
+    wayOut: 'After the apply, put the new id into the manifest.',
   },
   W_POLICY_REMOVED: {
     rule: 'What the base protects, or does not prune, applies to an untrusted pull request as well.',

@@ -3,7 +3,7 @@ import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_AGENT_DATA: {
-    rule: 'One agent uses a data folder, and understands what is in it.',
+    rule: 'A data folder belongs to one agent, and its format must be known.',
     example: '--data /var/lib/espalier',
     wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
   },
@@ -13,9 +13,9 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Check --base-url.',
   },
   E_ANSWER: {
-    rule: "The service's answers have the documented shape.",
-    example: 'a size as text, an id with a slash, an HTML page in the place of JSON',
-    wayOut: 'Look at what the message names. For a page in the place of JSON check --base-url and any proxy.',
+    rule: 'Answers of the service must have the documented shape.',
+    example: 'a size as text, an id with a slash, an HTML page instead of JSON',
+    wayOut: 'Check what the message names. If the answer is a page instead of JSON, check --base-url and any proxy.',
   },
   E_API: {
     rule: 'The service accepts the call.',
@@ -68,14 +68,14 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Give the address that it redirects to as --base-url, if you trust it.',
   },
   E_FORK_PROJECT: {
-    rule: 'A pull request that is read with a key may only have projects looked at that the base names.',
+    rule: 'A pull request from a fork can only plan projects that its base declares.',
     example: 'project: one-of-another-team',
     wayOut: 'A maintainer adds the project from a branch of the repository itself.',
   },
   E_FORK_BASE: {
-    rule: 'What a pull request may have looked at is what the manifests of its base name.',
+    rule: 'The manifests of the base decide which projects a pull request from a fork can plan, so they must be valid.',
     example: 'a base without manifests, or with errors in them',
-    wayOut: 'Bring the manifests of the base into order first.',
+    wayOut: 'Fix the manifests of the base first.',
   },
   E_FORK_CHECKOUT: {
     rule: 'A job that has secrets checks out the base: a pull request is read from git.',
@@ -110,12 +110,12 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_IDLE: {
     rule: 'Only an active compute can be restarted.',
     example: 'espalier compute start staging',
-    wayOut: 'Wake it: it starts anew as well.',
+    wayOut: 'Start it with espalier compute start: that has the same effect.',
   },
   E_OPERATION: {
-    rule: 'What the control plane begins it ends well.',
+    rule: 'An operation must finish successfully.',
     example: 'apply_config ended as error',
-    wayOut: 'Its own words say why; espalier plan shows where the compute stands.',
+    wayOut: 'The error of the operation says why; espalier plan shows the state of the compute.',
   },
   E_FORMAT: {
     rule: 'A formatted manifest means what it meant before.',
@@ -241,9 +241,9 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Plan again and review.',
   },
   E_TIMEOUT: {
-    rule: 'A wait has an end.',
+    rule: 'Every wait has a time limit.',
     example: '--timeout 10m',
-    wayOut: 'The operation goes on by itself: wait again.',
+    wayOut: 'The operation continues on the service: wait again.',
   },
   E_USAGE: {
     rule: 'A command takes its own flags and arguments.',

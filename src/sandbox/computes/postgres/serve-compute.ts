@@ -24,7 +24,7 @@ const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, wher
 /**
  * Starts a server on a data folder; where the data insists on larger settings, with those.
  *
- * @throws {Error} in Postgres' words, where it does not start.
+ * @throws {Error} in Postgres' words, if it does not start.
  */
 export const serveCompute = async (
   spec: ComputeSpec,

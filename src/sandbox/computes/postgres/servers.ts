@@ -46,7 +46,7 @@ export class Servers {
     return this.#running.get(id)
   }
 
-  /** Of a branch where it is named, of a type where that is named. */
+  /** Of a branch if it is named, of a type where that is named. */
   list(wanted: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] {
     return [...this.#running.values()].filter(
       ({ spec }) => (wanted.branchId ?? spec.branchId) === spec.branchId && (wanted.type ?? spec.type) === spec.type,

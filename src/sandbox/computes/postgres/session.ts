@@ -24,7 +24,7 @@ export const withSession = async <T>(
     password,
     database,
     application_name: 'espalier sandbox',
-    // Nothing that a client made stands in the way of a name, and no setting of its database makes this another role.
+    // Nothing that a client made is in the way of a name, and no setting of its database makes this another role.
     // A statement that fails is not logged: it may hold a password.
     options: [
       '-c search_path=pg_catalog,pg_temp -c role=none -c log_min_error_statement=panic',

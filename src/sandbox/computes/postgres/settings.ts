@@ -23,7 +23,7 @@ const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 
 /**
  * What a client may set comes first and what the sandbox needs last: of two lines for one setting the last one counts.
- * Memory is far below what the size stands for, so that twenty computes fit on a laptop.
+ * Memory is far below what the size represents, so that twenty computes fit on a laptop.
  *
  * @throws {Error} where a name cannot be that of a setting.
  */
@@ -46,7 +46,7 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
     ['shared_preload_libraries', spec.libraries.join(',')],
     ['shared_buffers', '16MB'],
     ['jit', 'off'],
-    // A power failure is no concern of a sandbox.
+    // A power failure does not concern a sandbox.
     ['fsync', 'off'],
     ['full_page_writes', 'off'],
     ['wal_level', spec.isLogical ? 'logical' : 'replica'],

@@ -37,7 +37,7 @@ export class Templates {
   /**
    * Data as `initdb` makes it, with what keeps clients inside the database. Made once for each major version.
    *
-   * @throws {EspalierError} `E_POSTGRES` where it fails.
+   * @throws {EspalierError} `E_POSTGRES` if it fails.
    */
   empty(binaries: Binaries): Promise<string> {
     const known = this.#empty.get(binaries.major) ?? this.#makeEmpty(binaries)

@@ -105,7 +105,7 @@ class Messages {
     this.#held = held
   }
 
-  /** @throws {ConnectionRefusal} where it is too long, {Error} where the socket closes first. */
+  /** @throws {ConnectionRefusal} if it is too long, {Error} where the socket closes first. */
   next(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const finish = (act: () => void): void => {

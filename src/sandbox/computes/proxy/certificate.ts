@@ -17,7 +17,7 @@ export interface Issuer {
 interface Contents {
   readonly subject: string
   readonly publicKey: KeyObject
-  /** DNS names it is for, besides 127.0.0.1; `*` may stand for the first label. */
+  /** DNS names it is for, besides 127.0.0.1; `*` may replace the first label. */
   readonly hosts: readonly string[]
   /** Whether it may sign other certificates, or itself. */
   readonly isAuthority: boolean

@@ -1,4 +1,4 @@
-/** What a server says, looked at on its way to the client (PostgreSQL documentation, 53.7 and 53.8). */
+/** What a server says, read on its way to the client (PostgreSQL documentation, 53.7 and 53.8). */
 import { Transform, type TransformCallback } from 'node:stream'
 
 const HEADER_BYTES = 5

@@ -35,7 +35,7 @@ export interface ProxyOptions {
 }
 
 export interface ConnectionProxy {
-  /** Listens for one compute; on `port` where it is free. Returns the port. */
+  /** Listens for one compute; on `port` if it is free. Returns the port. */
   open(computeId: string, port?: number): Promise<number>
   /** No further connections for it; those that are open stay. */
   shut(computeId: string): void
@@ -56,7 +56,7 @@ const INTERNAL_ERROR = 'XX000'
 /** The port that all computes share; 0 is a free one. */
 interface SharedPort {
   readonly port: number
-  /** Whether another free one will do where it is taken. */
+  /** Whether another free one will do if it is taken. */
   readonly anyPort: boolean
 }
 

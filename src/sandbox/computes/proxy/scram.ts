@@ -12,7 +12,7 @@ export interface ScramSecret {
   readonly serverKey: Buffer
 }
 
-/** `undefined` where it is something else. */
+/** `undefined` if it is something else. */
 export const parseSecret = (text: string): ScramSecret | undefined => {
   const [, iterations, salt, storedKey, serverKey] = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(text) ?? []
   if (iterations === undefined || salt === undefined || storedKey === undefined || serverKey === undefined)
