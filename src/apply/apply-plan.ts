@@ -38,7 +38,7 @@ export interface ApplyOptions {
   readonly concurrency?: number | undefined
   /** Once more steps than this have failed, no other one starts. Default: no limit. */
   readonly maxFailures?: number | undefined
-  /** How long one step's operations are waited for, in milliseconds. Default ten minutes. */
+  /** How long to wait for the operations of a step, in milliseconds. Default ten minutes. */
   readonly operationTimeoutMs?: number | undefined
   /** Aborted: no new step starts, those under way are seen through. */
   readonly stop?: AbortSignal

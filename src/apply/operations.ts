@@ -5,7 +5,7 @@ import type { Timings } from './timings.ts'
 
 /** Where nothing is known of how long it takes. */
 const FIRST_ROUND_MS = 250
-/** What the API suggests (spec 8). */
+/** What the API suggests (the public API reference). */
 const LONGEST_ROUND_MS = 5_000
 /** However long such operations take, somebody is watching: the first read comes no later than this. */
 const LONGEST_FIRST_MS = 15_000

@@ -34,7 +34,7 @@ const SANDBOX_DIR = '.espalier/sandbox'
 export const withReadApi = <T>(flags: ApiFlags, io: Io, use: (api: ReadApi) => Promise<T>): Promise<T> =>
   withClient(connect(flags, io).then(openReadClient), use)
 
-/** @param lockTimeoutMs how long a locked project is waited for. */
+/** @param lockTimeoutMs how long to wait for a locked project. */
 export const openWriteApi = async (flags: ApiFlags, lockTimeoutMs: number, io: Io): Promise<OpenClient<WriteApi>> =>
   openWriteClient(await connect(flags, io), lockTimeoutMs)
 

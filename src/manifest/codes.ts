@@ -11,7 +11,7 @@ export const DIAGNOSTIC_CODES = {
     wayOut: 'Check the spelling, and quote globs: espalier validate "projects/*.yaml"',
   },
   E_OUTSIDE: {
-    rule: 'A link in a manifest folder does not lead out of the current folder.',
+    rule: 'Links in a manifest folder must stay inside the current folder.',
     example: 'shared.yaml -> /etc/shared.yaml',
     wayOut: 'Copy the file into the folder.',
   },
@@ -63,18 +63,18 @@ export const DIAGNOSTIC_CODES = {
     wayOut: 'project: quiet-river-12345678',
   },
   E_UNKNOWN_KEY: {
-    rule: 'Every key is one that is documented for its place.',
+    rule: 'Only documented keys are allowed.',
     example: 'scaletozero: 5m',
     wayOut: 'scaleToZero: 5m',
   },
   E_NULL: {
-    rule: 'Every key has a value. Whatever is not managed is left out.',
+    rule: 'Every key needs a value. Leave out what you do not manage.',
     example: 'size: null',
     wayOut: 'Delete the key.',
   },
   E_TYPE: { rule: 'A value has the type of its key.', example: 'prune: "yes"', wayOut: 'prune: true' },
   E_VALUE: {
-    rule: 'A value is one of those that its key allows.',
+    rule: 'The value must be one that the key allows.',
     example: 'pooler: { mode: session }',
     wayOut: 'pooler: { mode: transaction }',
   },
@@ -117,7 +117,7 @@ export const DIAGNOSTIC_CODES = {
   E_TIME: { rule: 'A time of day is HH:MM, in quotes.', example: 'from: 2', wayOut: 'from: "02:00"' },
   E_TIMEZONE: { rule: 'A time zone is an IANA name.', example: 'timezone: CET+1', wayOut: 'timezone: Europe/Berlin' },
   E_WINDOW_EMPTY: {
-    rule: 'A restart window is open at some time.',
+    rule: 'A restart window must open at some time.',
     example: 'restartWindow: { from: "02:00", to: "02:00", timezone: UTC }',
     wayOut: 'restartWindow: { from: "02:00", to: "04:00", timezone: UTC }',
   },
@@ -127,7 +127,7 @@ export const DIAGNOSTIC_CODES = {
     wayOut: 'id: ep-cool-dawn-a1b2c3',
   },
   E_ONE_PROJECT: {
-    rule: 'What several projects share names no compute or branch by its id.',
+    rule: 'Manifests for several projects cannot name computes or branches by id.',
     example: 'projects: [a, b], and a compute with id: ep-cool-dawn-a1b2c3',
     wayOut: 'Use the name of the branch, and pin in a document with one `project`.',
   },
@@ -177,7 +177,7 @@ export const DIAGNOSTIC_CODES = {
     wayOut: 'Keep one of the two.',
   },
   E_POLICY_NAME: {
-    rule: 'Each policy has a name of its own.',
+    rule: 'Policy names must be unique.',
     example: 'two policies named small-previews',
     wayOut: 'Rename one of the two.',
   },

@@ -6,7 +6,7 @@ import { formatDuration } from './duration.ts'
 
 export const SCALE_TO_ZERO_DEFAULT = 0
 export const SCALE_TO_ZERO_NEVER = -1
-/** What the default represents (spec 8: idle after 5 minutes). */
+/** What the default represents (the public API reference: idle after 5 minutes). */
 export const SCALE_TO_ZERO_DEFAULT_SECONDS = 300
 export const SCALE_TO_ZERO_MIN_SECONDS = 60
 export const SCALE_TO_ZERO_MAX_SECONDS = 604_800

@@ -15,11 +15,11 @@ export interface SizeStep {
 export interface SizeTable {
   readonly version: string
   readonly steps: readonly SizeStep[]
-  /** Largest autoscaling limit, in CU (spec 8). */
+  /** Largest autoscaling limit, in CU (the public API reference). */
   readonly autoscalingMaxCu: number
-  /** Largest `max - min` of an autoscaling range, in CU (spec 8). */
+  /** Largest `max - min` of an autoscaling range, in CU (the public API reference). */
   readonly maxSpreadCu: number
-  /** Largest compute that can scale to zero, in CU (spec 8). */
+  /** Largest compute that can scale to zero, in CU (the public API reference). */
   readonly scaleToZeroMaxCu: number
 }
 
@@ -53,7 +53,7 @@ const step = (cu: number): SizeStep => {
 const range = (from: number, to: number, by: number): number[] =>
   Array.from({ length: (to - from) / by + 1 }, (_, index) => from + index * by)
 
-/** The sizes of spec 2.4 and the limits of spec 8. */
+/** The sizes of the public API reference and the limits of the public API reference. */
 export const SIZE_TABLE: SizeTable = {
   version: '2026-11',
   steps: [0.25, 0.5, ...range(1, 16, 1), ...range(18, 56, 2)].map(step),
@@ -94,10 +94,10 @@ export const sizesInWords = ({ steps }: SizeTable): string => {
 
 export const isFixed = (size: Size): boolean => size.min === size.max
 
-/** RAM in GB of `cu` compute units (spec 2.4: 4 GB a CU, which the two shared sizes follow as well). */
+/** RAM in GB of `cu` compute units (the public API reference: 4 GB a CU, which the two shared sizes follow as well). */
 export const ramGb = (cu: number): number => cu * 4
 
-/** Local file cache in GB of `cu` compute units: 75% of RAM (spec 2.4). */
+/** Local file cache in GB of `cu` compute units: 75% of RAM (the public API reference). */
 export const cacheGb = (cu: number): number => ramGb(cu) * 0.75
 
 /**

@@ -21,7 +21,7 @@ export interface ApplyOptions {
   readonly now?: boolean
   /** Projects worked on at once. Default 16. */
   readonly concurrency?: number
-  /** How long one step's operations are waited for. Default: ten minutes. */
+  /** How long to wait for the operations of a step. Default: ten minutes. */
   readonly operationTimeoutMs?: number
   /** Aborted: no new step starts, running steps are completed. */
   readonly signal?: AbortSignal

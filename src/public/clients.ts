@@ -28,7 +28,7 @@ export const createReadClient = (options: ClientOptions): ReadClient => {
 }
 
 /**
- * @param options with `lockTimeoutMs`: how long a locked project is waited for. Default: ten minutes.
+ * @param options with `lockTimeoutMs`: how long to wait for a locked project. Default: ten minutes.
  * @throws {EspalierError} `E_KEY`, `E_BASE_URL`, `E_TLS`, `E_PROXY`
  */
 export const createWriteClient = (options: ClientOptions & { readonly lockTimeoutMs?: number }): WriteClient => {

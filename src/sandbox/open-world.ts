@@ -25,7 +25,7 @@ export type ComputesChoice =
       readonly port?: number | undefined
       /** Whether another free port will do where `port` is taken. Default: no. */
       readonly anyPort?: boolean | undefined
-      /** Shrinks the disk for temporary files (spec 8), so that it can be filled. Default 1. */
+      /** Shrinks the disk for temporary files (docs/control-api.md), so that it can be filled. Default 1. */
       readonly tempDiskScale?: number | undefined
     }
 
@@ -87,7 +87,7 @@ const followMoves = (
     compute: (compute) => {
       const before = branches.get(compute.id)
       branches.set(compute.id, compute.branchId)
-      // A move starts no operation (spec 4.5), and yet other data is behind the same host from now on.
+      // A move starts no operation (docs/control-api.md), and yet other data is behind the same host from now on.
       if (before !== undefined && before !== compute.branchId && compute.state === 'active') {
         work(computes.restart(toSpec(compute)))
       }

@@ -27,7 +27,7 @@ export interface SandboxOptions {
   readonly port?: number
   /** Whether another free port will do where `port` is taken. Default: no. */
   readonly anyPort?: boolean
-  /** Where the state is kept; without it the world ends with the process. */
+  /** Where the state is kept; without it the state is lost when the process ends. */
   readonly stateDir?: string
   /** What to start from if there is no state yet. */
   readonly seed?: Seed

@@ -64,7 +64,7 @@ export interface OpenClient<Api> {
 export const openReadClient = (connection: Connection): OpenClient<ReadApi> =>
   closing(createReadApi(connection.options), connection)
 
-/** @param lockTimeoutMs how long a locked project is waited for. Default: ten minutes. */
+/** @param lockTimeoutMs how long to wait for a locked project. Default: ten minutes. */
 export const openWriteClient = (connection: Connection, lockTimeoutMs?: number): OpenClient<WriteApi> =>
   closing(
     createWriteApi({ ...connection.options, ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }) }),

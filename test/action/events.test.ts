@@ -27,7 +27,7 @@ test('nothing is applied for an open pull request of this repository, nor for a 
   for (const open of [event, group]) {
     const { code, log, outputs } = await run({ command: 'apply' }, { event: open })
     expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'refused' })
-    expect(log).toContain('::error title=E_NOT_MERGED::Nothing is applied for a pull request before it is merged.')
+    expect(log).toContain('::error title=E_NOT_MERGED::A pull request is applied only after it is merged.')
   }
   expect(sandbox.control.requests()).toEqual([])
 })

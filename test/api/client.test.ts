@@ -158,7 +158,7 @@ describe('paging', () => {
     expect(server.asked[1]?.path).toContain('cursor=a+b')
   })
 
-  test('pages without end, each with something new, have ten minutes', async () => {
+  test('endless pages, each with something new, have ten minutes', async () => {
     let page = 0
     const { server, api, clock } = await setup(() => {
       page += 1

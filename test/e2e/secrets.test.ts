@@ -162,7 +162,7 @@ test('no program is started with the environment as it is', () => {
   }
 })
 
-test('a server that says the key back, whatever its status: it is not said on', async () => {
+test('a server that returns the key, whatever its status: it is not said on', async () => {
   const plan = async (status: number) => {
     const port = await serveWith(({ headers }, response) => {
       const token = headers.authorization?.replace('Bearer ', '') ?? ''

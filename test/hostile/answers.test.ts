@@ -7,7 +7,7 @@ import { Requester } from '../../src/api/requester.ts'
 import { Transport } from '../../src/api/transport.ts'
 import { serveWith } from './servers.ts'
 
-test('an answer that drips ends with the time that a whole one has', async () => {
+test('a slow answer ends with the time that a whole one has', async () => {
   const port = await serveWith((_request, response) => {
     response.writeHead(200)
     const timer = setInterval(() => response.write(' '), 5)
@@ -27,7 +27,7 @@ test('an answer that drips ends with the time that a whole one has', async () =>
   })
 })
 
-test('several answers that drip have that time together', async () => {
+test('several slow answers share that time', async () => {
   let now = 0
   let asked = 0
   const dripping = {

@@ -18,7 +18,7 @@ import {
 } from '../../src/model/index.ts'
 
 describe('sizes', () => {
-  test('the table is that of spec 2.4', () => {
+  test('the table is that of the public API reference', () => {
     const sizes = SIZE_TABLE.steps.map(({ cu }) => cu)
     expect(sizes).toHaveLength(2 + 16 + 20)
     expect(sizes.slice(0, 4)).toEqual([0.25, 0.5, 1, 2])

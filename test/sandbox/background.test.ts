@@ -1,4 +1,4 @@
-/** What the control plane does by itself (spec 2.1.1). */
+/** What the control plane does by itself (docs/control-api.md). */
 import { expect, test } from 'vitest'
 import { type Call, MAIN, type Opened, openSandbox, P, PRIMARY, STAGING } from './open-sandbox.ts'
 

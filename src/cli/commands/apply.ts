@@ -17,7 +17,7 @@ const budget = (describe: string) => ({ type: 'number', requiresArg: true, group
 
 export const applyCommand = defineCommand({
   command: 'apply [paths..]',
-  summary: 'Plan, ask, and make it so; or apply a saved plan',
+  summary: 'Plan, ask for confirmation, and apply; or apply a saved plan',
   positionals: {
     paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; or one saved plan, FILE.json` },
   },
@@ -39,7 +39,7 @@ export const applyCommand = defineCommand({
       type: 'boolean',
       alias: 'yes',
       group: 'Consent:',
-      describe: 'Do not ask: the yes where nobody can answer',
+      describe: 'Do not ask for confirmation',
     },
     allow: {
       type: 'string',
@@ -52,12 +52,12 @@ export const applyCommand = defineCommand({
     now: {
       type: 'boolean',
       group: 'Consent:',
-      describe: 'Interrupt outside of restart windows too; it is recorded',
+      describe: 'Run disruptive steps outside their restart windows too; recorded in the plan',
     },
     'keep-going': {
       type: 'boolean',
       group: 'Consent:',
-      describe: 'Where projects have problems, apply the others; without it nothing is changed',
+      describe: 'If some projects have problems, apply the others (default: apply nothing)',
     },
     'max-restarts': budget('Change nothing where more computes than this restart'),
     'max-deletes': budget('Change nothing where more computes than this are deleted'),
@@ -69,26 +69,26 @@ export const applyCommand = defineCommand({
       requiresArg: true,
       default: '10m',
       group: 'Control API:',
-      describe: "How long one step's operations are waited for",
+      describe: 'How long to wait for the operations of a step',
     },
     'lock-timeout': {
       type: 'string',
       requiresArg: true,
       default: '10m',
       group: 'Control API:',
-      describe: 'How long a project locked by other operations is waited for',
+      describe: 'How long to wait for a locked project',
     },
     journal: {
       type: 'string',
       requiresArg: true,
       group: 'Output:',
-      describe: 'Append every event to FILE, before what it announces',
+      describe: 'Append each event to FILE before acting on it',
     },
     report: {
       type: 'string',
       requiresArg: true,
       group: 'Output:',
-      describe: 'Write a page of what happened to FILE, also where it fails or is interrupted',
+      describe: 'Write an HTML report to FILE, also if the run fails or is interrupted',
     },
     format: {
       type: 'string',
@@ -96,22 +96,22 @@ export const applyCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'json: one event a line on stdout, all else on stderr',
+      describe: 'json: one event per line on stdout, everything else on stderr',
     },
     ...PLAN_VIEW_FLAGS,
     ...API_FLAGS,
   },
   examples: [
     ['$0 apply', 'Show the plan, ask, apply'],
-    ['$0 apply plan.json', 'Exactly the plan that plan --out saved, or nothing'],
+    ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
     ['$0 apply --base origin/main --only introduced', 'What this git branch introduces; drift is left alone'],
-    ['$0 apply --auto-approve --format json', 'Events for a program'],
-    ['$0 apply --report apply.html', 'A page of what happened, along time'],
+    ['$0 apply --auto-approve --format json', 'Machine-readable events'],
+    ['$0 apply --report apply.html', 'Write an HTML report'],
     ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],
   ],
-  notes: `Interrupted (Ctrl-C) once, it starts no new step and sees those under way through; twice, it stops at once.
-There is no state to repair: run it again and it converges.
+  notes: `Ctrl-C once: no new step starts, and running steps complete. Twice: stop at once.
+There is no state to repair: run the command again to continue.
 
 Exit codes:
   0   done, or nothing to do
@@ -119,7 +119,7 @@ Exit codes:
   3   applied in part: something failed, was not allowed, has not converged,
       or a project was left out
   4   the saved plan is stale, or was edited: nothing was changed
-  5   all is done but what waits for its restart window: run it again then
+  5   done, except for steps that wait for their restart window
   130 interrupted
 
 ${API_ENVIRONMENT}

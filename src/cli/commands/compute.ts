@@ -9,8 +9,8 @@ const FLAGS = {
     requiresArg: true,
     describe: 'Project id (default: the only project of the manifests here)',
   },
-  now: { type: 'boolean', describe: 'Interrupt outside of restart windows too' },
-  'auto-approve': { type: 'boolean', alias: 'yes', describe: 'Do not ask' },
+  now: { type: 'boolean', describe: 'Act outside restart windows too' },
+  'auto-approve': { type: 'boolean', alias: 'yes', describe: 'Do not ask for confirmation' },
   'operation-timeout': {
     type: 'string',
     requiresArg: true,
@@ -42,7 +42,7 @@ const subcommand = (name: ComputeCommand): Command =>
     },
     flags: FLAGS,
     examples: [[`$0 compute ${name} staging`, 'The primary of staging']],
-    notes: `Says what it does to whom, asks, and waits.
+    notes: `Shows the effect on connections, asks for confirmation, and waits.
 
 The manifests of the current folder count as they do for apply: \`protect: true\` beats every flag,
 and a restart window holds unless --now is given.
@@ -62,5 +62,5 @@ export const computeCommand: Command = {
   flags: {},
   subcommands: (['start', 'suspend', 'restart', 'delete'] as const).map(subcommand),
   examples: [['$0 compute start staging', 'Wake the primary of staging']],
-  notes: 'What a manifest declares comes back with the next apply: to change it for good, change the manifest.',
+  notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
 }

@@ -11,7 +11,7 @@ export const driftCommand = defineCommand({
       type: 'string',
       requiresArg: true,
       default: 'HEAD',
-      describe: 'Git ref at which they agreed',
+      describe: 'Git ref at which manifests and live projects agreed',
     },
     format: {
       type: 'string',
@@ -19,7 +19,7 @@ export const driftCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'How to show it',
+      describe: 'Output format',
     },
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,

@@ -12,7 +12,7 @@ export const importCommand = defineCommand({
     out: {
       type: 'string',
       requiresArg: true,
-      describe: 'File to write or to add to (default: stdout); for several projects a folder (default: espalier)',
+      describe: 'File to write or update (default: stdout); a folder for several projects (default: espalier)',
     },
     ...API_FLAGS,
   },
@@ -23,11 +23,11 @@ export const importCommand = defineCommand({
     ["$0 import --project quiet-river-12345678 --branch 'preview/*'", 'Some branches, to stdout'],
   ],
   notes: `What most computes share becomes \`defaults\`. Three or more branches that share a prefix and a shape are suggested
-as a rule, in a comment. stderr lists what was inferred and why, and what a manifest cannot express; the latter is
-not managed.
+as a rule, in a comment. stderr lists what was inferred and why, and what a manifest cannot express,
+which is not managed.
 
-If FILE exists, computes that it lacks are added and values that differ become the live ones; every other byte
-stays. Computes that it declares and that are not live stay declared.
+If FILE exists, missing computes are added and differing values are set to the live ones; everything else is
+kept, including declared computes that are not live.
 
 Exit codes:
   0   written

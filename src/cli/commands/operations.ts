@@ -31,8 +31,8 @@ const FILTERS = {
     describe: 'Status, as the API or the console calls it: running, Error, …',
   },
   since: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Started within this time: 2h, 7d' },
-  limit: { type: 'number', requiresArg: true, default: 50, group: 'Filters:', describe: 'Only the newest N' },
-  all: { type: 'boolean', group: 'Filters:', describe: 'All of them, however many' },
+  limit: { type: 'number', requiresArg: true, default: 50, group: 'Filters:', describe: 'List only the newest N' },
+  all: { type: 'boolean', group: 'Filters:', describe: 'List all of them' },
 } as const
 
 const EXIT_NOTES = `Exit codes:
@@ -83,7 +83,7 @@ ${API_ENVIRONMENT}`,
 
 const watchCommand = defineCommand({
   command: 'watch',
-  summary: 'Show operations as they start and change, until Ctrl-C',
+  summary: 'Watch operations start and change, until Ctrl-C',
   flags: {
     interval: { type: 'string', requiresArg: true, default: '5s', describe: 'How often to refresh' },
     ...FILTERS,
@@ -100,5 +100,5 @@ export const operationsCommand: Command = {
   flags: {},
   subcommands: [listCommand, getCommand, waitCommand, watchCommand],
   examples: [['$0 operations list', 'The newest fifty']],
-  notes: 'Statuses have the names that the console uses.',
+  notes: 'Statuses are shown as in the console.',
 }

@@ -16,7 +16,7 @@ import { PATHS } from './paths.ts'
 export const planCommand = defineCommand({
   command: 'plan [paths..]',
   aliases: ['diff'],
-  summary: 'Show what would change, what that does to connections, and why; changes nothing',
+  summary: 'Show what would change, and the effect on connections; changes nothing',
   positionals: PATHS,
   flags: {
     format: {
@@ -25,7 +25,7 @@ export const planCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'How to show the plan',
+      describe: 'Output format',
     },
     out: {
       type: 'string',
@@ -50,7 +50,7 @@ export const planCommand = defineCommand({
       group: 'Output:',
       describe: 'Apply the plan to a sandbox copy of the projects, with injected faults',
     },
-    'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 where there are changes' },
+    'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 if there are changes' },
     'no-estimate': {
       type: 'boolean',
       group: 'Output:',

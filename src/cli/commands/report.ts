@@ -3,8 +3,8 @@ import { defineCommand } from '../command.ts'
 
 const mergeCommand = defineCommand({
   command: 'merge <refs..>',
-  summary: 'Join the plans of the parts of a fleet; no network, no key',
-  positionals: { refs: { describe: 'Files that plan --out or plan --format json wrote, of all parts', array: true } },
+  summary: "Merge the plans of a fleet's shards; no network, no key",
+  positionals: { refs: { describe: 'Files that plan --out or plan --format json wrote, for all shards', array: true } },
   flags: {
     format: {
       type: 'string',
@@ -12,7 +12,7 @@ const mergeCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'How to show the plan; markdown is one comment, shortened to what GitHub takes',
+      describe: "Output format; markdown is one comment, shortened to GitHub's limit",
     },
   },
   examples: [
@@ -27,9 +27,9 @@ const mergeCommand = defineCommand({
 
 export const reportCommand: Command = {
   command: 'report',
-  summary: 'Reports made of several plans',
+  summary: 'Reports over several plans',
   flags: {},
   subcommands: [mergeCommand],
   examples: [['$0 report merge plans/*.json', 'The plans of all shards as one']],
-  notes: 'A fleet is planned in parts with espalier plan --shard.',
+  notes: 'Plan the shards with espalier plan --shard.',
 }

@@ -11,12 +11,12 @@ const serveCommand = defineCommand({
       describe: 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)',
     },
     state: { type: 'string', requiresArg: true, describe: 'Directory to keep its state in (default: memory only)' },
-    seed: { type: 'string', requiresArg: true, describe: 'File of projects, branches and computes to start from' },
+    seed: { type: 'string', requiresArg: true, describe: 'File with the initial projects, branches and computes' },
     'time-scale': { type: 'number', requiresArg: true, describe: 'How many times faster than real time it runs' },
     key: {
       type: 'string',
       requiresArg: true,
-      describe: 'The key it accepts (default: one made at the start; it opens this sandbox only)',
+      describe: 'API key to accept (default: a new one)',
     },
     faults: { type: 'string', requiresArg: true, describe: 'File of faults to inject' },
     'rate-limits': {
@@ -30,13 +30,13 @@ const serveCommand = defineCommand({
       default: 'auto',
       requiresArg: true,
       group: 'Computes:',
-      describe: 'What runs behind them: auto is postgres where it is installed',
+      describe: 'Compute backend: auto is postgres if it is installed',
     },
     'pg-bin': {
       type: 'string',
       requiresArg: true,
       group: 'Computes:',
-      describe: 'Folder of postgres and initdb (default: the newest of the system, else the npm package)',
+      describe: 'Folder with postgres and initdb (default: the newest installed, else the npm package)',
     },
     'pg-port': {
       type: 'number',
@@ -46,11 +46,11 @@ const serveCommand = defineCommand({
     },
   },
   examples: [
-    ['$0 sandbox serve --seed seed.yaml', 'A project to play with'],
+    ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'A free port, state that survives'],
   ],
-  notes: `The first lines on stdout say where it listens, its key, its own API with the token for it, and what
-stands behind the computes. Then comes its log:
+  notes: `The first lines on stdout show the API's address and key, the control API with its token, and the compute
+backend. The log follows:
   API  http://127.0.0.1:PORT/api/v2
   Key  KEY
   Control  http://127.0.0.1:PORT/_sandbox  TOKEN
@@ -58,8 +58,8 @@ stands behind the computes. Then comes its log:
 
 Exit codes:
   0   ended by SIGINT or SIGTERM
-  1   wrong usage, a seed that cannot be used, a port that is taken, or no Postgres where
-      one was asked for`,
+  1   wrong usage, an invalid seed, a port in use, or no Postgres with
+      --computes postgres`,
   run: async (argv, io) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv, io),
 })
 
@@ -72,18 +72,22 @@ const connectCommand = defineCommand({
   flags: {
     psql: { type: 'boolean', describe: 'Open psql on it' },
     pooled: { type: 'boolean', describe: 'Through PgBouncer, in transaction mode' },
-    port: { type: 'number', requiresArg: true, describe: "The sandbox's API port, where several run" },
-    project: { type: 'string', requiresArg: true, describe: 'Project id, where branches of several have that name' },
+    port: { type: 'number', requiresArg: true, describe: "The sandbox's API port, if several are running" },
+    project: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Project id, if several projects have a branch of that name',
+    },
   },
   examples: [
     ['$0 sandbox connect main', 'The primary of main'],
     ['$0 sandbox connect main --psql', 'The same, in psql'],
     ['psql "$($0 sandbox connect main/reporting)"', 'A replica'],
   ],
-  notes: `A compute that is idle wakes when something connects.
+  notes: `An idle compute starts when a client connects.
 
 Exit codes:
-  0   printed, or psql ended well
+  0   printed, or psql succeeded
   1   no such sandbox or compute, or psql failed`,
   run: async (argv, io) => (await import('../runs/sandbox-connect.ts')).runSandboxConnect(argv, io),
 })

@@ -3,7 +3,7 @@ import { MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = defineCommand({
   command: 'show <ref>',
-  summary: 'Show a saved plan, or manifests as they count; no network, no key',
+  summary: 'Show a saved plan, or resolved manifests; no network, no key',
   positionals: { ref: { describe: 'A file that plan --out wrote; with --resolved a manifest, directory or glob' } },
   flags: {
     format: {
@@ -12,7 +12,7 @@ export const showCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'How to show it; --resolved knows terminal (YAML) and json',
+      describe: 'Output format; --resolved supports terminal (YAML) and json',
     },
     resolved: {
       type: 'boolean',

@@ -11,9 +11,9 @@ export const sizesCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'json is what --size-table reads',
+      describe: 'Output format; --size-table reads json',
     },
-    tiers: { type: 'boolean', group: 'Output:', describe: 'Print the limits of the plans instead, as JSON' },
+    tiers: { type: 'boolean', group: 'Output:', describe: 'Print the limits of the account plans instead, as JSON' },
     ...MANIFEST_FLAGS,
   },
   examples: [

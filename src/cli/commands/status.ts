@@ -11,7 +11,7 @@ export const statusCommand = defineCommand({
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'A project id to list instead of the projects of manifests; repeatable',
+      describe: 'Project id, instead of manifests; repeatable',
     },
     format: {
       type: 'string',

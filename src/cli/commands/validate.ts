@@ -13,7 +13,7 @@ export const validateCommand = defineCommand({
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
-      describe: 'sarif is what code scanning reads',
+      describe: 'Output format; sarif is for code scanning',
     },
     ...MANIFEST_FLAGS,
   },

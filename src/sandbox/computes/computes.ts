@@ -38,7 +38,7 @@ export interface ComputeSpec {
   readonly branchId: string
   readonly type: 'read_write' | 'read_only'
   readonly maxConnections: number
-  /** What temporary files may take, in bytes (spec 8). */
+  /** What temporary files may take, in bytes (docs/control-api.md). */
   readonly tempDiskBytes: number
   /** Postgres settings by name. */
   readonly settings: Readonly<Record<string, string>>

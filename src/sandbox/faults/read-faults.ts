@@ -28,6 +28,6 @@ export const readFaults = async (path: string): Promise<readonly FaultOrder[]> =
 
 const wrong = (path: string, why: string, cause?: unknown): EspalierError =>
   new EspalierError('E_FAULTS', `The faults in ${path} cannot be used (${why}).`, {
-    hint: 'docs/sandbox.md shows what a fault may be.',
+    hint: 'docs/sandbox.md lists the faults.',
     cause,
   })

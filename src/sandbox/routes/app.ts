@@ -1,4 +1,4 @@
-/** The API's routes over the world (spec 4; what the spec does not show is in docs/control-api.md). */
+/** The API's routes over the world (docs/control-api.md; what the spec does not show is in docs/control-api.md). */
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'

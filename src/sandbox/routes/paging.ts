@@ -32,7 +32,7 @@ export const projectPage = (
   return { projects, cursor: projects.at(-1)?.id ?? (cursor || NO_PROJECT) }
 }
 
-/** Newest first; the cursor is the time of the page's last operation, in microseconds (spec 4.1). */
+/** Newest first; the cursor is the time of the page's last operation, in microseconds (docs/control-api.md). */
 export const operationPage = (
   tables: ProjectTables,
   { limit, cursor }: z.output<typeof operationsQuery>,

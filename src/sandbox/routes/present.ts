@@ -1,4 +1,4 @@
-/** Records as the API shows them (spec 2). */
+/** Records as the API shows them (docs/control-api.md). */
 import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
 import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf } from '../world/moment.ts'
@@ -14,10 +14,10 @@ import { retentionOf } from '../world/retention.ts'
 import { monthOf } from '../world/usage-meter.ts'
 import type { World } from '../world/world.ts'
 
-/** Second precision (spec 2.1). */
+/** Second precision (docs/control-api.md). */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** Microsecond precision (spec 2.3). */
+/** Microsecond precision (docs/control-api.md). */
 export const microseconds = (us: number): string => {
   const ms = Math.floor(us / 1_000)
   return `${new Date(ms).toISOString().slice(0, 23)}${String(us - ms * 1_000).padStart(3, '0')}Z`

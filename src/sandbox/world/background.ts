@@ -1,5 +1,5 @@
 /**
- * What the control plane does by itself (spec 2.1.1): checks that branches are available, archives branches that nobody
+ * What the control plane does by itself (docs/control-api.md): checks that branches are available, archives branches that nobody
  * uses, detaches projects that nobody asks for. One timer a project, however many branches it has.
  */
 import type { BranchRecord, ComputeRecord } from './records.ts'
@@ -13,7 +13,7 @@ export const ROUND_MS = 6 * HOUR_MS
 /** Branches archive 14 days after they were made, when they were not used for 24 hours (docs, "Branch archiving"). */
 const ARCHIVE_AGE_MS = 14 * DAY_MS
 const ARCHIVE_QUIET_MS = DAY_MS
-/** "Idle for an extended period" (spec 2.1.1); no source says how long. */
+/** "Idle for an extended period" (docs/control-api.md); no source says how long. */
 const DETACH_QUIET_MS = 30 * DAY_MS
 /** How soon to check again while an operation runs. */
 const BUSY_MS = 60_000
@@ -90,7 +90,7 @@ export class Background {
     ]
   }
 
-  /** One branch a round, each in its turn; a branch without a compute is not checked (spec 2.1.1). */
+  /** One branch a round, each in its turn; a branch without a compute is not checked (docs/control-api.md). */
   #checkAvailability({ branches, computes }: ProjectTables): readonly NewOperation[] {
     const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
     const compute = checked[this.#round % Math.max(1, checked.length)]

@@ -36,7 +36,7 @@ export interface BranchAnswer {
 
 type EndpointRequest = ComputeRequest & Pick<ComputeRecord, 'type'>
 
-/** Starts `create_branch`, and after it `start_compute` for each compute asked for (spec 2.1.1, 3.1). */
+/** Starts `create_branch`, and after it `start_compute` for each compute asked for (docs/control-api.md). */
 export const createBranch = (
   world: World,
   projectId: string,
@@ -222,6 +222,6 @@ export const findBranch = (world: World, projectId: string, id: string): BranchR
   return branch
 }
 
-/** What an archived branch needs before it can be used (spec 2.1.1). */
+/** What an archived branch needs before it can be used (docs/control-api.md). */
 export const unarchive = (branch: BranchRecord | undefined): readonly NewOperation[] =>
   branch?.state === 'archived' ? [{ action: 'timeline_unarchive', branchId: branch.id }] : []

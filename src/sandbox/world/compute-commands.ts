@@ -1,4 +1,4 @@
-/** What a client can do to computes (spec 4.3 to 4.8). Each answers with the compute and the operations that it started. */
+/** What a client can do to computes (docs/control-api.md). Each answers with the compute and the operations that it started. */
 import { findBranch, unarchive } from './branch-commands.ts'
 import { checkLimits } from './limits.ts'
 import { type ComputeRequest, merge, newCompute } from './new-compute.ts'
@@ -30,7 +30,7 @@ export const createCompute = (
   return { compute, operations: world.commit(projectId, [compute], operations) }
 }
 
-/** What the request names is visible at once; what it does to a running compute takes the operations' time (spec 3.2). */
+/** What the request names is visible at once; what it does to a running compute takes the operations' time (docs/control-api.md). */
 export const updateCompute = (world: World, projectId: string, id: string, request: ComputeRequest): ComputeAnswer => {
   const before = world.compute(projectId, id)
   const { project } = world.project(projectId)
@@ -61,11 +61,11 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
   return after.disabled ? [...apply, suspend] : apply
 }
 
-/** A change of size restarts the compute (spec 3.2), and so do libraries that are loaded at the start. */
+/** A change of size restarts the compute (docs/control-api.md), and so do libraries that are loaded at the start. */
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 
-/** What the running compute takes up: a name or a branch change is no configuration (spec 4.5). */
+/** What the running compute takes up: a name or a branch change is no configuration (docs/control-api.md). */
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
@@ -99,7 +99,7 @@ export const suspendCompute = (world: World, projectId: string, id: string): Com
   return transition(world, compute, 'idle', [operationOn(compute, 'suspend_compute')])
 }
 
-/** Works on an active compute only (spec 4.7). */
+/** Works on an active compute only (docs/control-api.md). */
 export const restartCompute = (world: World, projectId: string, id: string): ComputeAnswer => {
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
@@ -124,7 +124,7 @@ const operationOn = ({ branchId, id }: ComputeRecord, action: string): NewOperat
   computeId: id,
 })
 
-/** One primary a branch (spec 1). */
+/** One primary a branch (docs/control-api.md). */
 const checkPrimary = (world: World, projectId: string, branchId: string, type: ComputeRecord['type']): void => {
   if (type !== 'read_write') return
   for (const compute of world.project(projectId).computes.values()) {

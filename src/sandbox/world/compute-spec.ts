@@ -6,7 +6,7 @@ import type { ComputeRecord, ProjectRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
 const GIB = 1024 ** 3
-/** Local temporary disk: the greater of 20 GiB and 15 GiB for each CU of the maximum size (spec 8). */
+/** Local temporary disk: the greater of 20 GiB and 15 GiB for each CU of the maximum size (docs/control-api.md). */
 const TEMP_DISK_LEAST_GIB = 20
 const TEMP_DISK_GIB_PER_CU = 15
 

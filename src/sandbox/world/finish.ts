@@ -1,4 +1,4 @@
-/** What each operation does to its compute or branch when it ends (spec 3.2). */
+/** What each operation does to its compute or branch when it ends (docs/control-api.md). */
 import type { BranchRecord, ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 

@@ -89,7 +89,7 @@ export class Gatekeeper implements Gate {
     return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
   }
 
-  /** The control plane's own doing: no lock holds it up (spec 2.1.1). */
+  /** The control plane's own doing: no lock holds it up (docs/control-api.md). */
   #wake(compute: ComputeRecord): void {
     const world = this.#world
     world.commit(

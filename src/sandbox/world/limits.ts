@@ -1,4 +1,4 @@
-/** The limits of spec 8, checked on a compute as it would be. */
+/** The limits of docs/control-api.md, checked on a compute as it would be. */
 import {
   nearestStep,
   SCALE_TO_ZERO_DEFAULT,

@@ -1,4 +1,4 @@
-/** The life of operations (spec 2.1.2, 3.1): each runs, takes its time, and ends well or not. */
+/** The life of operations (docs/control-api.md): each runs, takes its time, and ends well or not. */
 import type { SandboxClock } from '../clock/clock.ts'
 import type { OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'

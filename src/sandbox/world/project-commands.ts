@@ -22,7 +22,7 @@ export interface NewProject {
 const DEFAULT_REGION = 'aws-eu-central-1'
 
 /**
- * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (spec 2.1.1).
+ * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (docs/control-api.md).
  *
  * @param versions Postgres' major versions that are there.
  * @throws {Refusal} 400 where the version is not there, or a limit is broken.

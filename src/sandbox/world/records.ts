@@ -9,7 +9,7 @@ export interface ProjectRecord {
   readonly id: string
   readonly name: string
   readonly regionId: string
-  /** Free projects have computes of 2 CU at most (spec 8). */
+  /** Free projects have computes of 2 CU at most (docs/control-api.md). */
   readonly plan: 'free' | 'paid'
   readonly defaults: {
     readonly min: number
@@ -102,7 +102,7 @@ export interface ComputeRecord {
   readonly suspendedAt?: number
 }
 
-/** The public OpenAPI's eight (`error` is not in spec 2.1.2). */
+/** The public OpenAPI's eight (`error` is not in docs/control-api.md). */
 export type OperationStatus =
   | 'scheduling'
   | 'running'
@@ -146,7 +146,7 @@ export interface OperationRecord {
   readonly retryAt?: number
 }
 
-/** Nothing becomes of it any more; one that failed may be tried again (spec 3.1). */
+/** Nothing becomes of it any more; one that failed may be tried again (docs/control-api.md). */
 export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
   if (status === 'failed') return retryAt === undefined
   return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'

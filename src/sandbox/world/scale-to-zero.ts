@@ -1,4 +1,4 @@
-/** Suspends what nobody uses (spec 3.2): the compute's own timer, on the sandbox's clock. */
+/** Suspends what nobody uses (docs/control-api.md): the compute's own timer, on the sandbox's clock. */
 import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
 import type { Activity } from '../computes/computes.ts'
 import type { ComputeRecord } from './records.ts'

@@ -23,24 +23,24 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
 
 export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   'apply-failed': {
-    rule: 'The control API takes the call.',
+    rule: 'The control API must accept the request.',
     example: '422: a limit of the account',
-    wayOut: 'The message is the API’s own: remove the cause and apply again.',
+    wayOut: 'The message comes from the API. Fix the cause and apply again.',
   },
   'operation-failed': {
-    rule: 'The operations of a step finish.',
+    rule: 'All operations of a step must finish.',
     example: 'apply_config ended as failed, cancelled or skipped',
-    wayOut: 'Look with espalier operations list, and apply again.',
+    wayOut: 'Check espalier operations list, then apply again.',
   },
   'operation-timeout': {
-    rule: 'The operations of a step finish in time.',
+    rule: 'The operations of a step must finish within --operation-timeout.',
     example: '--operation-timeout 10m',
-    wayOut: 'They go on by themselves: wait with espalier operations wait, then apply again.',
+    wayOut: 'They continue on the service: wait with espalier operations wait, then apply again.',
   },
   'not-effective': {
-    rule: 'What was asked for shows when it is read back.',
+    rule: 'The requested values must show when they are read back.',
     example: 'a size that the account’s plan does not include, accepted and ignored',
-    wayOut: 'Check what the plan of the account allows.',
+    wayOut: "Check what the account's plan allows.",
   },
   'project-busy': {
     rule: 'A project runs the operations of one call at a time (423).',
@@ -49,37 +49,37 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
       'Look with espalier operations list --status running, and apply again, perhaps with a longer --lock-timeout.',
   },
   'rate-limited': {
-    rule: 'The API takes so many requests a minute (429).',
+    rule: 'The API limits requests per minute (429).',
     example: 'several programs with one account',
     wayOut: 'Apply again later, or with a lower --concurrency.',
   },
   auth: {
-    rule: 'The key may do what a step does (401, 403).',
+    rule: 'The key must be allowed to do what the step does (401, 403).',
     example: 'a key that was revoked, or one that reads only',
-    wayOut: 'Take another key and apply again.',
+    wayOut: 'Use another key and apply again.',
   },
   'changed-meanwhile': {
-    rule: 'A step is sent only while what it changes and relies on is as the plan has it.',
+    rule: 'A step is sent only if everything it changes or relies on still matches the plan.',
     example: 'somebody resized the compute while the step waited for a lock',
     wayOut: 'Run espalier plan to review the project as it is now, then apply again.',
   },
   'depends-on-failed': {
-    rule: 'A step runs once those before it are done.',
+    rule: 'A step runs only after the steps it depends on.',
     example: 'a primary whose place was not freed',
-    wayOut: 'Remove what kept the earlier step, and apply again.',
+    wayOut: 'Fix the earlier step, then apply again.',
   },
   'not-consented': {
-    rule: 'A plain yes covers the harmless and restarts, and nothing else.',
+    rule: 'Answering yes allows harmless changes and restarts only.',
     example: '--allow delete,move',
     wayOut: 'Allow it, if that is what you want.',
   },
   protected: {
-    rule: 'Nothing on a protected branch is deleted, moved or replaced.',
+    rule: 'Computes on a protected branch cannot be deleted, moved or replaced.',
     example: 'protect: true',
-    wayOut: 'Take the protection out first, in a change of its own.',
+    wayOut: 'Remove the protection first, in a separate change.',
   },
   'outside-window': {
-    rule: 'A step that interrupts waits for its restart window.',
+    rule: 'Disruptive steps wait for their restart window.',
     example: 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: Europe/Berlin }',
     wayOut: 'Apply again in the window, or with --now.',
   },

@@ -7,25 +7,25 @@ type Planning = Exclude<PlanCode, 'E_TWO_CLAIMS' | 'E_SCALE_TO_ZERO_SIZE'>
 
 export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   E_PROJECT_UNKNOWN: {
-    rule: 'The project of a manifest is there, and the key sees it.',
+    rule: 'The project must exist, and the key must have access to it.',
     example: 'project: quiet-river-12345678',
     wayOut: 'Correct the id, or use a key of that project.',
   },
   E_PROJECT_UNREADABLE: {
-    rule: 'A project is planned from what the control API shows of it.',
+    rule: 'A project can be planned only if the control API can read it.',
     example: 'status 403, status 500, or an answer that is not as documented',
     wayOut:
       'The words of the service say why. The other projects are planned; apply --keep-going applies them meanwhile.',
   },
   E_BRANCH_UNKNOWN: {
-    rule: 'A declared branch is there: Espalier makes no branches.',
+    rule: 'Declared branches must exist: Espalier does not create branches.',
     example: 'branches: { main: … }',
-    wayOut: 'Make the branch, correct its name, or declare a rule for branches that come and go.',
+    wayOut: 'Create the branch, correct its name, or use a rule for short-lived branches.',
   },
   E_PIN_UNKNOWN: {
-    rule: 'A pin names a compute that is there.',
+    rule: 'A pin is the id of an existing compute.',
     example: 'id: ep-cool-dawn-a1b2c3',
-    wayOut: 'Take the pin out, so that a compute is found or made; after a replacement, put the new id in.',
+    wayOut: 'Remove the pin, and a compute is matched or created; after a replacement, pin the new id.',
   },
   E_BRANCH_AMBIGUOUS: {
     rule: 'A branch name in a manifest must match exactly one branch.',
@@ -33,9 +33,9 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Write the id of the branch, or rename the others.',
   },
   E_TWO_PRIMARIES: {
-    rule: 'A branch has one primary. Where the service shows two, its state is corrupt.',
+    rule: 'A branch can have only one primary. If the service shows two, its state is corrupt.',
     example: 'ep-… and ep-… are both read_write computes of main',
-    wayOut: 'Find out in the console which one is in use, and ask the support of the service.',
+    wayOut: "Check in the console which one is in use, and contact the service's support.",
   },
   E_PRIMARY_TAKEN: {
     rule: 'A branch can have only one primary.',
@@ -53,24 +53,24 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Name an empty branch.',
   },
   W_ADOPTED: {
-    rule: 'A live compute that fits is taken for a declared one, rather than made again.',
+    rule: 'A live replica that fits is adopted instead of creating another one.',
     example: 'replicas: { reporting: … }, and one live replica without a name',
-    wayOut: 'Pin the right one by its id, to be certain.',
+    wayOut: 'Pin the right one by its id.',
   },
   W_CONNECTIONS_SHRINK: {
-    rule: 'max_connections follows the size.',
+    rule: 'max_connections depends on the size.',
     example: '2 CU to 1 CU: 839 to 419',
-    wayOut: 'Check that the clients need no more.',
+    wayOut: 'Check that clients do not need more.',
   },
   W_NAME_TAKEN: {
-    rule: 'Names are labels: the service lets two computes have one.',
+    rule: 'Compute names are labels: the service does not enforce unique names.',
     example: 'two replicas named reporting',
     wayOut: 'Rename one of the two, or pin them.',
   },
   W_WINDOW_CHANGED: {
-    rule: 'A restart window of the git base holds until the change of it is merged.',
+    rule: "The base's restart window applies until the change is merged.",
     example: 'restartWindow: always, in a pull request',
-    wayOut: 'Check that the new window is meant.',
+    wayOut: 'Check that the new window is intended.',
   },
   W_PIN_REPLACED: {
     rule: 'The API cannot change the type of a compute, so it is replaced by a new one.',
@@ -83,18 +83,18 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Decide whether the policy may be removed before merging: after the merge it no longer applies.',
   },
   W_RENAMED: {
-    rule: 'A replica is known by its name, so a renamed key declares a new replica.',
+    rule: 'Replicas are identified by name, so a renamed key declares a new replica.',
     example: 'replicas: { olap: … }, and a live replica `bi` that no manifest declares any more',
     wayOut: 'Write renamedFrom: bi under olap to rename the live replica instead.',
   },
   W_RULE_SHADOWED: {
-    rule: 'Of several rules that match a branch the first one wins.',
+    rule: 'If several rules match a branch, the first one wins.',
     example: 'match: "*" before match: preview/*',
     wayOut: 'Put the narrower rule first.',
   },
   W_RULE_UNUSED: {
-    rule: 'A rule is for branches that are there.',
+    rule: 'A rule should match at least one live branch.',
     example: 'match: preview/*, and no branch of that name',
-    wayOut: 'None is needed where such branches come and go.',
+    wayOut: 'Nothing to do if such branches come and go.',
   },
 }

@@ -1,5 +1,5 @@
 /**
- * The disk for temporary files of one compute (spec 8). Postgres' own limit holds for a session; this one holds for all
+ * The disk for temporary files of one compute (docs/control-api.md). Postgres' own limit holds for a session; this one holds for all
  * sessions together: when the disk is full, whoever writes to it is stopped, as on a real one.
  */
 import { readdirSync, statSync } from 'node:fs'

@@ -79,7 +79,7 @@ export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8
 
 /**
  * A compute's disk for temporary files is a limit of Postgres here (53400), and a cancelled query (57014) where several
- * sessions filled it; the service has a real disk, which says 53100 and "No space left on device" (spec 7).
+ * sessions filled it; the service has a real disk, which says 53100 and "No space left on device" (docs/control-api.md).
  *
  * @param wasStopped asked once for a cancelled query: whether it was stopped since the disk was full.
  */
