@@ -9,7 +9,7 @@ export { STDIN } from './command.ts'
 /**
  * What is piped in, where `-` was given.
  *
- * @throws {EspalierError} `E_USAGE` where other paths are next to it, or nothing is piped; `E_TOO_LARGE`, since nobody
+ * @throws {EspalierError} `E_USAGE` if other paths are next to it, or nothing is piped; `E_TOO_LARGE`, since nobody
  *   knows when it ends.
  */
 export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {

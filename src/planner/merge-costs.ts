@@ -1,7 +1,7 @@
 import { compare } from '../base/index.ts'
 import { type Plan, totalCost } from '../model/index.ts'
 
-/** Absent where a plan has none: a sum without it would be too low. */
+/** Absent if a plan has none: a sum without it would be too low. */
 export const mergeCosts = (plans: readonly Plan[]): Pick<Plan, 'cost'> => {
   const costs = plans.map(({ cost }) => cost).filter((cost) => cost !== undefined)
   const [first] = costs
