@@ -12,6 +12,8 @@ const common = {
 
 export default defineConfig({
   test: {
+    // One more than Vitest's own choice on two cores: much of a test is waiting.
+    maxWorkers: '100%',
     globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
     coverage: {
       provider: 'v8',

@@ -9,7 +9,7 @@ export const VERIFIED = { rejectUnauthorized: true } as const
 /** @throws {EspalierError} `E_TLS` if the environment asks for no check, instead of leaving it out without a word. */
 export const refuseUnverified = ({ protocol }: URL, env: Environment = process.env): void => {
   if (protocol !== 'https:' || env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return
-  throw new EspalierError('E_TLS', 'NODE_TLS_REJECT_UNAUTHORIZED=0 asks for certificates not to be checked.', {
+  throw new EspalierError('E_TLS', 'NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off.', {
     hint: 'Unset it. A private authority is trusted by its certificate: NODE_EXTRA_CA_CERTS=FILE.',
   })
 }

@@ -9,7 +9,7 @@ import {
 } from '../model/index.ts'
 
 export const COMMON_FLAGS = {
-  'no-color': { type: 'boolean', group: 'Output:', describe: 'No colour, whatever the terminal' },
+  'no-color': { type: 'boolean', group: 'Output:', describe: 'Disable colours' },
   debug: {
     type: 'boolean',
     group: 'Output:',

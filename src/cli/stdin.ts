@@ -17,7 +17,7 @@ export const readStdin = async (paths: readonly string[], { stdin }: Io): Promis
   if (stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
   return readBounded(stdin, MAX_FILE_BYTES).catch((cause: Error) => {
     throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {
-      hint: 'Give each project a file of its own.',
+      hint: 'Put each project in a separate file.',
       cause,
     })
   })

@@ -5,22 +5,25 @@ import { mergeCosts } from './merge-costs.ts'
 import { NO_CAPACITY } from './summary.ts'
 
 /** The plan that one run over all their projects would have made. No project may be in two of them. */
-export const mergePlans = (plans: readonly Plan[]): Plan => ({
-  formatVersion: PLAN_FORMAT_VERSION,
-  projects: plans.flatMap(({ projects }) => projects).sort(compare),
-  ...mergeNames(plans),
-  ...mergeLeftOut(plans),
-  ...mergeWaves(plans),
-  ...mergeSelections(plans),
-  changes: byProject(plans.flatMap(({ changes }) => changes)),
-  steps: byProject(plans.flatMap(({ steps }) => steps)),
-  unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
-  estimates: byProject(plans.flatMap(({ estimates }) => estimates)),
-  summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
-  warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
-  ...mergeCosts(plans),
-  ...mergeMaintenance(plans),
-})
+export const mergePlans = (plans: readonly Plan[]): Plan => {
+  const changes = byProject(plans.flatMap((plan) => plan.changes))
+  return {
+    formatVersion: PLAN_FORMAT_VERSION,
+    projects: plans.flatMap(({ projects }) => projects).sort(compare),
+    ...mergeNames(plans),
+    ...mergeLeftOut(plans),
+    ...mergeWaves(plans),
+    ...mergeSelections(plans),
+    changes,
+    steps: byProject(plans.flatMap(({ steps }) => steps)),
+    unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
+    estimates: byProject(plans.flatMap(({ estimates }) => estimates)),
+    summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
+    warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
+    ...mergeCosts(plans, changes),
+    ...mergeMaintenance(plans),
+  }
+}
 
 const mergeMaintenance = (plans: readonly Plan[]): Pick<Plan, 'maintenance'> => {
   const maintenance = byProject(plans.flatMap((plan) => plan.maintenance ?? []))

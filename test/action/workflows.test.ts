@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { FAILURE_REASONS } from '../../src/action/failure.ts'
 import { readInputs } from '../../src/action/inputs.ts'
+import { CHANGE_KINDS } from '../../src/model/index.ts'
 
 const FOLDER = 'examples/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
@@ -63,7 +64,8 @@ test('action.yml and the docs name every input and output that there is, and no 
     .join()
   const read = new Set([...source.matchAll(/(?:text|number|flag)\(env, '([a-z-]+)'/g)].map(([, name]) => name))
   expect(Object.keys(inputs).sort()).toEqual([...read].sort())
-  const written = new Set([...source.matchAll(/output\('([a-z-]+)'/g)].map(([, name]) => name))
+  const kinds = CHANGE_KINDS.map((kind) => `to-${kind}`)
+  const written = new Set([...kinds, ...[...source.matchAll(/output\('([a-z-]+)'/g)].map(([, name]) => name)])
   expect(Object.keys(outputs).sort()).toEqual([...written].sort())
   const docs = readFileSync('docs/github-action.md', 'utf8')
   for (const name of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(docs).toContain(`| \`${name}\` |`)

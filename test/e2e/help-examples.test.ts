@@ -50,6 +50,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'espalier drift --since v1.4': { code: 2, says: 'the live compute changed' },
   // Nobody can be asked here, and that is said.
   'espalier apply': { code: 1, says: 'Give --auto-approve' },
+  'espalier apply --base origin/main --only introduced': { code: 1, says: 'Give --auto-approve' },
   'espalier apply --report apply.html': { code: 1, says: 'Give --auto-approve' },
   'espalier apply plan.json': { code: 1, says: 'Give --auto-approve' },
   'espalier apply --sandbox --seed seed.yaml': { code: 1, says: 'Give --auto-approve' },

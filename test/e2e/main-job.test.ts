@@ -37,7 +37,7 @@ test('plan, apply, plan: 2 changes, 0 done, 0 nothing to do; and the key is show
 test('plan sends nothing but GET', async () => {
   const { stderr } = await espalier(['plan', MANIFEST, '--debug'], sandbox.env)
   const requests = stderr.match(/\b(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S+/g) ?? []
-  expect(requests).toHaveLength(3)
+  expect(requests).toHaveLength(4)
   expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([])
 })
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 test('both are there, whole, and nothing beside them', async () => {
   expect((await readdir(folder)).sort()).toEqual(['apply.html', 'plan.html'])
   expect(await readFile(pages.plan, 'utf8')).toMatch(
-    /^<!doctype html>[\s\S]*Plan: 3 to create, 5 to update, 1 to delete\.[\s\S]*<\/html>\n$/,
+    /^<!doctype html>[\s\S]*Plan: 3 to create, 4 to update, 1 to move, 1 to delete\.[\s\S]*<\/html>\n$/,
   )
   const applied = await readFile(pages.apply, 'utf8')
   expect(applied).toMatch(
@@ -31,7 +31,7 @@ test('both are there, whole, and nothing beside them', async () => {
 
 test.each([
   ['without --out', ['plan', '--format', 'html'], 'needs --out FILE'],
-  ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'is no file'],
+  ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'cannot write to stdout'],
   ['into a folder that is not there', ['apply', '--auto-approve', '--report', 'no/where.html'], 'ENOENT'],
 ])('%s: told before anything is read', async (_what, args, message) => {
   const { code, stdout, stderr } = await espalier(args, {}, folder)

@@ -210,7 +210,10 @@ describe.skipIf(!hasTerminal)('init asks', () => {
     const { project } = (await created.json()) as { project: { id: string } }
     await rm(join(folder, 'espalier.yaml'))
     const line = answer === 'bakery' ? project.id : answer
-    const ended = await onTerminal(['init', '--no-editor', '--no-workflows'], [['Its id: ', `${line}\n`]])
+    const ended = await onTerminal(
+      ['init', '--no-editor', '--no-workflows'],
+      [['Press Enter to import all of them, or type an id or name: ', `${line}\n`]],
+    )
     expect(ended.code, ended.screen).toBe(code)
     expect(ended.screen).toContain('The key sees 2 projects')
     const written = await readFile(join(folder, 'espalier.yaml'), 'utf8').catch(() => undefined)

@@ -41,9 +41,11 @@ test('outside of it: shown in the plan, harmless steps done, the restart schedul
   expect(planned.stdout).toMatch(/waits for its restart window: \w{3} 02:00–04:00 UTC, opens\s+\w{3} \d{4}-/)
   const applied = await run('apply', 'closed.yaml', '--auto-approve')
   expect(applied.code, applied.stdout + applied.stderr).toBe(5)
-  expect(applied.stdout).toContain('scheduled update primary "primary" on main')
+  expect(applied.stdout).toMatch(/scheduled\s+update primary "primary" on main/)
   expect(applied.stdout).toContain('Apply scheduled: 1 done, 1 scheduled.')
-  expect(applied.stdout).toMatch(/Next: run `espalier apply closed.yaml` again in the\s+restart window from \d{4}-/)
+  expect(applied.stdout).toMatch(
+    /Next: run `espalier apply closed.yaml` again in the\s+restart window from \d{4}-\d\d-\d\d\s+\d\d:\d\d\s+UTC\s+on/,
+  )
 
   const rehearsed = await run('plan', 'closed.yaml', '--rehearse')
   expect(rehearsed.stderr).toContain('Rehearsed  1 step done on a sandbox')

@@ -139,8 +139,8 @@ describe('width', () => {
   })
 
   test('a narrow terminal loses nothing', () => {
-    // What is noticed is on the last line where there is room, else above it.
-    const words = (text: string): string => text.replace(/\s+/g, '').replace('1restart,1refusedbyprotection.', '')
+    // The interruptions are on the last line if there is room, else above it.
+    const words = (text: string): string => text.replace(/\s+/g, '').replace('1restart,1refused.', '')
     const [narrow, wide] = [30, 300].map((width) => words(terminalPlan(PLAN, { color: false, width })))
     expect(narrow).toBe(wide)
   })

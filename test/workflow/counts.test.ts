@@ -91,14 +91,14 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 157426,
+      "json": 158726,
       "markdown": 19328,
       "terminal": 3064,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 1558957,
+      "json": 1571957,
       "markdown": 189914,
       "terminal": 30230,
     }

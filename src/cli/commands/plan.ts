@@ -72,7 +72,7 @@ export const planCommand = defineCommand({
     ['$0 plan --live live.json', 'Offline, from espalier snapshot'],
     ['$0 plan --base origin/main', 'What this git branch does, and what was drift before'],
     ['$0 plan --base origin/main --only introduced', 'Without the drift'],
-    ["$0 plan --project 'shop-*' --branch main", 'A part of the fleet'],
+    ["$0 plan --project 'shop*' --branch main", 'A part of the fleet'],
     ['$0 plan --rehearse', 'And prove that it can be done'],
     ['$0 plan --format markdown', 'For a pull request'],
     ['$0 plan --format html --out plan.html', 'A page to review in a browser'],

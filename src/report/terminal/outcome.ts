@@ -9,7 +9,7 @@ import {
   type StepOutcome,
   type StepStatus,
 } from '../../model/index.ts'
-import { applyVerdict, counted, group, plainValue, STATUS_WORDS, stepTitles } from '../words/index.ts'
+import { applyVerdict, counted, group, minuteOf, plainValue, STATUS_WORDS, stepTitles } from '../words/index.ts'
 import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
 /** More steps are counted, so that all of it fits on a screen: the journal and the page have every one. */
@@ -153,7 +153,7 @@ const consentsOf = (step: Step | undefined): readonly Consent[] => {
 const scheduledNext = ({ steps }: Outcome, args: string): readonly string[] => {
   if (!steps.some(({ status }) => status === 'scheduled')) return []
   const [first] = steps.flatMap(({ opensAt }) => opensAt ?? []).sort()
-  const when = first === undefined ? '' : ` from ${first} on`
+  const when = first === undefined ? '' : ` from ${minuteOf(first)} on`
   return [`Next: run \`espalier apply${args}\` again in the restart window${when}, or with --now to interrupt at once.`]
 }
 

@@ -4,6 +4,7 @@ import { type AttributeChange, type Change, type Impact, REASONS, type Reason } 
 import {
   badness,
   computeTitle,
+  counted,
   impactWords,
   place,
   SYMBOLS,
@@ -37,9 +38,9 @@ const projectLine = (project: string, changes: readonly Change[], { titleOf, sty
 const COUNTED: Readonly<Record<Impact, (count: number) => string>> = {
   none: (count) => `${count} without interruption`,
   'may-restart': (count) => `${count} may restart`,
-  restart: (count) => `${count} ${count === 1 ? 'restarts' : 'restart'}`,
-  disconnect: (count) => `${count} ${count === 1 ? 'disconnects' : 'disconnect'}`,
-  move: (count) => `${count} ${count === 1 ? 'moves' : 'move'}`,
+  restart: (count) => counted(count, 'restart'),
+  disconnect: (count) => counted(count, 'disconnect'),
+  move: (count) => counted(count, 'move'),
   replace: (count) => `${count} replaced`,
   delete: (count) => `${count} deleted`,
 }

@@ -16,6 +16,9 @@ export const time = (ms: number): string => {
   return `${Math.floor(Math.round(seconds) / 60)} min${rest === 0 ? '' : ` ${rest} s`}`
 }
 
+/** `2026-11-25 02:00 UTC`, of an ISO time in UTC. */
+export const minuteOf = (iso: string): string => iso.replace(/T(\d\d:\d\d).*$/, ' $1 UTC')
+
 /** The line that everyone greps for. */
 export const planLine = (summary: PlanSummary): string =>
   `Plan: ${CHANGE_KINDS.filter((kind) => COUNTED_ALWAYS.has(kind) || summary[kind] > 0)

@@ -5,6 +5,7 @@ export {
   emptyVerdict,
   group,
   interruptions,
+  minuteOf,
   planLine,
   projectsLeftOut,
   RELEASED_HINT,

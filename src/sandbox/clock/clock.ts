@@ -7,7 +7,7 @@ export interface SandboxClock {
   at(time: number, task: () => void): () => void
   /** Moves time on; tasks that fall due run in order of their times, those that they set included. */
   advance(ms: number): Promise<void>
-  /** How many times as fast as the machine's time it runs. 0: it is stopped until it is moved. */
+  /** Speed relative to the machine's time. 0: stopped until it is moved. */
   scale: number
 }
 

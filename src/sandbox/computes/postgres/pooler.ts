@@ -61,7 +61,7 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
       .flatMap(({ name, password }) => (password === undefined ? [] : [`${quoted(name)} ${quoted(password)}\n`]))
       .join(''),
   )
-  const version = await promisify(execFile)(options.program, ['--version'])
+  const version = await promisify(execFile)(options.program, ['--version'], { env: { PATH: process.env.PATH } })
   const configuration = file(
     'pgbouncer.ini',
     [
