@@ -104,11 +104,7 @@ describe('what is sent', () => {
         { branches: { main: { primary: { name: 'app', size: 2 } } } },
         world({ main: { primary: { state } } }),
       )
-<<<<<<< HEAD
-      expect(plan.steps[0]?.rule).toMatch(/change of the size/)
-=======
       expect(plan.steps[0]?.rule).toContain('docs/control-api.md')
->>>>>>> main
     }
   })
 })
