@@ -173,7 +173,7 @@ const beset = ({ stage, struck }: Run): (() => void) => {
   }
 }
 
-/** One `apply`. Returns its plan; `undefined` where the projects could not be read. */
+/** One `apply`. Returns its plan; `undefined` if the projects could not be read. */
 const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readManifests>>): Promise<Plan | undefined> => {
   const { stage, heaps } = run
   const { sandbox, clock } = stage

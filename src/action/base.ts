@@ -19,7 +19,7 @@ export interface Split extends BaseComparison {
   readonly notes: readonly string[]
 }
 
-/** The base's manifests; `undefined` where its commit cannot be read. @param find its commit. */
+/** The base's manifests; `undefined` if its commit cannot be read. @param find its commit. */
 export const readBase = async (
   find: () => Promise<string>,
   head: Manifests,

@@ -29,7 +29,7 @@ const WORKFLOW_LOGIN = 'github-actions[bot]'
 export interface UpsertOptions {
   /** Only where there is a comment already. */
   readonly onlyUpdate?: boolean
-  /** Which run of the workflow this is; empty where that is not known. */
+  /** Which run of the workflow this is; empty if that is not known. */
   readonly run?: string
 }
 
@@ -46,7 +46,7 @@ export const COMMENT_OVERHEAD = 128
  * Edits the newest comment that begins with this marker and is the token's own, or makes one. Older ones with this marker
  * show what is no longer true, so they are deleted. Nobody else's comment is touched, whatever it begins with.
  *
- * @returns `undefined` where there was no comment and none was wanted.
+ * @returns `undefined` if there was no comment and none was wanted.
  * @throws {GitHubError}
  */
 export const upsertComment = async (

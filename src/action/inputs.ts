@@ -60,7 +60,7 @@ const DESCRIBING = ['paths', 'label', 'shard', 'base-url', 'github-token', 'plan
 /**
  * As much as tells which comment is this step's, where another input is wrong.
  *
- * @throws {EspalierError} where one of these is wrong too.
+ * @throws {EspalierError} if one of these is wrong too.
  */
 export const readDescribingInputs = (env: Environment): Inputs => {
   const given = DESCRIBING.map((name) => [name, text(env, name)] as const)

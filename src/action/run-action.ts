@@ -44,7 +44,7 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   return { env, inputs, event: readEvent(env), runner: openRunner(env, write, prefix), clock, onSignal, cwd, prefix }
 }
 
-/** @throws {EspalierError} `E_INPUT` where the working directory is missing. */
+/** @throws {EspalierError} `E_INPUT` if the working directory is missing. */
 const checkFolder = ({ cwd, inputs }: Job): void => {
   let cause: unknown
   try {

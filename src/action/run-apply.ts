@@ -103,7 +103,7 @@ const refuseUnmerged = ({ event }: Job): void => {
 /**
  * A job may have several saved plans at hand: this step must mean this one.
  *
- * @throws {EspalierError} `E_OTHER_PLAN` where the plan was saved with another label or shard, or from other manifests.
+ * @throws {EspalierError} `E_OTHER_PLAN` if the plan was saved with another label or shard, or from other manifests.
  */
 const refuseOtherPlan = async (
   { inputs, cwd }: Job,

@@ -32,7 +32,7 @@ export interface Refresh {
   readonly isNewlyDeclared: boolean
 }
 
-/** What the record is after a refresh. What is no longer declared leaves it. */
+/** What the record is after a refresh. Attributes that are no longer declared are removed. */
 export const refreshed = (
   record: ProjectRecord | undefined,
   { facts, program, manifests, isNewlyDeclared }: Refresh,

@@ -24,7 +24,7 @@ export const parseBaseUrl = (text: string): URL => {
   }
   if (url.username !== '' || url.password !== '') {
     throw new EspalierError('E_BASE_URL', 'The base URL must hold no user or password.', {
-      hint: 'The key goes into ESPALIER_API_KEY.',
+      hint: 'Put the key into ESPALIER_API_KEY.',
     })
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {

@@ -31,7 +31,7 @@ export interface ApiOptions {
   readonly userAgent?: string
   /** Connections kept open at most. Default 32. */
   readonly connections?: number
-  /** How long a locked project (423) is waited for, in milliseconds. Default ten minutes. */
+  /** How long to wait for a locked project (423), in milliseconds. Default ten minutes. */
   readonly lockTimeoutMs?: number
   /** `false` sends as fast as it can: for a server without the service's limits. */
   readonly rateLimit?: boolean
@@ -53,7 +53,7 @@ export interface ReadApi {
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
-  /** Read once in the client's life; `undefined` where the service refuses. Nothing that a plan needs rests on it. */
+  /** Read once in the client's life; `undefined` if the service refuses. No plan depends on it. */
   projectDetails(projectId: string): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
@@ -69,7 +69,7 @@ export interface ReadApi {
   close(): Promise<void>
 }
 
-/** What a changing call answered. `compute` is absent where the answer had no body (204: it was gone already). */
+/** What a changing call answered. `compute` is absent if the answer had no body (204: it was gone already). */
 export interface Mutation {
   readonly compute?: ObservedCompute
   readonly operations: readonly wire.Operation[]
@@ -247,7 +247,7 @@ const connectionReads = ({
   close: () => transport.close(),
 })
 
-/** @throws {ApiError} `E_ANSWER` where the answer is about something else. */
+/** @throws {ApiError} `E_ANSWER` if the answer is about something else. */
 const theOneAskedFor = <T extends { readonly id: string }>(id: string, path: string, answered: T): T => {
   if (answered.id === id) return answered
   throw new ApiError('E_ANSWER', `The control API answered with ${answered.id} where ${plainText(id)} was asked for`, {

@@ -49,7 +49,7 @@ export class OperationEnds {
 export const hasEnded = (operation: Operation, clock: Clock): boolean =>
   new OperationEnds(clock).see(operation) !== undefined
 
-/** 0 where the service's clock is ahead of ours. */
+/** 0 if the service's clock is ahead of ours. */
 const ageMs = ({ updatedAt }: Operation, clock: Clock): number =>
   Math.max(0, (clock.date?.() ?? clock.now()) - Date.parse(updatedAt)) || 0
 

@@ -66,7 +66,7 @@ const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pi
   return namesakes.length === 0 ? {} : { namesakes }
 }
 
-/** None where the key may not search. */
+/** None if the key may not search. */
 export const projectsNamed = async (api: ReadApi, name: string): Promise<readonly Project[]> => {
   try {
     const wanted = name.toLowerCase()

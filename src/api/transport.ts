@@ -18,7 +18,7 @@ export interface TransportOptions {
 
 /** Sees each request, so that a person can be told that the service does not answer. */
 export interface RequestWatch {
-  /** @returns what is called at its end: with what is wrong, where sending it again may help. */
+  /** @returns a function to call at its end, with what is wrong if a retry may help. */
   begin(request: string): (problem?: string) => void
 }
 
@@ -46,7 +46,7 @@ export class Transport {
   readonly #options: TransportOptions
   readonly #key: KeyFinder
 
-  /** @throws {EspalierError} `E_PROXY` where the environment names a proxy that is none. */
+  /** @throws {EspalierError} `E_PROXY` if the environment names a proxy that is none. */
   constructor(options: TransportOptions) {
     this.#options = options
     this.#key = keyFinder(options.apiKey)
@@ -64,8 +64,8 @@ export class Transport {
   }
 
   /**
-   * @throws {ApiError} `E_NETWORK` where no whole answer came (ambiguous: it may have taken effect), `E_TLS` where the
-   * certificate is not trusted, `E_ANSWER` where the answer is not JSON. An answer with an error status is returned, not thrown.
+   * @throws {ApiError} `E_NETWORK` if no whole answer came (ambiguous: it may have taken effect), `E_TLS` if the
+   * certificate is not trusted, `E_ANSWER` if the answer is not JSON. An answer with an error status is returned, not thrown.
    */
   async send(
     method: string,

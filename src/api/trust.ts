@@ -6,10 +6,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Said with every connection, so that nothing in the environment can say otherwise. */
 export const VERIFIED = { rejectUnauthorized: true } as const
 
-/** @throws {EspalierError} `E_TLS` where the environment asks for no check, instead of leaving it out without a word. */
+/** @throws {EspalierError} `E_TLS` if the environment asks for no check, instead of leaving it out without a word. */
 export const refuseUnverified = ({ protocol }: URL, env: Environment = process.env): void => {
   if (protocol !== 'https:' || env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return
-  throw new EspalierError('E_TLS', 'NODE_TLS_REJECT_UNAUTHORIZED=0 asks for certificates not to be checked.', {
+  throw new EspalierError('E_TLS', 'NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off.', {
     hint: 'Unset it. A private authority is trusted by its certificate: NODE_EXTRA_CA_CERTS=FILE.',
   })
 }

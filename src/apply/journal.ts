@@ -4,7 +4,7 @@ import { refuseLink } from '../base/index.ts'
 import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'
 
 export interface Journal {
-  /** @throws {EspalierError} `E_JOURNAL` where the event cannot be kept (a full disk, for example). */
+  /** @throws {EspalierError} `E_JOURNAL` if the event cannot be kept (a full disk, for example). */
   write(event: ApplyEvent): Promise<void>
   close(): Promise<void>
 }

@@ -68,7 +68,7 @@ const digestOf = (document: unknown): string => createHash('sha256').update(cano
 
 /**
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or one of another version; `E_PLAN_EDITED` where it
+ * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or one of another version; `E_PLAN_EDITED` if it
  *   is not as it was saved.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>

@@ -6,7 +6,7 @@ import { findInPlace } from './find-created.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
 
 export interface Started {
-  /** Absent where a create was accepted, and nothing shows of it. */
+  /** Absent if a create was accepted, and nothing shows of it. */
   readonly computeId: string | undefined
   readonly operations: readonly Operation[]
 }
@@ -67,7 +67,7 @@ const CLOCK_SKEW_MS = 5_000
  * What a change that nobody was told of started. The list of operations may lag behind: then the compute shows them,
  * or the kind of change, which starts one.
  *
- * @param since when this run sent the request; absent where somebody else made the change.
+ * @param since when this run sent the request; absent if somebody else made the change.
  */
 const operationsOf = async (
   compute: ObservedCompute,

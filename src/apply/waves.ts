@@ -16,7 +16,7 @@ export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
   })
 }
 
-/** Why a wave must not start: what is not done of the waves before it; `undefined` where all of it is. */
+/** Why a wave must not start: what is not done of the waves before it; `undefined` if all of it is. */
 export const waveHeldBy = (
   { waves = [], leftOut = [] }: Plan,
   wave: Wave,

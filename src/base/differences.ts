@@ -1,6 +1,6 @@
-/** A leaf at which two JSON values differ; `undefined` where one of them has none there. */
+/** A leaf at which two JSON values differ; `undefined` if one of them has none there. */
 export interface Difference {
-  /** `changes[0].impact`; empty where the values themselves differ. */
+  /** `changes[0].impact`; empty if the values themselves differ. */
   readonly path: string
   readonly before: unknown
   readonly after: unknown

@@ -159,7 +159,7 @@ const statOf = (path: string, look: (path: string) => Stats = statSync): Stats |
   }
 }
 
-/** @throws {EspalierError} `E_GIT` where git is missing, refuses, takes too long, or prints more than 64 MiB. */
+/** @throws {EspalierError} `E_GIT` if git is missing, refuses, takes too long, or prints more than 64 MiB. */
 export const git = async (cwd: string, args: readonly string[], asked: Asked = {}): Promise<Buffer> => {
   const { code, stdout, why } = await start(cwd, args, asked)
   if (code === 0) return stdout
@@ -202,7 +202,7 @@ export const remoteCommit = async (cwd: string, ref: string): Promise<string | u
  * Fetches a commit that may be missing, and nothing that would make a whole clone shallow.
  *
  * @param depth how many commits of its history are needed where the clone is shallow.
- * @throws {EspalierError} `E_GIT` where origin has no such commit, or does not answer.
+ * @throws {EspalierError} `E_GIT` if origin has no such commit, or does not answer.
  */
 export const fetchCommit = async (cwd: string, sha: string, depth: number): Promise<void> => {
   await refuseCommands(cwd)

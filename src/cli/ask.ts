@@ -26,7 +26,7 @@ export const askYes = async (question: string, io: Io): Promise<boolean> =>
  * A typed `yes`, then one for each class of consent that the plan needs and `policy` lacks, with the steps it is about;
  * a class that is refused is left out, and its steps do not run.
  *
- * @returns what may run, or `undefined` where the answer was no, or there was none (end of input, Ctrl-C).
+ * @returns what may run, or `undefined` if the answer was no, or there was none (end of input, Ctrl-C).
  */
 export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Promise<ConsentPolicy | undefined> =>
   asking(io, async (ask) => {
@@ -50,7 +50,7 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
     return { allow }
   })
 
-/** A line of text, trimmed; `undefined` where nobody answered. */
+/** A line of text, trimmed; `undefined` if nobody answered. */
 export const askLine = (question: string, io: Io): Promise<string | undefined> =>
   conversing(io, async (answerTo) => (await answerTo(question)).trim())
 
@@ -60,7 +60,7 @@ const ANSWERS: ReadonlyMap<string, boolean> = new Map([
   ['n', false],
 ])
 
-/** `undefined` where nobody answered any more. */
+/** `undefined` if nobody answered any more. */
 const asking = <T>(
   io: Io,
   conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>,

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 const PIPED = 100
 const WIDE = 110
 
-/** `undefined` where it must be rendered: in a narrow terminal, or if nothing was built. */
+/** `undefined` if it must be rendered: in a narrow terminal, or if nothing was built. */
 export const cachedHelp = ({ isTTY, columns = PIPED }: { isTTY?: boolean; columns?: number }): string | undefined => {
   const width = isTTY === true ? Math.min(columns, WIDE) : PIPED
   if (width !== PIPED && width !== WIDE) return undefined

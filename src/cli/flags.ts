@@ -9,7 +9,7 @@ import {
 } from '../model/index.ts'
 
 export const COMMON_FLAGS = {
-  'no-color': { type: 'boolean', group: 'Output:', describe: 'No colour, whatever the terminal' },
+  'no-color': { type: 'boolean', group: 'Output:', describe: 'Disable colours' },
   debug: {
     type: 'boolean',
     group: 'Output:',
@@ -153,7 +153,7 @@ export const introducedSince = ({
   throw usageError('--only introduced needs --base REF.', 'For example: --base origin/main --only introduced')
 }
 
-/** @throws {EspalierError} `E_USAGE` where `text` is given and names no shard. */
+/** @throws {EspalierError} `E_USAGE` if `text` is given and names no shard. */
 export const shardOfFlag = (text: string | undefined): Shard | undefined => {
   if (text === undefined) return undefined
   const shard = parseShard(text)
@@ -170,7 +170,7 @@ export const durationMs = (flag: string, text: string): number => {
   return seconds * 1_000
 }
 
-/** @throws {EspalierError} `E_USAGE` where a given value is not at least `min`, or has a fraction where none may be. */
+/** @throws {EspalierError} `E_USAGE` if a given value is not at least `min`, or has a fraction where none may be. */
 export const checkNumber = (flag: string, value: number | undefined, min: number, whole = true): void => {
   if (value === undefined) return
   if (!Number.isFinite(value) || value < min || (whole && !Number.isInteger(value))) {

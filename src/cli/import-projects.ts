@@ -19,7 +19,7 @@ export interface ImportedFile {
 /**
  * Writes a file for each project into `folder`. One that cannot be imported does not stop the others.
  *
- * @throws {EspalierError} `E_OUT` where a file cannot be written.
+ * @throws {EspalierError} `E_OUT` if a file cannot be written.
  */
 export const importProjects = async (
   api: ReadApi,

@@ -42,7 +42,7 @@ export const observeOne = async (
 const idsOf = async (api: ReadApi, name: string): Promise<readonly string[]> =>
   (await projectsNamed(api, name)).map(({ id }) => id)
 
-/** @throws {EspalierError} `E_IMPORT` where its plan against what was seen is not empty. */
+/** @throws {EspalierError} `E_IMPORT` if its plan against what was seen is not empty. */
 export const exportChecked = (project: ObservedProject, observed: Observed, options: ExportOptions): Exported => {
   const exported = exportProject(project, options)
   const loaded = parseManifests([{ path: 'import.yaml', text: exported.text }])

@@ -76,7 +76,7 @@ const rendererOf = (draw: (spinner: string) => void, end: () => void): ListrRend
     }
   }
 
-/** Ids where a project has no name that distinguishes it from the others; none where there is one project only. */
+/** Ids where a project has no name that distinguishes it from the others; none if there is one project only. */
 const namesOf = (plan: Plan, observed: Observed): ReadonlyMap<string, string> => {
   const projects = new Set(plan.steps.map(({ project }) => project))
   if (projects.size < 2) return new Map()

@@ -8,7 +8,7 @@ import type { Io } from './io.ts'
 /**
  * The one that was named, else the only one of the manifests that are here.
  *
- * @throws {EspalierError} `E_USAGE` where that is none or several.
+ * @throws {EspalierError} `E_USAGE` if that is none or several.
  */
 export const oneProject = async (named: string | undefined, { cwd }: Io): Promise<string> => {
   if (named !== undefined) return named

@@ -22,7 +22,7 @@ const folder = ({ env }: Pick<Io, 'env'>): string =>
   join(env.TMPDIR || tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
 /**
- * Readable by this user only. Returns what takes it back; `undefined` where the folder is not this user's own, which is
+ * Readable by this user only. Returns what takes it back; `undefined` if the folder is not this user's own, which is
  * no place for a token.
  */
 export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() => void) | undefined => {
@@ -62,7 +62,7 @@ const isOwnFolder = (path: string): boolean => {
 
 const isOwner = (uid: number): boolean => process.getuid === undefined || uid === process.getuid()
 
-/** `undefined` where the file is not an entry that this user wrote. */
+/** `undefined` if the file is not an entry that this user wrote. */
 const readEntry = (file: string): RegisteredSandbox | undefined => {
   try {
     const stat = lstatSync(file)

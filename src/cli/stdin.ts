@@ -9,7 +9,7 @@ export { STDIN } from './command.ts'
 /**
  * What is piped in, where `-` was given.
  *
- * @throws {EspalierError} `E_USAGE` where other paths are next to it, or nothing is piped; `E_TOO_LARGE`, since nobody
+ * @throws {EspalierError} `E_USAGE` if other paths are next to it, or nothing is piped; `E_TOO_LARGE`, since nobody
  *   knows when it ends.
  */
 export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {
@@ -17,7 +17,7 @@ export const readStdin = async (paths: readonly string[], { stdin }: Io): Promis
   if (stdin.isTTY === true) throw usageError('- reads manifests from stdin, and nothing is piped into it.')
   return readBounded(stdin, MAX_FILE_BYTES).catch((cause: Error) => {
     throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {
-      hint: 'Give each project a file of its own.',
+      hint: 'Put each project in a separate file.',
       cause,
     })
   })

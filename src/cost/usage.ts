@@ -33,12 +33,12 @@ export interface Usage {
   readonly share: Share
   /** Its size on average while it was active, in CU. */
   readonly averageCu: number
-  /** How often it was suspended; absent where the operations do not reach back far enough. */
+  /** How often it was suspended; absent if the operations do not reach back far enough. */
   readonly suspends?: number
   readonly flags: readonly CostFlag[]
 }
 
-/** By compute id; empty where the history is too short, missing, or not of this period. */
+/** By compute id; empty if the history is too short, missing, or not of this period. */
 export const usageOfBranch = (
   { settings, pastOperations = [], operationsSince }: Omit<ObservedProject, 'id' | 'branches' | 'computes'>,
   branch: ObservedBranch,

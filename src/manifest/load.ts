@@ -69,7 +69,7 @@ const readText = (file: string, shown: string): string | Diagnostic => {
         'E_TOO_LARGE',
         shown,
         `The file has ${Math.round(size / 1024 / 1024)} MiB; at most 32 MiB are read.`,
-        'Give each project a file of its own.',
+        'Put each project in a separate file.',
       )
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))

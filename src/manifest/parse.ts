@@ -167,7 +167,7 @@ class Reading {
     if (file.text.length > MAX_FILE_BYTES) {
       const mib = (file.text.length / 1024 / 1024).toFixed(0)
       const message = `The file has ${mib} MiB; at most 32 MiB are read.`
-      this.#report(file, { code: 'E_TOO_LARGE', message, hint: 'Give each project a file of its own.' })
+      this.#report(file, { code: 'E_TOO_LARGE', message, hint: 'Put each project in a separate file.' })
       yield undefined
       return
     }

@@ -82,7 +82,7 @@ export interface DesiredWave {
 
 export interface Desired {
   readonly documents: readonly DesiredDocument[]
-  /** In their order; absent where no manifest has any. See {@link waveOf}. */
+  /** In their order; absent if no manifest has any. See {@link waveOf}. */
   readonly waves?: readonly DesiredWave[]
 }
 

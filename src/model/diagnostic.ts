@@ -16,7 +16,7 @@ export interface Diagnostic {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** Absent where the problem is in no file (an empty set of manifests). */
+  /** Absent if the problem is in no file (an empty set of manifests). */
   readonly source?: Source
 }
 

@@ -13,7 +13,7 @@ export const MOVER_WORDS: Readonly<Record<Mover, string>> = {
 
 export interface Difference {
   readonly change: Change
-  /** Absent where the compute as a whole differs: it is to be made, moved, replaced or deleted. */
+  /** Absent if the compute as a whole differs: it is to be made, moved, replaced or deleted. */
   readonly attribute?: AttributeChange
   readonly mover: Mover
   /** The newest operation that may have brought it about. The API does not show who started it. */

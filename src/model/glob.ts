@@ -39,7 +39,7 @@ export const globMatcher = (pattern: string): ((name: string) => boolean) => {
   }
 }
 
-/** `a{b,c}d` to `abd`, `acd`, innermost first; `undefined` where braces do not pair. */
+/** `a{b,c}d` to `abd`, `acd`, innermost first; `undefined` if braces do not pair. */
 const expand = (pattern: string): readonly string[] | undefined => {
   let open = -1
   for (let index = 0; index < pattern.length; index += 1) {

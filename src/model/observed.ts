@@ -59,7 +59,7 @@ export interface PastOperation {
   readonly at?: string
 }
 
-/** What `GET /projects/{id}` shows; each field is absent where the service did not show it. */
+/** What `GET /projects/{id}` shows; each field is absent if the service did not show it. */
 export interface ProjectSettings {
   /** The account's plan, in the service's own word: `free_v3`, `launch_v3`, `scale_v3`… */
   readonly subscription?: string
@@ -86,14 +86,14 @@ export interface MaintenanceWindow {
 
 export interface ObservedProject {
   readonly id: string
-  /** For people only; absent where the key may not read it. */
+  /** For people only; absent if the key may not read it. */
   readonly name?: string
   readonly branches: readonly ObservedBranch[]
   readonly computes: readonly ObservedCompute[]
   readonly pastOperations?: readonly PastOperation[]
   /** ISO 8601: the past operations are complete from here on. */
   readonly operationsSince?: string
-  /** Absent where the project itself was not read. */
+  /** Absent if the project itself was not read. */
   readonly settings?: ProjectSettings
 }
 
@@ -113,7 +113,7 @@ export interface Observed {
   readonly missing: readonly string[]
   /** Those of `missing` that are names, with the ids of the projects that have them. */
   readonly namesakes?: readonly { readonly name: string; readonly ids: readonly string[] }[]
-  /** Absent where every project could be read. */
+  /** Absent if every project could be read. */
   readonly unreadable?: readonly UnreadableProject[]
 }
 

@@ -17,6 +17,6 @@ export interface Origin {
   readonly settled: readonly Change[]
   /** Sorted by project, then branch name, then primary before replicas. */
   readonly released: readonly ReleasedCompute[]
-  /** What could not be compared with the base, a sentence each; absent where all of it was. */
+  /** What could not be compared with the base, a sentence each; absent if all of it was. */
   readonly gaps?: readonly string[]
 }

@@ -59,7 +59,7 @@ export interface StepOutcome {
   readonly moved?: readonly Moved[]
   /** The latest operation of somebody else on the same compute, which probably is what moved it. */
   readonly movedBy?: OperationProgress
-  /** When a scheduled step may run, ISO 8601; absent where its windows never meet. */
+  /** When a scheduled step may run, ISO 8601; absent if its windows never meet. */
   readonly opensAt?: string
   readonly durationMs: number
 }

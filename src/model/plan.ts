@@ -72,7 +72,7 @@ export interface Change {
   readonly compute: PlannedCompute
   readonly attributes: readonly AttributeChange[]
   readonly impact: Impact
-  /** The impact it would have were the compute not idle; absent where that is the same. */
+  /** The impact it would have were the compute not idle; absent if that is the same. */
   readonly unlessIdle?: Impact
   /** The first is the main one. */
   readonly reasons: readonly Reason[]
@@ -191,11 +191,11 @@ export interface Plan {
   readonly projects: readonly string[]
   /** Names by id, of those that are known. For people only: no comparison of plans counts them. */
   readonly projectNames?: Readonly<Record<string, string>>
-  /** Sorted by project; absent where every project was planned. */
+  /** Sorted by project; absent if every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
-  /** In the order in which they are applied; projects that are in none come last. Absent where no manifest has any. */
+  /** In the order in which they are applied; projects that are in none come last. Absent if no manifest has any. */
   readonly waves?: readonly PlanWave[]
-  /** Absent where everything that the manifests ask for is planned. */
+  /** Absent if everything that the manifests ask for is planned. */
   readonly selection?: PlanSelection
   /** Sorted by project, then branch name, then primary before replicas. */
   readonly changes: readonly Change[]
@@ -208,7 +208,7 @@ export interface Plan {
   readonly warnings: readonly Diagnostic[]
   /** Absent from a plan of an older version. For people and policies: no comparison of plans counts it. */
   readonly cost?: PlanCost
-  /** Service updates that fall together with changes, sorted as those are; absent where there are none. */
+  /** Service updates that fall together with changes, sorted as those are; absent if there are none. */
   readonly maintenance?: readonly PlannedUpdate[]
   /** What policies say of the plan; absent without any. */
   readonly policies?: PlanPolicies

@@ -62,7 +62,7 @@ export const SIZE_TABLE: SizeTable = {
   scaleToZeroMaxCu: 16,
 }
 
-/** The step of exactly this many CU, or `undefined` where the table has none. */
+/** The step of exactly this many CU, or `undefined` if the table has none. */
 export const sizeStep = (cu: number, table: SizeTable = SIZE_TABLE): SizeStep | undefined =>
   table.steps.find((candidate) => candidate.cu === cu)
 

@@ -34,11 +34,11 @@ import {
 export interface Draft {
   readonly change: Change
   readonly steps: readonly StepDraft[]
-  /** That of the claim; absent where none claims the compute. */
+  /** That of the claim; absent if none claims the compute. */
   readonly slot?: string
 }
 
-/** The change that a declaration asks for, or `undefined` where nothing differs. */
+/** The change that a declaration asks for, or `undefined` if nothing differs. */
 export const draftClaim = (claim: Claim, context: DraftContext): Draft | undefined => {
   const { observed: live, desired, slot } = claim
   if (live === undefined) return { ...draftCreate(claim, context), slot }

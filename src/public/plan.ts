@@ -57,7 +57,7 @@ export interface PlanOptions {
 export interface Planned {
   /** Of every project that can be planned. */
   readonly plan: Plan
-  /** Empty where every project could be planned; else `plan.leftOut` names those that could not. */
+  /** Empty if every project could be planned; else `plan.leftOut` names those that could not. */
   readonly diagnostics: readonly Diagnostic[]
   /** The snapshot that it was planned from. */
   readonly observed: Observed

@@ -80,8 +80,8 @@ export interface Sandbox {
 /**
  * Starts a control plane on 127.0.0.1.
  *
- * @throws {EspalierError} `E_SANDBOX_STATE` where the state folder cannot be used, `E_SANDBOX_PORT` where the port is
- *   taken, `E_SEED` where the seed is wrong, `E_POSTGRES…` where Postgres was asked for and cannot run.
+ * @throws {EspalierError} `E_SANDBOX_STATE` if the state folder cannot be used, `E_SANDBOX_PORT` if the port is
+ *   taken, `E_SEED` if the seed is wrong, `E_POSTGRES…` where Postgres was asked for and cannot run.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const opened = options.stateDir === undefined ? undefined : openFileStore(options.stateDir)

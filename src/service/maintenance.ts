@@ -41,7 +41,7 @@ export type Meeting = 'takes-update' | 'restarts-twice' | 'same-time'
 export const meetingOf = (opens: number, due: number): Meeting =>
   opens === due ? 'same-time' : opens < due ? 'takes-update' : 'restarts-twice'
 
-/** The project's own maintenance window as a restart window; `undefined` where it makes none. */
+/** The project's own maintenance window as a restart window; `undefined` if it makes none. */
 export const serviceWindow = (window: MaintenanceWindow | undefined): RestartWindow | undefined => {
   if (window === undefined) return undefined
   const days = WEEKDAYS.filter((_, index) => window.weekdays.includes(index + 1))

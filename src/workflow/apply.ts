@@ -97,7 +97,7 @@ export type Applied =
 const MOST_QUESTIONS = 3
 
 /**
- * @throws {EspalierError} `E_STALE`, `E_PLAN_EDITED` for a saved plan that must not run; `E_BUDGET`; `E_STALE` where the
+ * @throws {EspalierError} `E_STALE`, `E_PLAN_EDITED` for a saved plan that must not run; `E_BUDGET`; `E_STALE` if the
  *   project changed each time that somebody was asked; `E_JOURNAL`; what the control API throws while it is read.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {

@@ -45,7 +45,7 @@ export const compareWithBase = (
 /**
  * What the base's manifests would change in these projects.
  *
- * @returns `undefined` where the base's manifests have errors.
+ * @returns `undefined` if the base's manifests have errors.
  */
 export const planOfBase = (base: Manifests, projects: readonly string[], observed: Observed): Plan | undefined => {
   if (!isUsable(base)) return undefined

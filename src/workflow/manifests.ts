@@ -98,7 +98,7 @@ export const withoutProjects = (manifests: Manifests, projects: readonly string[
 export const seedNote = (path: string): string =>
   `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`
 
-/** @throws {EspalierError} `E_TIER_TABLE` where the file cannot be read. */
+/** @throws {EspalierError} `E_TIER_TABLE` if the file cannot be read. */
 export const readManifestText = async (path: string, cwd: string): Promise<string> => {
   const { texts, diagnostics } = await readFiles([path], cwd)
   const [text] = texts

@@ -10,7 +10,7 @@ export interface Merged {
   readonly origin?: Origin & { readonly base: string }
   /** Shards that have no plan among the files. */
   readonly missing: readonly string[]
-  /** When the first of the saved plans was made; absent where none of them is a saved plan. */
+  /** When the first of the saved plans was made; absent if none of them is a saved plan. */
   readonly createdAt?: string
 }
 
@@ -23,7 +23,7 @@ interface Part {
 }
 
 /**
- * @throws {EspalierError} `E_PLAN_FILE` where a file holds no plan; `E_MERGE` where the plans are not parts of one fleet:
+ * @throws {EspalierError} `E_PLAN_FILE` if a file holds no plan; `E_MERGE` if the plans are not parts of one fleet:
  * a project twice, a shard that is missing, other manifests or another base.
  */
 export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> => {

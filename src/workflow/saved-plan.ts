@@ -39,7 +39,7 @@ const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice
 /**
  * The manifests to read again: those given, else those that the plan was made of.
  *
- * @throws {EspalierError} `E_PLAN_FILE` where these lie neither in the current folder nor in the plan's: a file that was
+ * @throws {EspalierError} `E_PLAN_FILE` if these lie neither in the current folder nor in the plan's: a file that was
  *   handed over must not choose what is read, and what an error shows of it.
  */
 export const manifestPaths = (

@@ -55,7 +55,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
  * The same manifests with only the selected projects.
  *
  * @param namesOf asked only where a pattern matches no id.
- * @throws {EspalierError} `E_USAGE` where a pattern matches none.
+ * @throws {EspalierError} `E_USAGE` if a pattern matches none.
  */
 export const selectProjects = async (
   manifests: Manifests,

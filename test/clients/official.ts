@@ -7,7 +7,7 @@ interface OfficialRoute {
   /** With `{…}` for each parameter. */
   readonly path: string
   readonly operationId: string
-  /** By status of success: the name of the validator; empty where the answer has no body. */
+  /** By status of success: the name of the validator; empty if the answer has no body. */
   readonly validators: Readonly<Record<string, string>>
 }
 

@@ -79,7 +79,7 @@ export interface Exchange {
   readonly answered: unknown
 }
 
-/** What of an exchange the document does not describe; empty where all is as described. */
+/** What of an exchange the document does not describe; empty if all is as described. */
 export const undocumented = ({ method, path, sent, status, answered }: Exchange): readonly string[] => {
   const [bare = '', query = ''] = path.split('?')
   const operation = find(method, bare)

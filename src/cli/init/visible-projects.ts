@@ -5,7 +5,7 @@ import { EspalierError } from '../../model/index.ts'
 /** A key of one project may not list; a personal key may have to name an organization. */
 const REFUSED = new Set([400, 403, 404])
 
-/** @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` where the key may not list them. */
+/** @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key may not list them. */
 export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]> => {
   const projects = await api.listProjects().catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status === undefined || !REFUSED.has(error.status)) throw error

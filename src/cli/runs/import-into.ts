@@ -34,7 +34,7 @@ interface Target {
   readonly noColor?: boolean | undefined
 }
 
-/** @returns `undefined` where the file is yet to be written: there is none, or nothing is in it but comments. */
+/** @returns `undefined` if the file is yet to be written: there is none, or nothing is in it but comments. */
 export const importInto = async (
   target: Target,
   project: ObservedProject,
@@ -120,7 +120,7 @@ const adopt = (
   }
 }
 
-/** The file speaks of other projects: this one gets a document of its own, without a second line for editors. */
+/** The file declares other projects: this one gets a document of its own, without a second line for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: ExportOptions): Result => {
   const { text: document, computes, leftOut } = exportProject(project, options)
   if (computes === 0) throw nothingToImport(options.branches)

@@ -24,7 +24,7 @@ export interface StatusFlags extends ApiFlags {
 
 interface Seen {
   readonly observed: Observed
-  /** Absent where no manifests were read. */
+  /** Absent if no manifests were read. */
   readonly plan?: Plan
   readonly loaded?: LoadedManifests
 }

@@ -13,7 +13,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
     return {
       code: 'E_NULL',
       message: `${what} has no value.`,
-      hint: 'Give it one, or delete the key: what is left out is not managed.',
+      hint: 'Set a value, or delete the key: attributes that are left out are not managed.',
     }
   }
   if (keyword === 'minItems') return { code: 'E_VALUE', message: `${what} needs at least one entry.` }

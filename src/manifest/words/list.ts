@@ -7,7 +7,7 @@ export const list = (words: readonly (string | number)[]): string => {
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
 }
 
-/** Nothing where no known word is near: a wrong hint is worse than none. */
+/** Nothing if no known word is near: a wrong hint is worse than none. */
 export const didYouMean = (word: string, known: readonly string[]): string | undefined => {
   const near = word.length > LONGEST_MESSAGE ? undefined : nearest(word, known)
   return near === undefined ? undefined : `Did you mean \`${near}\`?`

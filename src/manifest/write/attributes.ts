@@ -32,7 +32,7 @@ const write = (attributes: ComputeAttributes, isWanted: (key: AttributeKey) => b
   return written
 }
 
-/** One attribute, or one entry of a map, by its path in a manifest; `undefined` where a manifest cannot hold it. */
+/** One attribute, or one entry of a map, by its path in a manifest; `undefined` if a manifest cannot hold it. */
 export const writtenAt = (path: string, attributes: ComputeAttributes): unknown => {
   const key = ATTRIBUTE_KEYS.find((one) => path === rowOf(one).path || path.startsWith(`${rowOf(one).path}.`))
   if (key === undefined) return undefined

@@ -25,7 +25,7 @@ export const indentOf = (text: string, map: ParsedMap): number => {
   return first === undefined ? 0 : startOf(first.key) - lineStart(text, startOf(first.key))
 }
 
-/** @returns `undefined` where entries cannot be distinguished as lines: `? key`, or several on one line. */
+/** @returns `undefined` if entries cannot be distinguished as lines: `? key`, or several on one line. */
 export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): readonly Chunk[] | undefined => {
   const indent = indentOf(text, map)
   const chunks: Chunk[] = []
@@ -43,7 +43,7 @@ export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): read
   return chunks
 }
 
-/** @returns `undefined` where a comment is inside: whose it is cannot be known. */
+/** @returns `undefined` if a comment is inside: whose it is cannot be known. */
 export const flowChunks = (text: string, map: ParsedMap): readonly Chunk[] | undefined => {
   const [start, end] = map.range ?? [0, 0]
   if (text.slice(start, end).includes('#')) return undefined

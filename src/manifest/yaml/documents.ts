@@ -12,7 +12,7 @@ export interface YamlProblem {
 }
 
 export interface YamlDocument {
-  /** Absent where nothing could be made of it. */
+  /** Absent if nothing could be made of it. */
   readonly document?: Document.Parsed<ParsedNode>
   readonly problems: readonly YamlProblem[]
 }

@@ -76,9 +76,9 @@ export interface AttributeRow<
   /** What a missing value means, where the API leaves it out. */
   readonly absent?: V
   satisfied(desired: V, observed: V | undefined): boolean
-  /** A manifest's value that fits the schema; `undefined` where a problem was reported. */
+  /** A manifest's value that fits the schema; `undefined` if a problem was reported. */
   read(value: unknown, place: ManifestPlace): V | undefined
-  /** The value as a manifest spells it; `undefined` where a manifest cannot hold it. */
+  /** The value as a manifest spells it; `undefined` if a manifest cannot hold it. */
   write(value: V, compute: { readonly size?: Size }): unknown
   /** Whether `import` writes the value; it leaves out what a new compute has anyway. */
   isImported(value: V, compute: { readonly size?: Size }): boolean

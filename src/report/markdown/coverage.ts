@@ -21,7 +21,7 @@ export const releasedWords = (released: readonly ReleasedCompute[]): string | un
     ? undefined
     : `${counted(released.length, 'compute')} ${released.length === 1 ? 'is' : 'are'} no longer managed.`
 
-/** A sentence; `undefined` where every project was planned. */
+/** A sentence; `undefined` if every project was planned. */
 export const leftOutWords = (plan: Plan): string | undefined => {
   const words = projectsLeftOut(plan)
   return words === undefined ? undefined : `${words} could not be planned.`

@@ -6,7 +6,7 @@ import { mermaidText } from './text.ts'
 /** More nodes than this are no picture any more. */
 const MOST_STEPS = 25
 
-/** `undefined` where there is nothing to draw, or too much. */
+/** `undefined` if there is nothing to draw, or too much. */
 export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
   const titleOf = stepTitles(plan)

@@ -8,7 +8,7 @@ const fits = (text: string, { most, measure }: Limit): boolean => measure(text) 
 
 /**
  * The first of `forms`, from the fullest to the shortest, that fits. Where none does, `fewer` with as many rows as fit, of
- * at most `rows`; with none where not even one fits.
+ * at most `rows`; with none if not even one fits.
  */
 export const fitTo = (
   limit: Limit,

@@ -6,7 +6,7 @@ import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
 type LineOf = (source: Source) => string | undefined
 
-/** In the order given; ends with a count. Empty where there is nothing to say. */
+/** In the order given; ends with a count. Empty if there is nothing to say. */
 export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: Style, lineOf: LineOf): string => {
   if (diagnostics.length === 0) return ''
   const paint = paintOf(style)

@@ -20,7 +20,7 @@ export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 export interface StatusContext {
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** What the manifests ask for; absent where no manifests were read. */
+  /** What the manifests ask for; absent if no manifests were read. */
   readonly plan?: Plan
 }
 

@@ -35,7 +35,7 @@ const unknownWords = (before: number | null, after: number | null): string =>
     : `at most ${formatCuHours(before)} → ${formatCuHours(after)} CU-hours a month`
 
 /**
- * The difference first: `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` where the
+ * The difference first: `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` if the
  * plan costs as much as before.
  */
 export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {

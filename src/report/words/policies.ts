@@ -36,7 +36,7 @@ const policyText = ({ outcome, message, reason, policy, override }: PolicyResult
   }
 }
 
-/** `policy \`preview-size\` denies 1 change`; `undefined` where none denies. */
+/** `policy \`preview-size\` denies 1 change`; `undefined` if none denies. */
 export const deniedWords = ({ policies }: Pick<Plan, 'policies'>): string | undefined => {
   const denied = (policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
   if (denied.length === 0) return undefined

@@ -1,7 +1,7 @@
 import type { Plan } from '../../model/index.ts'
 import { counted } from './counts.ts'
 
-/** `canary (2 projects, 3 steps)`, in the order in which they are applied; none where no manifest has waves. */
+/** `canary (2 projects, 3 steps)`, in the order in which they are applied; none if no manifest has waves. */
 export const waveWords = ({ waves, projects, steps }: Plan): readonly string[] => {
   if (waves === undefined) return []
   const named = new Set(waves.flatMap((wave) => wave.projects))

@@ -3,11 +3,11 @@ export interface SandboxClock {
   now(): number
   /** What it showed at a moment of the machine, as `performance.now()` counts them. */
   when(moment: number): number
-  /** Runs `task` once at `time`, or soon where that has passed. Returns what takes it back. */
+  /** Runs `task` once at `time`, or soon if that has passed. Returns a function that cancels it. */
   at(time: number, task: () => void): () => void
   /** Moves time on; tasks that fall due run in order of their times, those that they set included. */
   advance(ms: number): Promise<void>
-  /** How many times as fast as the machine's time it runs. 0: it is stopped until it is moved. */
+  /** Speed relative to the machine's time. 0: stopped until it is moved. */
   scale: number
 }
 

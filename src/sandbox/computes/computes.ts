@@ -130,7 +130,7 @@ export interface Computes {
     statements: readonly Statement[],
     begin: string | undefined,
   ): Promise<readonly StatementResult[]> | undefined
-  /** How clients reach a compute; `undefined` where nothing listens. */
+  /** How clients reach a compute; `undefined` if nothing listens. */
   address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
 }

@@ -16,9 +16,9 @@ export interface ReachableCompute {
   readonly name?: string
   readonly state: string
   readonly connections: number
-  /** Absent where no Postgres is behind it. */
+  /** Absent if no Postgres is behind it. */
   readonly address?: ComputeAddress
-  /** Connection strings; absent where no Postgres is behind it. */
+  /** Connection strings; absent if no Postgres is behind it. */
   readonly uri?: string
   readonly pooledUri?: string
 }

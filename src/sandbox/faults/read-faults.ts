@@ -8,7 +8,7 @@ import { type FaultOrder, faultShape } from './fault.ts'
 
 const MAX_ALIASES = 100
 
-/** @throws {EspalierError} `E_FAULTS` where the file cannot be read or is wrong. */
+/** @throws {EspalierError} `E_FAULTS` if the file cannot be read or is wrong. */
 export const readFaults = async (path: string): Promise<readonly FaultOrder[]> => {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw wrong(path, cause.code ?? cause.message, cause)

@@ -13,7 +13,7 @@ export type Identity =
   | { readonly of: 'organization'; readonly orgId: string }
   | { readonly of: 'project'; readonly projectId: string }
 
-/** @throws {Refusal} 401 where the key is missing, wrong or revoked. */
+/** @throws {Refusal} 401 if the key is missing, wrong or revoked. */
 export const identify = (world: World, apiKey: string, use: KeyUse): MiddlewareHandler => {
   const own = Buffer.from(digestOf(apiKey))
   return async (context, next) => {
@@ -70,7 +70,7 @@ export const checkOrganization = (identity: Identity, orgId: string, world: Worl
 /**
  * The organization whose projects are meant; `undefined`: those of every one.
  *
- * @throws {Refusal} 400 where a personal key must name one and does not, 403 where an organization's key names another,
+ * @throws {Refusal} 400 if a personal key must name one and does not, 403 if an organization's key names another,
  *   404 if there is no such organization.
  */
 export const organizationOf = (identity: Identity, asked: string | undefined, world: World): string | undefined => {
@@ -90,7 +90,7 @@ export const organizationOf = (identity: Identity, asked: string | undefined, wo
 /**
  * The organization that a new project belongs to; `undefined`: to the user.
  *
- * @throws {Refusal} 403 where an organization's key names another, 404 if there is no such organization.
+ * @throws {Refusal} 403 if an organization's key names another, 404 if there is no such organization.
  */
 export const homeOf = (identity: Identity, asked: string | undefined, world: World): string | undefined =>
   identity.of === 'organization' ? organizationOf(identity, asked, world) : existing(asked, world)

@@ -28,5 +28,5 @@ export const record =
     })
   }
 
-/** `undefined` where a fault left none. */
+/** `undefined` if a fault left none. */
 const readJson = (response: Response): Promise<unknown> => response.json().catch(() => undefined)

@@ -33,7 +33,7 @@ export const parseSeed = (text: string, name: string): Seed => {
   )
 }
 
-/** @throws {EspalierError} `E_SEED` where the file cannot be read or is wrong. */
+/** @throws {EspalierError} `E_SEED` if the file cannot be read or is wrong. */
 export const readSeed = async (path: string): Promise<Seed> => {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new EspalierError('E_SEED', `The seed file ${path} cannot be read.`, { cause })
@@ -41,7 +41,7 @@ export const readSeed = async (path: string): Promise<Seed> => {
   return parseSeed(text, path)
 }
 
-/** @throws {EspalierError} `E_SEED` where a seed that was made by a program is wrong. */
+/** @throws {EspalierError} `E_SEED` if a seed that was made by a program is wrong. */
 export const resolveSeed = (value: Seed): ResolvedSeed => {
   const parsed = seedShape.safeParse(value)
   if (parsed.success) return parsed.data

@@ -36,7 +36,7 @@ export interface OpenedStore {
   readonly keepKey: (apiKey: string) => void
 }
 
-/** @throws {EspalierError} `E_SANDBOX_STATE` where another sandbox holds the folder, or it cannot be used. */
+/** @throws {EspalierError} `E_SANDBOX_STATE` if another sandbox holds the folder, or it cannot be used. */
 export const openFileStore = (directory: string): OpenedStore => {
   const path = (name: string): string => join(directory, name)
   const [unlock, log] = orUnusable(directory, () => {

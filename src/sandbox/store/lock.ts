@@ -9,7 +9,7 @@ const heldHere = new Set<string>()
 /**
  * Takes the folder over where the process that held it is gone. Returns what gives it back.
  *
- * @throws {EspalierError} `E_SANDBOX_STATE` where another sandbox holds it.
+ * @throws {EspalierError} `E_SANDBOX_STATE` if another sandbox holds it.
  */
 export const takeLock = (directory: string): (() => void) => {
   const lock = join(directory, 'lock')

@@ -116,7 +116,7 @@ export const checkName = ({ branches }: ProjectTables, name: string): void => {
   }
 }
 
-/** @throws {Refusal} 422 where the branch or its computes are more than the service, or the account's plan, allows. */
+/** @throws {Refusal} 422 if the branch or its computes are more than the service, or the account's plan, allows. */
 const checkAllowances = (
   tables: ProjectTables,
   id: string,

@@ -31,7 +31,7 @@ const expiry = (time: number, ttlSeconds: number): Expiry => ({
   ttlSeconds,
 })
 
-/** @throws {Refusal} 422 where a branch as it would be cannot have an end. */
+/** @throws {Refusal} 422 if a branch as it would be cannot have an end. */
 export const checkExpiry = (branch: BranchRecord, { branches }: Pick<ProjectTables, 'branches'>): void => {
   if (branch.expiresAt === undefined) return
   const refuse = (what: string): never => {

@@ -12,7 +12,7 @@ export const digestOf = (key: string): string => createHash('sha256').update(key
 /** Its id in the API: a whole number that a double holds exactly. */
 export const numberOf = ({ id }: KeyRecord): number => Number.parseInt(id.slice(0, 12), 16)
 
-/** @throws {Refusal} 404 where the project is not one of the organization's. */
+/** @throws {Refusal} 404 if the project is not one of the organization's. */
 export const createKey = (
   world: World,
   { orgId }: KeyOwner,
@@ -40,7 +40,7 @@ export const createKey = (
 export const listKeys = ({ tables }: World, owner: KeyOwner): readonly KeyRecord[] =>
   [...tables.keys.values()].filter((key) => !key.isRevoked && isOwned(key, owner, tables.projects))
 
-/** @throws {Refusal} 404 where the owner has no such key, or it is revoked already. */
+/** @throws {Refusal} 404 if the owner has no such key, or it is revoked already. */
 export const revokeKey = (world: World, owner: KeyOwner, number: string): KeyRecord => {
   const key = listKeys(world, owner).find((candidate) => String(numberOf(candidate)) === number)
   if (key === undefined) throw new Refusal(404, 'API key not found')

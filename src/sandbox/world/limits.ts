@@ -67,7 +67,7 @@ export const limitProblem = (
   return undefined
 }
 
-/** @throws {Refusal} 400 where a rule is broken, 422 where the account's plan does not allow it. */
+/** @throws {Refusal} 400 if a rule is broken, 422 if the account's plan does not allow it. */
 export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = 'endpoint'): void => {
   const problem = limitProblem(compute, plan)
   if (problem !== undefined) {

@@ -17,7 +17,7 @@ export interface MomentRequest {
  * as it was: a moment in the past is refused, and never taken for now.
  *
  * @param prefix of the request's two fields: `parent` or `source`.
- * @throws {Refusal} 400 if it is not a moment of the branch's history, 422 where no history is kept.
+ * @throws {Refusal} 400 if it is not a moment of the branch's history, 422 if no history is kept.
  */
 export const momentOf = (
   world: World,

@@ -25,7 +25,7 @@ export interface ComputeRequest {
  * About to start, or idle if it is disabled. What the request leaves out comes from the project's defaults; where
  * it names one limit and the default of the other is on the wrong side of it, both are that one.
  *
- * @throws {Refusal} 400 where a limit is broken.
+ * @throws {Refusal} 400 if a limit is broken.
  */
 export const newCompute = (
   world: World,

@@ -25,14 +25,14 @@ const LIMITS: Readonly<
   },
 }
 
-/** @throws {Refusal} 422 where one more branch is too many. */
+/** @throws {Refusal} 422 if one more branch is too many. */
 export const checkBranchCount = ({ project, branches }: ProjectTables): void => {
   const { branches: most } = LIMITS[project.plan]
   if (branches.size < most) return
   throw new Refusal(422, `branches limit exceeded: the plan allows ${most}`, 'BRANCHES_LIMIT_EXCEEDED')
 }
 
-/** @throws {Refusal} 422 where one more branch without a parent is too many. */
+/** @throws {Refusal} 422 if one more branch without a parent is too many. */
 export const checkRootCount = ({ project, branches }: ProjectTables): void => {
   const { rootBranches: most } = LIMITS[project.plan]
   const count = [...branches.values()].filter(({ parentId }) => parentId === undefined).length
@@ -40,7 +40,7 @@ export const checkRootCount = ({ project, branches }: ProjectTables): void => {
   throw new Refusal(422, `root branches limit exceeded: the plan allows ${most}`, 'ROOT_BRANCHES_LIMIT_EXCEEDED')
 }
 
-/** @throws {Refusal} 422 where one more protected branch is too many. */
+/** @throws {Refusal} 422 if one more protected branch is too many. */
 export const checkProtectedCount = ({ project, branches }: ProjectTables): void => {
   const { protectedBranches: most } = LIMITS[project.plan]
   const count = [...branches.values()].filter(({ isProtected }) => isProtected).length
@@ -52,7 +52,7 @@ export const checkProtectedCount = ({ project, branches }: ProjectTables): void 
   )
 }
 
-/** @throws {Refusal} 422 where one more replica is too many. */
+/** @throws {Refusal} 422 if one more replica is too many. */
 export const checkReplicaCount = ({ project, computes }: ProjectTables, more: number): void => {
   const { replicas: most } = LIMITS[project.plan]
   const count = [...computes.values()].filter(({ type }) => type === 'read_only').length
@@ -63,7 +63,7 @@ export const checkReplicaCount = ({ project, computes }: ProjectTables, more: nu
 /**
  * Computes of the default branch do not count, and are never refused.
  *
- * @throws {Refusal} 422 where one more active compute is too many.
+ * @throws {Refusal} 422 if one more active compute is too many.
  */
 export const checkActiveCount = ({ project, branches, computes }: ProjectTables, branchId: string): void => {
   const { active: most } = LIMITS[project.plan]

@@ -25,7 +25,7 @@ const DEFAULT_REGION = 'aws-eu-central-1'
  * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (docs/control-api.md).
  *
  * @param versions Postgres' major versions that are there.
- * @throws {Refusal} 400 where the version is not there, or a limit is broken.
+ * @throws {Refusal} 400 if the version is not there, or a limit is broken.
  */
 export const createProject = (
   world: World,
@@ -89,7 +89,7 @@ export const createProject = (
  * Defaults hold for computes that are made later (docs of the service); a restore window is applied to storage, and
  * logical replication suspends what runs (public OpenAPI).
  *
- * @throws {Refusal} 400 where a limit is broken or a setting cannot be turned off again.
+ * @throws {Refusal} 400 if a limit is broken or a setting cannot be turned off again.
  */
 export const updateProject = (
   world: World,

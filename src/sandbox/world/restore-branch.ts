@@ -73,7 +73,7 @@ export const restoreBranch = (
   return { branch, operations }
 }
 
-/** @throws {Refusal} 400 where the request lacks what its case needs. */
+/** @throws {Refusal} 400 if the request lacks what its case needs. */
 const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean): void => {
   const isOwn = request.source_branch_id === id
   const namesMoment = request.source_timestamp !== undefined || request.source_lsn !== undefined

@@ -38,7 +38,7 @@ export interface WorldOptions {
   readonly durations: Durations
   /** How far they vary to either side, as a share; the usual if it is left out. */
   readonly durationSpread?: number | undefined
-  /** Does what an operation asks of the computes; `undefined` where there is nothing to wait for. */
+  /** Does what an operation asks of the computes; `undefined` if there is nothing to wait for. */
   readonly begin: (operation: OperationRecord) => Promise<void> | undefined
   /** Asked each time that an operation begins. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined

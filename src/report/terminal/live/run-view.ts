@@ -10,7 +10,7 @@ export interface RunView {
   readonly spinner: string
   /** About how long the rest takes, in milliseconds, where that is known. */
   readonly leftMs: number | undefined
-  /** What to call each project; empty where there is only one. */
+  /** What to call each project; empty if there is only one. */
   readonly projectNames: ReadonlyMap<string, string>
   readonly style: Style & { readonly rows: number }
 }

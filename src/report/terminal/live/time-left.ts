@@ -3,7 +3,7 @@ import type { Plan } from '../../../model/index.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * About how many milliseconds are left, or `undefined` where the plan has no estimate for a project that is not done.
+ * About how many milliseconds are left, or `undefined` if the plan has no estimate for a project that is not done.
  *
  * @param concurrency projects worked on at once.
  */

@@ -40,7 +40,7 @@ export const packageName = (): string => {
  * @param folder what the user named: it must hold `postgres` and `initdb`.
  * @param scratch a folder for links to the package's libraries, which its own install script may not have made.
  * @param places where to look if none was named; of two of one version the first counts.
- * @throws {EspalierError} `E_POSTGRES` where those named cannot be run.
+ * @throws {EspalierError} `E_POSTGRES` if those named cannot be run.
  */
 export const findBinaries = async (
   folder: string | undefined,

@@ -22,7 +22,7 @@ export interface ClientsOptions extends Pick<ProxyOptions, 'reach' | 'isDiskFull
   readonly log: (line: string) => void
 }
 
-/** @throws {EspalierError} `E_SANDBOX_PORT` where the port is taken. */
+/** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
 export const listenForClients = async (options: ClientsOptions): Promise<Clients> => {
   const connections = new ConnectionLog()
   const proxy = await startProxy(

@@ -63,7 +63,7 @@ export class DataFolders {
     return existsSync(this.branch(id))
   }
 
-  /** The programs that can open a branch's data. @throws {Error} where this machine has none of that version. */
+  /** The programs that can open a branch's data. @throws {Error} if this machine has none of that version. */
   binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
     return this.binariesFor(this.branch(branchId), pgVersion)
   }
@@ -102,7 +102,7 @@ export class DataFolders {
   }
 
   /**
-   * A branch gets a copy of another one's data, or none where that has none; what it had becomes the branch
+   * A branch gets a copy of another one's data, or none if that has none; what it had becomes the branch
    * `preserveAs`, where that is named. May be done again after it was cut off at any point.
    */
   async restoreBranch(

@@ -22,7 +22,7 @@ const asOneself: RunAs = { command: (program, args) => [program, args], ids: {},
 /**
  * @param own where the data is; it is handed to that user.
  * @param programs folders that the programs read.
- * @throws {EspalierError} `E_POSTGRES_ROOT` where this is root and no other user can do it.
+ * @throws {EspalierError} `E_POSTGRES_ROOT` if this is root and no other user can do it.
  */
 export const runAs = async (own: string, programs: readonly string[]): Promise<RunAs> => {
   if (process.getuid?.() !== 0) return asOneself

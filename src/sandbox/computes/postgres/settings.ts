@@ -25,7 +25,7 @@ const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
  * What a client may set comes first and what the sandbox needs last: of two lines for one setting the last one counts.
  * Memory is far below what the size represents, so that twenty computes fit on a laptop.
  *
- * @throws {Error} where a name cannot be that of a setting.
+ * @throws {Error} if a name cannot be that of a setting.
  */
 export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string): string => {
   const lines: (readonly [string, string])[] = []

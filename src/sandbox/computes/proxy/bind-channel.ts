@@ -24,7 +24,7 @@ export interface Login {
   readonly user: string
   /** Of the proxy, as DER. */
   readonly certificate: Buffer
-  /** As `pg_authid` has it; `undefined` where the role has none. */
+  /** As `pg_authid` has it; `undefined` if the role has none. */
   readonly secretOf: (user: string) => Promise<string | undefined>
 }
 
@@ -39,7 +39,7 @@ export interface Passed {
  * does not, or the server asks for something else, nothing was done but to read.
  *
  * @param early what the client sent already.
- * @throws {ConnectionRefusal} where the login fails.
+ * @throws {ConnectionRefusal} if the login fails.
  */
 export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> => {
   const [client, server] = [new Messages(login.client, early), new Messages(login.server)]

@@ -60,7 +60,7 @@ interface SharedPort {
   readonly anyPort: boolean
 }
 
-/** @throws {EspalierError} `E_SANDBOX_PORT` where the port is taken. */
+/** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
 export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort): Promise<ConnectionProxy> => {
   const servers = new Map<string, Promise<Server>>()
   const ports = new Set<number>()

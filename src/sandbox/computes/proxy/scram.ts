@@ -51,7 +51,7 @@ export class ScramServer {
     this.first = `r=${fieldOf(clientFirst, 'r')}${newNonce()},s=${secret.salt},i=${secret.iterations}`
   }
 
-  /** What the client proved itself with, and the answer to it; `undefined` where it proved nothing. */
+  /** What the client proved itself with, and the answer to it; `undefined` if it proved nothing. */
   accept(clientFinal: string): { readonly clientKey: Buffer; readonly final: string } | undefined {
     const at = clientFinal.lastIndexOf(',p=')
     const withoutProof = clientFinal.slice(0, at)
