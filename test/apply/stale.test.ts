@@ -191,7 +191,7 @@ describe('a step that finds the project moved is not sent', () => {
 describe('what somebody else has done already', () => {
   test.each<readonly [string, Partial<Step>, (live: Live) => void, string]>([
     ['an update', {}, attributes('ep-1', { size: { min: 2, max: 2 } }), 'already as asked for'],
-    ['a delete', deleting, remove('ep-1'), 'gone already'],
+    ['a delete', deleting, remove('ep-1'), 'already deleted'],
     ['a create', creating, add('ep-9', { type: 'read_only', attributes: { name: 'r' } }), 'ep-9 was there already'],
   ])('%s is done without a request, and that is said', async (_name, kind, rival, words) => {
     const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })

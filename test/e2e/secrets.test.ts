@@ -249,7 +249,7 @@ test('TLS: a private authority counts once it is named; nothing turns the check 
 
   const unverified = await plan({ ...common, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
   expect(unverified).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
-  expect(unverified.stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 asks')
+  expect(unverified.stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off')
   expect(sandbox.requests).toBe(0)
 
   const direct = await plan(trusted)

@@ -96,7 +96,7 @@ test.each([
   ['', 's.yaml:1:1: the file:'],
   ['projects: [', 's.yaml:1:'],
   ['projects: []\nprojects: []', 's.yaml:2:1: Map keys must be unique'],
-  ['projects: *nothing', 's.yaml:1:11: *nothing stands for nothing'],
+  ['projects: *nothing', 's.yaml:1:11: *nothing is an unknown alias'],
   ['projects:\n  - id: Not An Id\n    branches: [{ name: main }]', 's.yaml:2:9: projects.0.id:'],
   ['projects:\n  - id: some-project-1', 's.yaml:2:5: projects.0.branches: is required'],
   [
