@@ -104,7 +104,10 @@ test.each([
 
 test.each(['4/3', '0/3', 'one', '1/0'])('plan --shard %s: what is wrong', async (shard) => {
   const { code, stderr } = await run('plan', '--shard', shard)
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(`--shard ${shard} is not a valid shard`) })
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`--shard ${shard} is not a valid shard`),
+  })
 })
 
 test('a shard of a fleet that has too few projects for it plans nothing, and is no error', async () => {
