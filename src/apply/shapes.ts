@@ -1,17 +1,14 @@
-/** The plan and the events as zod schemas: what a file must hold, and what `schemas/` publishes. */
+/** The plan as zod schemas: what a file must hold, and what `schemas/` publishes. */
 import { z } from 'zod'
 import {
-  type ApplyEvent,
   CHANGE_KINDS,
   CONSENTS,
-  FAILURE_REASONS,
   IMPACTS,
   PLAN_FORMAT_VERSION,
   type Plan,
   parseShard,
   REASONS,
   type Reason,
-  STEP_STATUSES,
   shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
@@ -41,7 +38,7 @@ const total = z.strictObject({
 
 const REQUEST_PATH = /^\/projects\/[a-z0-9-]{1,60}\/endpoints(\/[a-z0-9-]{1,60})?$/
 
-const window = z.strictObject({
+export const window = z.strictObject({
   days: z.array(z.enum(WEEKDAYS)).min(1),
   from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/),
   to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/),
@@ -108,7 +105,7 @@ const endpoint = z.strictObject({
   }),
 })
 
-const step = z.strictObject({
+export const step = z.strictObject({
   id: z.string(),
   change: z.string(),
   kind: z.enum(['create', 'update', 'move', 'delete']),
@@ -142,7 +139,7 @@ const diagnostic = z.strictObject({
   source: source.exactOptional(),
 })
 
-const count = z.int().nonnegative()
+export const count = z.int().nonnegative()
 const unmanaged = z.strictObject({ project: z.string(), branch, compute, size: size.exactOptional() })
 
 export const planShape = z.strictObject({
@@ -190,60 +187,6 @@ export const planShape = z.strictObject({
     .exactOptional(),
 }) satisfies z.ZodType<Plan>
 
-const time = z.iso.datetime()
-
-const operation = z.strictObject({ id: z.string(), action: z.string(), status: z.string(), failuresCount: count })
-
-const stepOutcome = z.strictObject({
-  step: z.string(),
-  status: z.enum(STEP_STATUSES),
-  reason: z.enum(FAILURE_REASONS).exactOptional(),
-  message: z.string().exactOptional(),
-  operations: z.array(operation),
-  computeId: z.string().exactOptional(),
-  moved: z.array(z.strictObject({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
-  movedBy: operation.exactOptional(),
-  opensAt: time.exactOptional(),
-  durationMs: z.number(),
-})
-
-export const eventShape = z.discriminatedUnion('type', [
-  z.strictObject({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
-  z.strictObject({ time, type: z.literal('plan'), plan: planShape }),
-  z.strictObject({ time, type: z.literal('window-overridden'), step: z.string(), windows: z.array(window) }),
-  z.strictObject({ time, type: z.literal('step-start'), step }),
-  z.strictObject({
-    time,
-    type: z.literal('call'),
-    step: z.string(),
-    method: z.string(),
-    path: z.string(),
-    attempt: count,
-  }),
-  z.strictObject({
-    time,
-    type: z.literal('wait'),
-    step: z.string(),
-    why: z.enum(['locked', 'rate-limited', 'unavailable', 'reading-back']),
-    message: z.string(),
-    delayMs: z.number(),
-  }),
-  z.strictObject({ time, type: z.literal('operation'), step: z.string(), operation }),
-  z.strictObject({ time, type: z.literal('step-end'), outcome: stepOutcome }),
-  z.strictObject({ time, type: z.literal('interrupt'), message: z.string() }),
-  z.strictObject({
-    time,
-    type: z.literal('outcome'),
-    outcome: z.strictObject({
-      steps: z.array(stepOutcome),
-      interrupted: z.boolean(),
-      converged: z.boolean().exactOptional(),
-      left: z.array(z.string()).exactOptional(),
-      notes: z.array(z.string()),
-    }),
-  }),
-]) satisfies z.ZodType<ApplyEvent>
-
 const shard = z
   .string()
   .regex(/^[1-9]\d*\/[1-9]\d*$/)
@@ -274,7 +217,8 @@ export const planFileShape = z.strictObject({
 /** A plan as `plan --out` keeps it. */
 export type PlanFile = z.infer<typeof planFileShape>
 
-const published = (shape: z.ZodType, name: string, title: string): object => ({
+/** A shape as `schemas/` publishes it. */
+export const published = (shape: z.ZodType, name: string, title: string): object => ({
   ...z.toJSONSchema(shape, { target: 'draft-2020-12' }),
   $id: `https://espalier.dev/schemas/${name}.schema.json`,
   title,
@@ -306,5 +250,3 @@ export const planSchema = (): object =>
   published(printedPlanShape, 'plan', 'A plan, as `espalier plan --format json` prints it')
 export const planFileSchema = (): object =>
   published(planFileShape, 'plan-file', 'A saved plan, as `espalier plan --out` writes it')
-export const eventSchema = (): object =>
-  published(eventShape, 'event', 'One line of `espalier apply --format json` and of its journal')

@@ -14,6 +14,7 @@ import type { ManifestValue, SharedValue, WavesValue } from './definition/index.
 import { type Validators, validatorsOf } from './definition/validator.ts'
 import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
 import { judge } from './judge.ts'
+import { byPlace, comparePlaces, isNew } from './problem-order.ts'
 import { checkClaims } from './read/claims.ts'
 import { EMPTY_LAYER, type Layer, type Sourced } from './read/layer.ts'
 import { overlay } from './read/overlay.ts'
@@ -291,20 +292,4 @@ const digestOf = (texts: ReadonlyMap<string, string>): string => {
     hash.update(`${path}\0${text.length}\0${text}\0`)
   }
   return hash.digest('hex')
-}
-
-const byPlace = (a: Diagnostic, b: Diagnostic): number =>
-  comparePlaces(a.source, b.source) || compare(a.code, b.code) || compare(a.message, b.message)
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** A shared file that is also named, and what an alias points at, are read more than once. */
-const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
-  const before = sorted[index - 1]
-  return before === undefined || byPlace(before, diagnostic) !== 0
-}
-
-const comparePlaces = (a: Source | undefined, b: Source | undefined): number => {
-  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  return compare(a.file, b.file) || a.line - b.line || a.column - b.column
 }

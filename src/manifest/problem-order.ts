@@ -1,0 +1,18 @@
+/** The order in which problems are listed, each once. */
+import { compare } from '../base/index.ts'
+import type { Diagnostic, Source } from '../model/index.ts'
+
+/** By file, line and column; what has no place comes first. */
+export const byPlace = (a: Diagnostic, b: Diagnostic): number =>
+  comparePlaces(a.source, b.source) || compare(a.code, b.code) || compare(a.message, b.message)
+
+/** A shared file that is also named, and what an alias points at, are read more than once. */
+export const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
+  const before = sorted[index - 1]
+  return before === undefined || byPlace(before, diagnostic) !== 0
+}
+
+export const comparePlaces = (a: Source | undefined, b: Source | undefined): number => {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  return compare(a.file, b.file) || a.line - b.line || a.column - b.column
+}
