@@ -1,0 +1,86 @@
+/** What the agent shows of itself, in the same words on its page, in its API, metrics and events, and in `agent status`. */
+import type { ChangeKind, Impact, Plan } from '../model/index.ts'
+import type { Origin } from './record.ts'
+import type { Status } from './state.ts'
+
+/** Times are ISO 8601 in UTC. */
+export interface AgentView {
+  readonly version: string
+  readonly startedAt: string
+  readonly source: SourceView
+  readonly accounts: readonly AccountView[]
+  readonly projects: readonly ProjectView[]
+}
+
+/** Where the manifests come from. */
+export interface SourceView {
+  readonly kind: 'git' | 'folder'
+  /** Repository without credentials, or the folder. */
+  readonly from: string
+  readonly ref?: string
+  /** Commit, or digest of the folder, that counts now. */
+  readonly version?: string
+  readonly committedAt?: string
+  /** Last successful fetch or read. */
+  readonly fetchedAt?: string
+  /** Why the last one failed. */
+  readonly error?: string
+}
+
+export interface AccountView {
+  readonly name: string
+  readonly projects: number
+  readonly intervalSeconds: number
+  /** The interval that was asked for does not fit the account's share of requests. */
+  readonly isStretched: boolean
+}
+
+export interface ProjectView extends Status {
+  readonly id: string
+  readonly name?: string
+  readonly account: string
+  /** What to know beside state and reason: an error, or a reason that a person gave. */
+  readonly message?: string
+  readonly since: string
+  /** When the state ends by itself, or the next attempt is made. */
+  readonly until?: string
+  /** Shown beside the state, so that a suspension never hides a difference. */
+  readonly sync: 'Synced' | 'OutOfSync' | 'Unknown'
+  readonly differences: readonly DifferenceView[]
+  readonly scheduledSteps: number
+  /** Commit or digest that the project was last planned for. */
+  readonly version?: string
+  readonly refreshedAt?: string
+  /** Settles it, if a person must: a command to paste. */
+  readonly command?: string
+}
+
+export interface DifferenceView extends Status {
+  readonly branch: string
+  readonly compute?: string
+  readonly kind: ChangeKind
+  /** Path of the attribute of an update. */
+  readonly path?: string
+  readonly live: string | null
+  readonly want: string | null
+  readonly impact: Impact
+  readonly origin: Origin
+  /** `file:line:col` of the declaration. */
+  readonly declaredAt?: string
+}
+
+/** What page, API and commands may ask of a running agent. */
+export interface AgentControl {
+  view(): AgentView
+  /** The last plan of a project, before differences are held back; `undefined` before the first refresh. */
+  planOf(project: string): Plan | undefined
+  /** Calls `listener` after each change of the view. Returns how to stop that. */
+  watch(listener: () => void): () => void
+  /** Refreshes now; forgets back-off, refusals and conflicts. `accept`: a commit whose rewritten history is accepted. */
+  reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void>
+  /** @param until milliseconds since the epoch. */
+  suspend(projects: readonly string[] | 'all', until: number, reason: string): Promise<void>
+  resume(projects: readonly string[] | 'all'): Promise<void>
+  /** Fetches now, but no more often than every 10 s. */
+  fetchSoon(): void
+}
