@@ -5,7 +5,7 @@ export const REQUESTS_A_MINUTE = 700
 export const REQUESTS_A_SECOND = 40
 
 interface Window {
-  readonly size: number
+  readonly limit: number
   readonly ms: number
   readonly sent: number[]
 }
@@ -16,16 +16,17 @@ interface Window {
  */
 export class RequestBudget {
   readonly #clock: Clock
+  readonly #clients: () => number
   readonly #windows: readonly Window[]
   #turn: Promise<void> = Promise.resolve()
 
-  /** @param clients how many share the limits, this one among them. */
-  constructor(clock: Clock, clients = 1) {
+  /** @param clients how many share the limits now, this one among them. */
+  constructor(clock: Clock, clients: () => number = () => 1) {
     this.#clock = clock
-    const part = (limit: number): number => Math.max(1, Math.floor(limit / clients))
+    this.#clients = clients
     this.#windows = [
-      { size: part(REQUESTS_A_SECOND), ms: 1_000, sent: [] },
-      { size: part(REQUESTS_A_MINUTE), ms: 60_000, sent: [] },
+      { limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] },
+      { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] },
     ]
   }
 
@@ -39,7 +40,8 @@ export class RequestBudget {
   async #wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.now()
-      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, now)))
+      const part = (limit: number): number => Math.max(1, Math.floor(limit / this.#clients()))
+      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, part(window.limit), now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
         return
@@ -49,8 +51,9 @@ export class RequestBudget {
   }
 }
 
-const untilRoom = (window: Window, now: number): number => {
+const untilRoom = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()
-  const oldest = window.sent[0]
-  return window.sent.length < window.size || oldest === undefined ? 0 : oldest + window.ms - now
+  // The limit may have shrunk meanwhile.
+  const oldest = window.sent[Math.max(0, window.sent.length - size)]
+  return window.sent.length < size || oldest === undefined ? 0 : oldest + window.ms - now
 }

@@ -104,9 +104,10 @@ export const planningOf = (
   { selecting }: Manifests,
   observed: Observed,
   whole: () => Plan,
-): { readonly select: (change: Change) => Selected; readonly selection: PlanSelection } | undefined => {
+): { readonly select: (change: Change) => Selected; readonly selection?: PlanSelection } | undefined => {
   if (selecting === undefined) return undefined
-  const { selection, since, leftOutProjects } = selecting
+  const { selection, since, leftOutProjects, choose } = selecting
+  if (choose !== undefined) return { select: choose }
   const isBranch = branchMatcher(selection.branches, observed)
   const introduced = since === undefined ? undefined : introducedIn(whole(), since, observed)
   return {
