@@ -126,10 +126,13 @@ export interface AgentControl {
   watch(listener: () => void): () => void
   /** Calls `listener` after each round. Returns how to stop that. */
   watchRounds(listener: (round: RoundView) => void): () => void
-  /** What the {@link EventKeeper} keeps of each project that it keeps anything of. */
+  /**
+   * What the {@link EventKeeper} keeps, by subject: the id of a project, `account/NAME` or `repository`. That of a project
+   * that is no longer declared stays until its events are delivered and it is `undefined`.
+   */
   kept(): ReadonlyMap<string, unknown>
-  /** Replaces that of one project, on disk too: after a delivery. */
-  keep(project: string, change: (kept: unknown) => unknown): Promise<void>
+  /** Replaces that of one subject, on disk too. Called one at a time for each subject, and never within `afterRound`. */
+  keep(subject: string, change: (kept: unknown) => unknown): Promise<void>
   /** Refreshes now; forgets back-off, refusals and conflicts. `accept`: a commit whose rewritten history is accepted. */
   reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void>
   /** @param until milliseconds since the epoch. */
