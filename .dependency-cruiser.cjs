@@ -32,7 +32,7 @@ const mayImport = {
   apply: ['model', 'windows', 'api', 'planner'],
   report: ['model', 'windows', 'cost'],
   workflow: ['model', 'windows', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
-  agent: ['model', 'windows', 'planner'],
+  agent: ['model', 'windows', 'planner', 'report'],
   public: ['workflow', 'model', 'api', 'apply', 'report'],
   cli: [
     'workflow',

@@ -14,7 +14,7 @@ export interface PageFrame {
 
 export interface PageParts {
   readonly title: string
-  /** `plan` or `apply`. */
+  /** `plan`, `apply` or `cost`. */
   readonly command: string
   readonly seen: Value
   readonly head: Markup
@@ -25,6 +25,12 @@ export interface PageParts {
 const PLACES = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
+  ['advice', 'Savings'],
+  ['projects', 'Projects'],
+  ['cost-branches', 'Branches'],
+  ['computes', 'Computes'],
+  ['cost', 'Cost'],
+  ['checks', 'Checks'],
   ['interrupts', 'Interruptions'],
   ['capacity', 'Capacity'],
   ['steps', 'Steps'],

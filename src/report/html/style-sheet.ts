@@ -116,6 +116,7 @@ h4{font-size:.9375rem;font-weight:620;overflow-wrap:anywhere}h4 code{font-weight
 h5{font-size:1.0625rem;font-weight:640;letter-spacing:-.01em;line-height:1.3}.id{color:var(--soft);font-size:.875rem}.drift{font-size:.875rem;color:var(--move);font-weight:560}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
 th{text-align:left;font-weight:400;color:var(--soft);vertical-align:baseline}td{vertical-align:baseline}
+.numbers :is(th,td){padding:.3rem 1rem;white-space:nowrap}.numbers tbody tr{border-top:1px solid var(--line)}.advice li{padding:.5rem 0;border-top:1px solid var(--line)}.advice p{max-width:95ch}
 .values thead th{font-size:.8125rem;padding-bottom:.15rem}.values :is(th,td){padding:.14rem .8rem .14rem 0}.values tbody th{width:42%;overflow-wrap:anywhere}.values td{width:29%}.values td:nth-of-type(2){font-weight:620}.values tbody tr{border-top:1px solid var(--line)}.values .derived td{font-weight:400;color:var(--soft)}
 .range{display:block;width:100%;margin-top:.6rem;overflow:visible;font-size:.875rem}.range .grid{stroke:var(--line)}.range text{font-size:.75rem;fill:var(--soft);text-anchor:middle}
 .effect{display:grid;gap:.35rem;align-content:start}.effect .chip{align-items:start}.effect .chip .icon{margin-top:.17em}
