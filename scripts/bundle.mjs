@@ -15,36 +15,16 @@ const TOGETHER = [
 ]
 
 /**
- * In chunks, for a Node that is installed.
  * @param input entry files by name.
  * @returns the paths of the modules that something was bundled of.
  */
-export const bundle = (input, dir) =>
-  write(
-    // `pg` is needed for the sandbox's real computes only.
-    { input, external: /^pg($|\/)/, target: 'node20.19' },
-    { dir, chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: { groups: TOGETHER } },
-  )
-
-/**
- * Into one file that needs no other, for an executable with a Node of its own.
- * @param help the program's help by width, as the build rendered it.
- * @returns as above.
- */
-export const bundleWhole = (input, file, target, help) =>
-  write(
-    // Optional parts of `pg` and `ws`, written in C.
-    { input, external: ['pg-native', 'bufferutil', 'utf-8-validate'], target, define: { __ESPALIER_HELP__: help } },
-    { file, codeSplitting: false },
-  )
-
-async function write({ input, external, target, define = {} }, output) {
+export async function bundle(input, dir) {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'))
-  const constants = { __ESPALIER_VERSION__: version, ...define }
   const build = await rolldown({
     input,
     platform: 'node',
-    external,
+    // Of the sandbox's real computes only; they look for optional packages of their own.
+    external: /^pg($|\/)/,
     // The same libraries as ES modules: what is not used of them can be left out, and what they load is seen.
     resolve: {
       alias: {
@@ -52,20 +32,19 @@ async function write({ input, external, target, define = {} }, output) {
         'jsonc-parser': resolve('node_modules/jsonc-parser/lib/esm/main.js'),
       },
     },
-    transform: {
-      target,
-      define: Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)])),
-    },
+    transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },
     // An index must not load its whole module.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
   })
-  const written = await build.write({
+  const { output } = await build.write({
+    dir,
     format: 'esm',
+    chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: false,
     // A report of a bug names functions.
     minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true }, codegen: true },
-    ...output,
+    codeSplitting: { groups: TOGETHER },
   })
   await build.close()
-  return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
+  return output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
 }

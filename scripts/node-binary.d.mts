@@ -1,1 +1,0 @@
-export function nodeBinary(major: number | string): string
