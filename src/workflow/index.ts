@@ -13,7 +13,6 @@ export {
   withClient,
 } from './connect.ts'
 export { allowed, enforceBudgets } from './consents.ts'
-export { costLive } from './cost.ts'
 export {
   DEFAULT_PATHS,
   type ManifestOptions,

@@ -23,6 +23,8 @@ export interface AskedSelection {
   readonly wave?: string | undefined
   /** A git ref: only what is introduced since. */
   readonly introducedSince?: string | undefined
+  /** Ids of changes. */
+  readonly changes?: readonly string[] | undefined
 }
 
 /**
@@ -30,8 +32,9 @@ export interface AskedSelection {
  *   ref cannot be read.
  */
 export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
-  const { projects = [], branches = [], wave, introducedSince: ref } = asked
-  if (projects.length + branches.length === 0 && wave === undefined && ref === undefined) return manifests
+  const { projects = [], branches = [], wave, introducedSince: ref, changes } = asked
+  const isAll = projects.length + branches.length === 0 && [wave, ref, changes].every((one) => one === undefined)
+  if (isAll) return manifests
   checkWave(manifests, wave)
   for (const pattern of [...projects, ...branches]) {
     const why = globProblem(pattern)
@@ -47,6 +50,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
     ...(branches.length === 0 ? {} : { branches }),
     ...(wave === undefined ? {} : { wave }),
     ...(commit === undefined ? {} : { introducedSince: commit }),
+    ...(changes === undefined ? {} : { changes }),
   }
   return { ...manifests, selecting: { selection, leftOutProjects: 0, ...(since === undefined ? {} : { since }) } }
 }
@@ -110,8 +114,10 @@ export const planningOf = (
   if (choose !== undefined) return { select: choose }
   const isBranch = branchMatcher(selection.branches, observed)
   const introduced = since === undefined ? undefined : introducedIn(whole(), since, observed)
+  const ids = selection.changes === undefined ? undefined : new Set(selection.changes)
   return {
     select: (change) => {
+      if (ids?.has(change.id) === false) return false
       if (!isBranch(change.branch) && !(change.from !== undefined && isBranch(change.from))) return false
       if (introduced === undefined) return true
       const paths = introduced.get(change.id)
@@ -153,12 +159,13 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
 /** What a run leaves out, for people; empty if there is no selection. */
 export const selectionNote = ({ selection }: Plan): string => {
   if (selection === undefined) return ''
-  const { projects, branches, wave, introducedSince, leftOut } = selection
+  const { projects, branches, wave, introducedSince, changes, leftOut } = selection
   const what = [
     ...(projects === undefined ? [] : [`projects ${projects.join(', ')}`]),
     ...(branches === undefined ? [] : [`branches ${branches.join(', ')}`]),
     ...(wave === undefined ? [] : [`wave ${wave}`]),
     ...(introducedSince === undefined ? [] : [`what is introduced since ${introducedSince.slice(0, 12)}`]),
+    ...(changes === undefined ? [] : ['what was reviewed']),
   ].join('; ')
   const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
   const without = [
