@@ -4,6 +4,12 @@ import type { Clock } from '../model/index.ts'
 export const REQUESTS_A_MINUTE = 700
 export const REQUESTS_A_SECOND = 40
 
+/** What is left of the account's limit, or of this client's part of it. */
+export interface RequestLimit {
+  readonly left: number
+  readonly aMinute: number
+}
+
 interface Window {
   readonly size: number
   readonly ms: number
@@ -16,17 +22,18 @@ interface Window {
  */
 export class RequestBudget {
   readonly #clock: Clock
+  readonly #minute: Window
   readonly #windows: readonly Window[]
+  readonly #onUse: (limit: RequestLimit) => void
   #turn: Promise<void> = Promise.resolve()
 
   /** @param clients how many share the limits, this one among them. */
-  constructor(clock: Clock, clients = 1) {
+  constructor(clock: Clock, clients = 1, onUse: (limit: RequestLimit) => void = () => undefined) {
     this.#clock = clock
+    this.#onUse = onUse
     const part = (limit: number): number => Math.max(1, Math.floor(limit / clients))
-    this.#windows = [
-      { size: part(REQUESTS_A_SECOND), ms: 1_000, sent: [] },
-      { size: part(REQUESTS_A_MINUTE), ms: 60_000, sent: [] },
-    ]
+    this.#minute = { size: part(REQUESTS_A_MINUTE), ms: 60_000, sent: [] }
+    this.#windows = [{ size: part(REQUESTS_A_SECOND), ms: 1_000, sent: [] }, this.#minute]
   }
 
   /** Resolves when a request may be sent, which is to be done at once. */
@@ -42,6 +49,8 @@ export class RequestBudget {
       const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
+        const { size, sent } = this.#minute
+        this.#onUse({ left: size - sent.length, aMinute: size })
         return
       }
       await this.#clock.sleep(wait, signal)

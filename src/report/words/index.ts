@@ -2,6 +2,7 @@ export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
+  elapsed,
   emptyVerdict,
   group,
   interruptions,
@@ -24,6 +25,7 @@ export {
   stepNamesOf,
   stepTitle,
   stepTitles,
+  withNamesOf,
 } from './names.ts'
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
