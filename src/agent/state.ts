@@ -26,10 +26,14 @@ export type Reason =
   | 'Drift'
   | 'DriftUnsafe'
   | 'Conflict'
+  | 'Policy'
   | 'Protected'
   | 'NotAllowed'
   | 'Budget'
+  | 'TooManyRestarts'
   | 'NoCommonWindow'
+  | 'Unreachable'
+  | 'KeyRefused'
 
 export interface Status {
   readonly state: State

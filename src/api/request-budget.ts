@@ -11,7 +11,7 @@ export interface RequestLimit {
 }
 
 interface Window {
-  readonly size: number
+  readonly limit: number
   readonly ms: number
   readonly sent: number[]
 }
@@ -22,18 +22,19 @@ interface Window {
  */
 export class RequestBudget {
   readonly #clock: Clock
+  readonly #clients: () => number
   readonly #minute: Window
   readonly #windows: readonly Window[]
   readonly #onUse: (limit: RequestLimit) => void
   #turn: Promise<void> = Promise.resolve()
 
-  /** @param clients how many share the limits, this one among them. */
-  constructor(clock: Clock, clients = 1, onUse: (limit: RequestLimit) => void = () => undefined) {
+  /** @param clients how many share the limits now, this one among them. */
+  constructor(clock: Clock, clients: () => number = () => 1, onUse: (limit: RequestLimit) => void = () => undefined) {
     this.#clock = clock
+    this.#clients = clients
     this.#onUse = onUse
-    const part = (limit: number): number => Math.max(1, Math.floor(limit / clients))
-    this.#minute = { size: part(REQUESTS_A_MINUTE), ms: 60_000, sent: [] }
-    this.#windows = [{ size: part(REQUESTS_A_SECOND), ms: 1_000, sent: [] }, this.#minute]
+    this.#minute = { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] }
+    this.#windows = [{ limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] }, this.#minute]
   }
 
   /** Resolves when a request may be sent, which is to be done at once. */
@@ -46,11 +47,12 @@ export class RequestBudget {
   async #wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.now()
-      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, now)))
+      const part = (limit: number): number => Math.max(1, Math.floor(limit / this.#clients()))
+      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, part(window.limit), now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
-        const { size, sent } = this.#minute
-        this.#onUse({ left: size - sent.length, aMinute: size })
+        const aMinute = part(this.#minute.limit)
+        this.#onUse({ left: Math.max(0, aMinute - this.#minute.sent.length), aMinute })
         return
       }
       await this.#clock.sleep(wait, signal)
@@ -58,8 +60,9 @@ export class RequestBudget {
   }
 }
 
-const untilRoom = (window: Window, now: number): number => {
+const untilRoom = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()
-  const oldest = window.sent[0]
-  return window.sent.length < window.size || oldest === undefined ? 0 : oldest + window.ms - now
+  // The limit may have shrunk meanwhile.
+  const oldest = window.sent[Math.max(0, window.sent.length - size)]
+  return window.sent.length < size || oldest === undefined ? 0 : oldest + window.ms - now
 }

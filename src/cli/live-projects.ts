@@ -72,7 +72,8 @@ export const liveProjects = async (api: ReadApi, patterns: readonly string[]): P
   return { ids: [...chosen], leftOut: all.length - chosen.size }
 }
 
-const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
+/** Whether it may mean several projects, however many it matches now. */
+export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
 
 /** @throws {EspalierError} `E_USAGE` */
 export const checkGlobs = (flag: string, patterns: readonly string[] = []): void => {

@@ -23,6 +23,8 @@ export interface AskedSelection {
   readonly wave?: string | undefined
   /** A git ref: only what is introduced since. */
   readonly introducedSince?: string | undefined
+  /** Ids of changes. */
+  readonly changes?: readonly string[] | undefined
 }
 
 /**
@@ -30,8 +32,9 @@ export interface AskedSelection {
  *   ref cannot be read.
  */
 export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
-  const { projects = [], branches = [], wave, introducedSince: ref } = asked
-  if (projects.length + branches.length === 0 && wave === undefined && ref === undefined) return manifests
+  const { projects = [], branches = [], wave, introducedSince: ref, changes } = asked
+  const isAll = projects.length + branches.length === 0 && [wave, ref, changes].every((one) => one === undefined)
+  if (isAll) return manifests
   checkWave(manifests, wave)
   for (const pattern of [...projects, ...branches]) {
     const why = globProblem(pattern)
@@ -47,6 +50,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
     ...(branches.length === 0 ? {} : { branches }),
     ...(wave === undefined ? {} : { wave }),
     ...(commit === undefined ? {} : { introducedSince: commit }),
+    ...(changes === undefined ? {} : { changes }),
   }
   return { ...manifests, selecting: { selection, leftOutProjects: 0, ...(since === undefined ? {} : { since }) } }
 }
@@ -121,13 +125,16 @@ export const planningOf = (
   { selecting }: Manifests,
   observed: Observed,
   whole: () => Plan,
-): { readonly select: (change: Change) => Selected; readonly selection: PlanSelection } | undefined => {
+): { readonly select: (change: Change) => Selected; readonly selection?: PlanSelection } | undefined => {
   if (selecting === undefined) return undefined
-  const { selection, since, leftOutProjects } = selecting
+  const { selection, since, leftOutProjects, choose } = selecting
+  if (choose !== undefined) return { select: choose }
   const isBranch = branchMatcher(selection.branches, observed)
   const introduced = since === undefined ? undefined : introducedIn(whole(), since, observed)
+  const ids = selection.changes === undefined ? undefined : new Set(selection.changes)
   return {
     select: (change) => {
+      if (ids?.has(change.id) === false) return false
       if (!isBranch(change.branch) && !(change.from !== undefined && isBranch(change.from))) return false
       if (introduced === undefined) return true
       const paths = introduced.get(change.id)
@@ -188,7 +195,7 @@ export const selectionNote = ({ selection }: Plan): string => {
  * @param leftOut how many of what.
  */
 export const selectionWords = (
-  { projects, branches, wave, introducedSince }: Selection,
+  { projects, branches, wave, introducedSince, changes }: Selection,
   leftOut: readonly (readonly [count: number, noun: string])[],
 ): string => {
   const what = [
@@ -196,6 +203,7 @@ export const selectionWords = (
     ...(branches === undefined ? [] : [`branches ${branches.join(', ')}`]),
     ...(wave === undefined ? [] : [`wave ${wave}`]),
     ...(introducedSince === undefined ? [] : [`what is introduced since ${introducedSince.slice(0, 12)}`]),
+    ...(changes === undefined ? [] : ['what was reviewed']),
   ].join('; ')
   const without = leftOut.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)])).join(' and ')
   return `Only ${what}. Left out: ${without === '' ? 'nothing' : without}.`

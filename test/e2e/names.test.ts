@@ -103,7 +103,10 @@ describe('names next to ids', () => {
 
 describe('status of a part', () => {
   beforeEach(async () => {
-    await write('espalier.yaml', `${manifest('amber-1', 4)}---\n${manifest('brown-2', 2)}---\n${manifest('coral-3', 2)}`)
+    await write(
+      'espalier.yaml',
+      `${manifest('amber-1', 4)}---\n${manifest('brown-2', 2)}---\n${manifest('coral-3', 2)}`,
+    )
   })
 
   test('by project and branch, with what is left out', async () => {

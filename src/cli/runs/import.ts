@@ -8,7 +8,7 @@ import { type ApiFlags, withReadApi } from '../connect.ts'
 import { importProjects } from '../import-projects.ts'
 import { exportChecked, nothingToImport, observeOne } from '../imported-manifest.ts'
 import type { Io } from '../io.ts'
-import { checkGlobs, liveProjects, visibleProjects } from '../live-projects.ts'
+import { checkGlobs, isGlob, liveProjects, visibleProjects } from '../live-projects.ts'
 import { printError } from '../print-error.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -38,7 +38,7 @@ export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> =
         : await liveProjects(api, patterns)
     const [only, ...others] = ids
     const imported =
-      only !== undefined && others.length === 0 && flags.all !== true
+      only !== undefined && others.length === 0 && flags.all !== true && patterns?.some(isGlob) !== true
         ? await importOne(api, only, flags, io)
         : await importAll(api, ids, flags, onReading, io)
     if (leftOut > 0 || imported.leftOut > 0) {
