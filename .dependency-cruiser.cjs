@@ -32,7 +32,7 @@ const mayImport = {
   apply: ['model', 'windows', 'api', 'planner'],
   report: ['model', 'windows', 'cost'],
   workflow: ['model', 'windows', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
-  agent: ['model', 'windows', 'planner', 'report'],
+  agent: ['model', 'windows', 'planner', 'api', 'apply', 'workflow', 'report'],
   public: ['workflow', 'model', 'api', 'apply', 'report'],
   cli: [
     'workflow',
@@ -46,6 +46,7 @@ const mayImport = {
     'api',
     'apply',
     'report',
+    'agent',
     'sandbox',
   ],
   action: ['workflow', 'model', 'manifest', 'planner', 'api', 'apply', 'report', 'sandbox'],

@@ -1,6 +1,5 @@
 /** GitHub's REST API, as far as a comment needs it. */
-import { setTimeout as pause } from 'node:timers/promises'
-import { EnvHttpProxyAgent, request } from 'undici'
+import { EnvHttpProxyAgent, errors, interceptors, type RetryHandler, request } from 'undici'
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -8,9 +7,18 @@ import type { Environment } from './inputs.ts'
 
 export interface Comment {
   readonly id: number
+  /** Its id in GraphQL. */
+  readonly nodeId: string
   readonly body: string
   readonly login: string
   readonly url: string
+}
+
+export interface MergedPullRequest {
+  readonly number: number
+  readonly headSha: string
+  /** The branch that it was merged into. */
+  readonly base: string
 }
 
 export interface GitHub {
@@ -22,8 +30,10 @@ export interface GitHub {
   updateComment(id: number, body: string): Promise<Comment | undefined>
   /** Also if it is already deleted. */
   deleteComment(id: number): Promise<void>
-  /** Number of the merged pull request that brought a commit; `undefined` if none did. */
-  mergedPullRequest(sha: string): Promise<number | undefined>
+  /** Text of a comment that the token's owner wrote, and who else edited it last; `undefined` if that cannot be known. */
+  provenText(nodeId: string): Promise<{ readonly body: string; readonly editor?: string } | undefined>
+  /** The merged pull requests that brought a commit. */
+  mergedPullRequests(sha: string): Promise<readonly MergedPullRequest[]>
   close(): Promise<void>
 }
 
@@ -40,25 +50,41 @@ export class GitHubError extends Error {
 
 const commentShape = z.object({
   id: z.number(),
+  node_id: z.string().default(''),
   body: z.string().nullish(),
   html_url: z.string().default(''),
   user: z.object({ login: z.string() }).nullish(),
 })
-const pullShape = z.array(z.object({ number: z.int(), merged_at: z.string().nullish() }))
-const viewerShape = z.object({ data: z.object({ viewer: z.object({ login: z.string() }) }) })
+const pullShape = z.array(
+  z.object({
+    number: z.int(),
+    merged_at: z.string().nullish(),
+    head: z.object({ sha: z.string() }),
+    base: z.object({ ref: z.string() }),
+  }),
+)
+const actor = z.object({ login: z.string() })
+const viewerShape = z.object({ data: z.object({ viewer: actor }) })
+const authorshipShape = z.object({
+  data: z.object({
+    viewer: actor,
+    node: z.object({ body: z.string(), author: actor, lastEditedAt: z.string().nullable(), editor: actor.nullable() }),
+  }),
+})
+const AUTHORSHIP =
+  'query($id: ID!) { viewer { login } node(id: $id) { ... on IssueComment { body author { login } lastEditedAt editor { login } } } }'
 
 const PAGE = 100
 const ATTEMPTS = 4
 const LONGEST_PAUSE_MS = 60_000
-/** Where GitHub says to wait, but not how long (docs of GitHub, secondary rate limits: at least a minute). */
-const UNSAID_PAUSE_MS = 60_000
+/** If GitHub says to wait, but not how long: at least a minute (its docs, secondary rate limits). */
+const UNSTATED_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 interface Answer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: unknown
 }
 
@@ -66,10 +92,15 @@ interface Answer {
 export const openGitHub = (env: Environment, token: string, repository: string): GitHub => {
   const root = (env.GITHUB_API_URL ?? '') || 'https://api.github.com'
   const graphql = (env.GITHUB_GRAPHQL_URL ?? '') || 'https://api.github.com/graphql'
-  const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED })
+  const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED }).compose(
+    interceptors.retry({ retry: retryLater, throwOnError: false }),
+  )
 
-  const once = async (method: Method, url: string, body?: object): Promise<Answer> => {
+  const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
     if (!isSafe(url)) throw new GitHubError('The token is not sent over plain http to another machine.')
+    const silent = (cause: unknown): never => {
+      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
+    }
     const answer = await request(url, {
       method,
       dispatcher,
@@ -82,21 +113,8 @@ export const openGitHub = (env: Environment, token: string, repository: string):
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((cause: unknown) => {
-      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
-    })
-    const text = await answer.body.text()
-    return { status: answer.statusCode, headers: answer.headers, body: parse(text) }
-  }
-
-  /** What was refused by a rate limit is sent again; what may have been done is not, unless it only reads. */
-  const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await once(method, url, body)
-      const wait = attempt < ATTEMPTS ? pauseFor(method, answer, attempt) : undefined
-      if (wait === undefined) return answer
-      await pause(wait)
-    }
+    }).catch(silent)
+    return { status: answer.statusCode, body: parse(await answer.body.text().catch(silent)) }
   }
 
   const expect = (answer: Answer, what: string): unknown => {
@@ -111,8 +129,8 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     throw new GitHubError('GitHub gives an answer that is not as it describes it.')
   }
   const toComment = (value: unknown): Comment => {
-    const { id, body, html_url, user } = read(commentShape, value)
-    return { id, body: body ?? '', login: user?.login ?? '', url: html_url }
+    const { id, node_id: nodeId, body, html_url, user } = read(commentShape, value)
+    return { id, nodeId, body: body ?? '', login: user?.login ?? '', url: html_url }
   }
 
   return {
@@ -143,14 +161,29 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       const answer = await send('DELETE', `${root}/repos/${repository}/issues/comments/${id}`)
       if (answer.status !== 404) expect(answer, 'delete a comment')
     },
-    mergedPullRequest: async (sha) => {
+    provenText: async (id) => {
+      const answer = await send('POST', graphql, { query: AUTHORSHIP, variables: { id } }).catch(() => undefined)
+      const parsed = authorshipShape.safeParse(answer?.body)
+      if (!parsed.success) return undefined
+      const { viewer, node } = parsed.data.data
+      if (!isSameLogin(node.author.login, viewer.login)) return undefined
+      // An editor whose account is gone has no name.
+      const editor = node.lastEditedAt === null ? viewer.login : (node.editor?.login ?? 'an unknown account')
+      return { body: node.body, ...(isSameLogin(editor, viewer.login) ? {} : { editor }) }
+    },
+    mergedPullRequests: async (sha) => {
       const answer = await send('GET', `${root}/repos/${repository}/commits/${sha}/pulls?per_page=${PAGE}&page=1`)
       const pulls = read(pullShape, expect(answer, 'list the pull requests of a commit'))
-      return pulls.find(({ merged_at }) => typeof merged_at === 'string')?.number
+      return pulls.flatMap(({ number, merged_at, head, base }) =>
+        typeof merged_at === 'string' ? [{ number, headSha: head.sha, base: base.ref }] : [],
+      )
     },
     close: () => dispatcher.close(),
   }
 }
+
+/** An app is called `name` in one API and `name[bot]` in the other. */
+export const isSameLogin = (a: string, b: string): boolean => a.replace(/\[bot\]$/, '') === b.replace(/\[bot\]$/, '')
 
 const isSafe = (url: string): boolean =>
   URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(new URL(url).hostname))
@@ -163,13 +196,22 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Milliseconds to wait before sending again; `undefined`: it is no use, or not safe. */
-const pauseFor = (method: string, { status, headers }: Answer, attempt: number): number | undefined => {
+/** What a rate limit refused is sent again; what may have been carried out only if it just reads. */
+const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, done) => {
+  const isRefused = error instanceof errors.RequestRetryError && state.counter < ATTEMPTS
+  const wait = isRefused ? pauseFor(opts.method, error, state.counter) : undefined
+  if (wait === undefined) done(error)
+  else setTimeout(done, wait, null)
+}
+
+/** Milliseconds to wait before sending again; `undefined`: it would not help, or is not safe. */
+const pauseFor = (method: string, refusal: errors.RequestRetryError, attempt: number): number | undefined => {
+  const { statusCode: status, headers } = refusal
   const after = Number(headers['retry-after'] ?? Number.NaN)
   const isLimit =
     status === 429 || (status === 403 && (!Number.isNaN(after) || headers['x-ratelimit-remaining'] === '0'))
   if (isLimit) {
-    const wait = Number.isNaN(after) ? UNSAID_PAUSE_MS : after * 1_000
+    const wait = Number.isNaN(after) ? UNSTATED_PAUSE_MS : after * 1_000
     return wait <= LONGEST_PAUSE_MS ? wait : undefined
   }
   return status >= 500 && method === 'GET' ? SERVER_PAUSE_MS * 2 ** (attempt - 1) : undefined

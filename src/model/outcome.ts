@@ -52,6 +52,8 @@ export interface StepOutcome {
   readonly reason?: FailureReason
   /** What happened and what to run next: a sentence or two. */
   readonly message?: string
+  /** Of the answer that refused it. */
+  readonly httpStatus?: number
   readonly operations: readonly OperationProgress[]
   /** The compute that the step made or changed. */
   readonly computeId?: string

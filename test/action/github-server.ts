@@ -60,6 +60,8 @@ export interface StoredComment {
   readonly issue: number
   readonly login: string
   body: string
+  /** Who changed it last. */
+  editor?: string
 }
 
 export interface Fault {
@@ -80,6 +82,8 @@ export class GitHubServer {
   readonly faults: Fault[] = []
   /** By commit: the merged pull request that brought it. */
   readonly merged = new Map<string, number>()
+  /** By pull request: its last commit; absent: the one that was merged. */
+  readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
   url = ''
   #next = 1
@@ -114,13 +118,16 @@ export class GitHubServer {
     }
     // Not part of the REST description.
     if (url.pathname === '/graphql') {
+      const { variables } = body as { readonly variables?: { readonly id: string } }
+      if (variables !== undefined) return answer(200, this.#authorship(variables.id))
       return this.login === undefined ? answer(403, {}) : answer(200, { data: { viewer: { login: this.login } } })
     }
     this.problems.push(...undescribed(method, url, body))
     const parts = url.pathname.split('/')
     if (parts[4] === 'commits') {
       const number = this.merged.get(parts[5] ?? '')
-      return answer(200, number === undefined ? [] : [{ number, merged_at: '2026-01-01T00:00:00Z' }])
+      const pull = { number, merged_at: '2026-01-01T00:00:00Z', base: { ref: 'main' } }
+      return answer(200, number === undefined ? [] : [{ ...pull, head: { sha: this.heads.get(number) ?? parts[5] } }])
     }
     if (method === 'GET') {
       const issue = Number(parts[5])
@@ -142,11 +149,26 @@ export class GitHubServer {
     const comment = this.comments.find(({ id }) => id === Number(parts[6]))
     if (comment === undefined) return answer(404, { message: 'Not Found' })
     comment.body = sent
+    comment.editor = this.login ?? 'unknown'
     return answer(200, this.#show(comment))
+  }
+
+  /** A comment and its authors, as GraphQL has them: apps without `[bot]`. */
+  #authorship(nodeId: string): object {
+    const comment = this.comments.find(({ id }) => `IC_${id}` === nodeId)
+    const actor = (login: string | undefined) => (login === undefined ? null : { login: login.replace(/\[bot\]$/, '') })
+    const node = comment && {
+      body: comment.body,
+      author: actor(comment.login),
+      lastEditedAt: comment.editor === undefined ? null : '2026-01-01T00:00:00Z',
+      editor: actor(comment.editor),
+    }
+    return { data: { viewer: { login: this.login }, node } }
   }
 
   #show = ({ id, issue, login, body }: StoredComment) => ({
     id,
+    node_id: `IC_${id}`,
     body,
     user: { login },
     html_url: `https://github.com/acme/shop/pull/${issue}#issuecomment-${id}`,

@@ -28,7 +28,15 @@ export const EVERY_STATE: readonly ProjectView[] = [
     sync: 'OutOfSync',
     differences: [
       difference({ state: 'OutOfSync', reason: 'Drift' }),
-      difference({ state: 'OutOfSync', reason: 'Drift', compute: 'replica "reporting"', path: 'suspendTimeout', live: '5m', want: '1h', impact: 'none' }),
+      difference({
+        state: 'OutOfSync',
+        reason: 'Drift',
+        compute: 'replica "reporting"',
+        path: 'suspendTimeout',
+        live: '5m',
+        want: '1h',
+        impact: 'none',
+      }),
     ],
     command: 'espalier apply computes/billing.yaml --project blue-lake-16180339',
   }),
@@ -68,9 +76,7 @@ export const EVERY_STATE: readonly ProjectView[] = [
     name: 'warehouse',
     state: 'Scheduled',
     sync: 'OutOfSync',
-    differences: [
-      difference({ state: 'Scheduled', live: '2', origin: 'introduced' }),
-    ],
+    differences: [difference({ state: 'Scheduled', live: '2', origin: 'introduced' })],
     scheduledSteps: 1,
     windowOpensAt: at(3_600),
     until: at(3_600),

@@ -8,8 +8,9 @@ import {
   isEmptyPlan,
   type Outcome,
   type Plan,
+  plainJson,
 } from '../../model/index.ts'
-import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
   apply,
@@ -41,6 +42,7 @@ import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
+import { readingLine } from '../reading-line.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import type { ReviewFlags } from '../review-flags.ts'
 import { sameArguments } from '../same-arguments.ts'
@@ -76,13 +78,14 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
   const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
   const saved = await savedPlan(flags, io)
   const manifests = await manifestsFor(flags, saved, io)
+  const reading = readingLine(io)
   const applied = await apply({
     manifests,
     saved,
     cwd: io.cwd,
     open: () => {
       printShard(manifests, io)
-      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, io)
+      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, reading, io)
     },
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
@@ -95,9 +98,10 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     journal: flags.journal === undefined ? undefined : io.locate(flags.journal),
     onSignal: io.onSignal,
     notify: (message) => print(message, io.stderr),
+    onReading: reading.onReading,
     onPlan: (planned, again) => showPlan(planned, again, flags, io),
     watch: (planned) => watch(planned, page, flags, io),
-  })
+  }).finally(reading.end)
   switch (applied.kind) {
     case 'invalid':
       reportProblems(applied.diagnostics, manifests.loaded, flags, io)
@@ -198,7 +202,7 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
   return {
     event: (event) => {
       if (page !== undefined) events.push(event)
-      if (progress === undefined) print(jsonEvent(event), io.stdout)
+      if (progress === undefined) print(plainJson(event), io.stdout)
       else progress.tell(event)
     },
     end: async (outcome) => {

@@ -1,7 +1,7 @@
-import { createReadApi, type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
+import { type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
@@ -228,13 +228,6 @@ const withProject = async (
   io: Io,
   use: (api: ReadApi, project: string) => Promise<ExitCode>,
 ): Promise<ExitCode> => {
-  const project = await oneProject(flags.project, io)
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  try {
-    return await use(api, project)
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  const find = await oneProject(flags.project, io)
+  return withReadApi(flags, io, async (api) => use(api, await find(api)))
 }

@@ -135,8 +135,13 @@ const planAsAsked = async (
     print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io.stderr)
     return planned
   }
-  return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api) =>
-    planLive(api, manifests, { concurrency: flags.concurrency, estimate: flags.noEstimate !== true, base }),
+  return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api, onReading) =>
+    planLive(api, manifests, {
+      concurrency: flags.concurrency,
+      estimate: flags.noEstimate !== true,
+      base,
+      onReading,
+    }),
   )
 }
 

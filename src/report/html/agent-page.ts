@@ -13,8 +13,7 @@ import {
   minuteOf,
   SYMBOLS,
 } from '../words/index.ts'
-import { AGENT_SCRIPT } from './agent-script.ts'
-import { AGENT_STYLE } from './agent-style.ts'
+import assets from './generated/assets.json' with { type: 'json' }
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look, STATE_LOOKS, shortImpact } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
@@ -103,8 +102,8 @@ ${sourceFacts(agent)}${when(agent.projects.length > 0, () => markup`<ul class="c
         name === 'fine' ? fineSection(projects) : groupSection(name, projects),
       ),
       live: {
-        style: AGENT_STYLE,
-        script: AGENT_SCRIPT,
+        style: assets.agentStyle,
+        script: assets.agentScript,
         places: groups.map((name) => [name, AGENT_GROUPS[name]]),
         footer: `Running since ${minuteOf(agent.startedAt)}. Times are in UTC.`,
       },

@@ -1,9 +1,8 @@
 /** The frame of a page: one document that loads nothing, and whose policy says so. */
 
+import assets from './generated/assets.json' with { type: 'json' }
 import { iconSheet } from './looks.ts'
 import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
-import { SCRIPT } from './script.ts'
-import { STYLE } from './style-sheet.ts'
 
 export interface PageFrame {
   /** Of the program that makes it. */
@@ -55,8 +54,8 @@ export const page = (
   const main = markup`${body}`
   const text = textOf(main)
   const places = (live?.places ?? PLACES).filter(([id]) => text.includes(` id="${id}"`))
-  const style = `${STYLE}${live?.style ?? ''}`
-  const script = live?.script ?? SCRIPT
+  const style = `${assets.style}${live?.style ?? ''}`
+  const script = live?.script ?? assets.script
   const policy = [
     `default-src 'none'; style-src 'sha256-${sha256(style)}'; script-src 'sha256-${sha256(script)}'`,
     ...(live === undefined ? [] : ["connect-src 'self'"]),

@@ -14,6 +14,7 @@ export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
+  elapsed,
   emptyVerdict,
   group,
   interruptions,
@@ -36,6 +37,7 @@ export {
   stepNamesOf,
   stepTitle,
   stepTitles,
+  withNamesOf,
 } from './names.ts'
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'

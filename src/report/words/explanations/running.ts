@@ -147,6 +147,11 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'ESPALIER_API_KEY',
     wayOut: 'Set it, or name a file with --api-key-file.',
   },
+  E_NOT_REVIEWED: {
+    rule: 'With require-reviewed, only changes that the plan on the merged pull request showed are applied.',
+    example: 'a compute that somebody resized after the review',
+    wayOut: 'Merge another pull request whose plan shows them, or apply without require-reviewed.',
+  },
   E_OTHER_PLAN: {
     rule: 'A saved plan can be applied only with the same manifests, label and shard.',
     example: 'paths: staging.yaml, with the plan of production.yaml',
