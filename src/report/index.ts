@@ -25,6 +25,7 @@ export { EXPLANATIONS, type Explanation, explanationText } from './words/explana
 export {
   counted,
   emptyVerdict,
+  minuteOf,
   plainText,
   planLine,
   projectsLeftOut,

@@ -57,6 +57,7 @@ const run = async (
   const steps = new Map(applied.plan.steps.map(({ id, project }) => [id, project]))
   return {
     order,
+    reasons: applied.outcome.steps.map(({ reason }) => reason),
     ended: new Map(
       applied.outcome.steps.map(({ step, status, message }) => [
         steps.get(step) ?? '',
@@ -97,7 +98,8 @@ test('--max-failures stops within a wave too', async () => {
     path: '/projects/canary-1/**',
     effect: { kind: 'status', status: 400 },
   })
-  const { ended } = await run(stage, { maxFailures: 0, concurrency: 1 })
+  const { ended, reasons } = await run(stage, { maxFailures: 0, concurrency: 1 })
+  expect(reasons).toContain('too-many-failures')
   expect(ended.get('canary-2')).toBe('skipped: Not started: 1 step has failed, and --max-failures is 0.')
 })
 
