@@ -37,7 +37,11 @@ const open = async (): Promise<{ sandbox: Sandbox; clock: Clock }> => {
 const run = async (
   { sandbox, clock }: { sandbox: Sandbox; clock: Clock },
   more: Partial<ApplyRequest> = {},
-): Promise<{ readonly order: readonly string[]; readonly ended: ReadonlyMap<string, string> }> => {
+): Promise<{
+  readonly order: readonly string[]
+  readonly reasons: readonly (string | undefined)[]
+  readonly ended: ReadonlyMap<string, string>
+}> => {
   const order: string[] = []
   const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
   const applied = await apply({
