@@ -33,6 +33,7 @@ export {
   agentStatusWords,
   counted,
   emptyVerdict,
+  minuteOf,
   plainText,
   planLine,
   projectsLeftOut,
