@@ -157,6 +157,11 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       scheduler.forget(id)
       log(`${new Date(now()).toISOString()}  ${id} is no longer declared. Nothing of it is changed.`)
     }
+    if (isFirst) {
+      for (const id of await data.projects()) {
+        if (!projects.has(id)) removed.set(id, await projectOf(id))
+      }
+    }
     for (const id of changes) if (projects.has(id) && !added.includes(id)) scheduler.wake(id, now(), 'commit')
     changed()
   }

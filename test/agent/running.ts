@@ -12,7 +12,7 @@ import {
   type RunningAgent,
   type Version,
 } from '../../src/agent/index.ts'
-import type { ManualClock, Seed } from '../../src/sandbox/index.ts'
+import type { Seed } from '../../src/sandbox/index.ts'
 import { openStage, type Stage, type StageOptions } from '../reliability/stage.ts'
 
 export const MINUTE = 60_000
