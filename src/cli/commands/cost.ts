@@ -5,7 +5,7 @@ import { PATHS } from './paths.ts'
 
 export const costCommand = defineCommand({
   command: 'cost [paths..]',
-  summary: 'Estimate what the live computes cost a month, and what would save the most',
+  summary: 'Estimate monthly cost, and what would save the most',
   positionals: PATHS,
   flags: {
     project: {
