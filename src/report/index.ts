@@ -25,6 +25,14 @@ export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from 
 export { type Style, wrapped } from './terminal/style.ts'
 export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
 export {
+  AGENT_REASONS,
+  AGENT_STATES,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
   counted,
   emptyVerdict,
   plainText,

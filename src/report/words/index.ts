@@ -1,3 +1,15 @@
+export {
+  AGENT_GROUPS,
+  AGENT_REASONS,
+  AGENT_STATES,
+  type AgentGroup,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
+} from './agent.ts'
 export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
