@@ -17,12 +17,13 @@ const TOGETHER = [
 /**
  * In chunks, for a Node that is installed.
  * @param input entry files by name.
+ * @param options `wholeUndici`: with its index, as anybody imports it.
  * @returns the paths of the modules that something was bundled of.
  */
-export const bundle = (input, dir) =>
+export const bundle = (input, dir, { wholeUndici = false } = {}) =>
   write(
     // `pg` is needed for the sandbox's real computes only.
-    { input, external: /^pg($|\/)/, target: 'node20.19' },
+    { input, external: /^pg($|\/)/, target: 'node20.19', wholeUndici },
     { dir, chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: { groups: TOGETHER } },
   )
 
@@ -38,7 +39,7 @@ export const bundleWhole = (input, file, target, help) =>
     { file, codeSplitting: false },
   )
 
-async function write({ input, external, target, define = {} }, output) {
+async function write({ input, external, target, wholeUndici = false, define = {} }, output) {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'))
   const constants = { __ESPALIER_VERSION__: version, ...define }
   const build = await rolldown({
@@ -50,6 +51,7 @@ async function write({ input, external, target, define = {} }, output) {
       alias: {
         yaml: resolve('node_modules/yaml/browser/index.js'),
         'jsonc-parser': resolve('node_modules/jsonc-parser/lib/esm/main.js'),
+        ...(wholeUndici ? {} : { undici$: resolve('scripts/undici.cjs') }),
       },
     },
     transform: {

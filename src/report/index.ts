@@ -35,6 +35,7 @@ export {
   agentStatusWords,
   counted,
   emptyVerdict,
+  minuteOf,
   plainText,
   planLine,
   projectsLeftOut,

@@ -61,7 +61,8 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
       shown += 1
       if (flags.all !== true && shown >= flags.limit) break
     }
-    printer.end()
+    if (shown > 0 || !isTable(flags)) printer.end()
+    else print('No operations match.', io.stderr)
     return EXIT.ok
   })
 }
