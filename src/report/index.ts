@@ -21,7 +21,7 @@ export { type ReadingView, readingLine } from './terminal/reading.ts'
 export { sizesTable } from './terminal/sizes-table.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
-export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
+export { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from './words/explanations/index.ts'
 export {
   AGENT_REASONS,
   AGENT_STATES,
@@ -40,5 +40,6 @@ export {
   type StepNames,
   stepNamesOf,
   stepTitle,
+  stepTitles,
   time,
 } from './words/index.ts'
