@@ -88,6 +88,15 @@ module.exports = {
       to: { path: `${npm('yargs')}|${npm('listr2')}` },
     },
     {
+      name: 'the-table-of-commands-loads-no-work',
+      comment: 'scripts/bundle.mjs keeps these files in one chunk, which every command loads.',
+      severity: 'error',
+      from: {
+        path: '^src/cli/(terminal|flags|review-flags|print-error|program|command-line|command|commands/[^/]+)\\.ts',
+      },
+      to: { path: '^src/(?!base/|model/|report/|cli/)', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    },
+    {
       name: 'only-api-speaks-http-out',
       severity: 'error',
       from: { path: '^src/', pathNot: `${inModule('api')}|${inModule('action')}` },

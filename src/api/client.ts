@@ -132,7 +132,10 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     clock,
     random: options.random ?? Math.random,
-    budget: options.rateLimit === false ? undefined : new RequestBudget(clock, sharers(options.clients)),
+    budget:
+      options.rateLimit === false
+        ? undefined
+        : new RequestBudget(clock, sharers(options.clients), options.watch?.onLimit),
     lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_TIMEOUT_MS,
   })
   return { requester, transport, clock }

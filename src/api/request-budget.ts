@@ -4,6 +4,12 @@ import type { Clock } from '../model/index.ts'
 export const REQUESTS_A_MINUTE = 700
 export const REQUESTS_A_SECOND = 40
 
+/** What is left of the account's limit, or of this client's part of it. */
+export interface RequestLimit {
+  readonly left: number
+  readonly aMinute: number
+}
+
 interface Window {
   readonly limit: number
   readonly ms: number
@@ -17,17 +23,18 @@ interface Window {
 export class RequestBudget {
   readonly #clock: Clock
   readonly #clients: () => number
+  readonly #minute: Window
   readonly #windows: readonly Window[]
+  readonly #onUse: (limit: RequestLimit) => void
   #turn: Promise<void> = Promise.resolve()
 
   /** @param clients how many share the limits now, this one among them. */
-  constructor(clock: Clock, clients: () => number = () => 1) {
+  constructor(clock: Clock, clients: () => number = () => 1, onUse: (limit: RequestLimit) => void = () => undefined) {
     this.#clock = clock
     this.#clients = clients
-    this.#windows = [
-      { limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] },
-      { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] },
-    ]
+    this.#onUse = onUse
+    this.#minute = { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] }
+    this.#windows = [{ limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] }, this.#minute]
   }
 
   /** Resolves when a request may be sent, which is to be done at once. */
@@ -44,6 +51,8 @@ export class RequestBudget {
       const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, part(window.limit), now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
+        const aMinute = part(this.#minute.limit)
+        this.#onUse({ left: Math.max(0, aMinute - this.#minute.sent.length), aMinute })
         return
       }
       await this.#clock.sleep(wait, signal)

@@ -113,7 +113,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     if (typeof code === 'string') {
       const why = statOf(cwd)?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
       throw new EspalierError('E_GIT', `git cannot be started${why}.`, {
-        hint: why === '' ? 'Install git. Without --base and --repo none is needed.' : 'Check the name of the folder.',
+        hint: why === '' ? 'Install git: what compares with a commit needs it.' : 'Check the name of the folder.',
         cause,
       })
     }
@@ -129,7 +129,7 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
   [
     /not a git repository/,
     () => 'This folder is not in a git repository, so there is nothing to compare with.',
-    'Run it in the repository of the manifests. `espalier plan` without --base needs no git.',
+    'Run it in the repository of the manifests.',
   ],
   [
     /dubious ownership/,

@@ -21,6 +21,7 @@ export const FAILURE_REASONS = [
   'auth',
   'changed-meanwhile',
   'depends-on-failed',
+  'too-many-failures',
   'not-consented',
   'protected',
   'outside-window',

@@ -11,6 +11,7 @@ import {
   stepTitles,
   verdict,
   waveWords,
+  withNamesOf,
   worstFirst,
 } from '../words/index.ts'
 import { changeTable, yamlDiff } from './changes.ts'
@@ -126,9 +127,12 @@ const render = (view: PlanView, detail: Detail, diff: () => string): string => {
     ...(detail.steps && plan.steps.length > 0 ? [order(view, detail)] : []),
     ...(detail.steps ? reviewDetails(plan) : []),
     ...(detail.unmanaged && plan.unmanaged.length > 0 ? [unmanaged(view)] : []),
-    ...plan.warnings.map(
-      ({ code, message, hint }) => `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
-    ),
+    ...plan.warnings
+      .map(withNamesOf(plan))
+      .map(
+        ({ code, message, hint }) =>
+          `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
+      ),
     ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
     ...footer(view),
   ]

@@ -1,7 +1,20 @@
+export {
+  AGENT_GROUPS,
+  AGENT_REASONS,
+  AGENT_STATES,
+  type AgentGroup,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
+} from './agent.ts'
 export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
+  elapsed,
   emptyVerdict,
   group,
   interruptions,
@@ -24,10 +37,21 @@ export {
   stepNamesOf,
   stepTitle,
   stepTitles,
+  withNamesOf,
 } from './names.ts'
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
 export { deniedWords, policyLines } from './policies.ts'
+export {
+  adviceTitles,
+  editWords,
+  type SpendingBy,
+  type SpendingRow,
+  savingWords,
+  spendingMoney,
+  spendingRows,
+  spendingWords,
+} from './spending.ts'
 export { verdict } from './verdict.ts'
 export { waveWords } from './waves.ts'

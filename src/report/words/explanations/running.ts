@@ -7,6 +7,11 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     example: '--data /var/lib/espalier',
     wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
   },
+  E_AGENT_LISTEN: {
+    rule: 'The agent listens on an address of this machine that no other program uses.',
+    example: '--listen 127.0.0.1:7790',
+    wayOut: 'Name another address with --listen or --listen-public.',
+  },
   E_ANSWER_SIZE: {
     rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
     example: 'a server that is not the control API',
