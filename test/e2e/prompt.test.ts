@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { part } from '../long-runs.ts'
 import { CTRL_C, CTRL_D, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -163,19 +164,20 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
     expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [DELETE] })
   })
 
-  test.each([
+  const refusals = [
     ['no', 'no\n'],
     ['n', 'n\n'],
-    ['the end of input', CTRL_D],
     ['Ctrl-C', CTRL_C],
-  ])('%s is a no: nothing is changed', async (_what, answer) => {
+    ['the end of input', CTRL_D],
+  ] as const
+  test.each(part(refusals, 2))('%s is a no: nothing is changed', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
   })
 
-  test.each(['y', '', 'yess', 'ok'])('%j is neither yes nor no: it says what to type', async (answer) => {
+  test.each(part(['y', '', 'yess', 'ok'], 4))('%j is neither yes nor no: it says what to type', async (answer) => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
