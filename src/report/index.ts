@@ -41,4 +41,5 @@ export {
   stepNamesOf,
   stepTitle,
   time,
+  verdict,
 } from './words/index.ts'
