@@ -7,6 +7,7 @@ export { COMMENT_LIMIT, type Limit, SUMMARY_LIMIT } from './markdown/limit.ts'
 export { outcomeComment } from './markdown/outcome.ts'
 export { markdownPlan, planComment } from './markdown/plan.ts'
 export { problemComment } from './markdown/problems.ts'
+export { costMarkdown } from './markdown/spending.ts'
 export type { FailureView, OutcomeView, PlanView, ProblemView } from './markdown/view.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
@@ -19,9 +20,10 @@ export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export { type ReadingView, readingLine } from './terminal/reading.ts'
 export { sizesTable } from './terminal/sizes-table.ts'
+export { costTable } from './terminal/spending.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
-export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
+export { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from './words/explanations/index.ts'
 export {
   AGENT_REASONS,
   AGENT_STATES,
@@ -37,9 +39,12 @@ export {
   plainText,
   planLine,
   projectsLeftOut,
+  type SpendingBy,
   type StepNames,
+  spendingWords,
   stepNamesOf,
   stepTitle,
+  stepTitles,
   time,
   verdict,
 } from './words/index.ts'

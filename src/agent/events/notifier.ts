@@ -6,6 +6,7 @@ import { type AgentEvent, keptOf, pendingOf, withoutEvent } from './kept.ts'
 import {
   accountSubject,
   isOverdue,
+  isProject,
   observeAccount,
   observeProject,
   observeRepository,
@@ -51,6 +52,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   const retries = new Map<string, Retry>()
   const accountsWithRounds = new Set<string>()
   let fetchedAt: string | undefined
+  let missing: ReadonlySet<string> = new Set()
   const wakeUp = (): void => wake.abort()
 
   const look = async (control: AgentControl): Promise<void> => {
@@ -72,17 +74,24 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     const isFetched = view.source.fetchedAt !== fetchedAt
     fetchedAt = view.source.fetchedAt
     await change(REPOSITORY_SUBJECT, (kept) => observeRepository(view, kept, now, isFetched))
-    // Only valid manifests say which projects there are.
-    if (view.source.version === undefined || view.projects.some(({ state }) => state === 'Invalid')) return
-    const declared = new Set([
-      ...view.projects.map(({ id }) => id),
-      ...view.accounts.map(({ name }) => accountSubject(name)),
-      REPOSITORY_SUBJECT,
-    ])
-    for (const [subject, kept] of control.kept()) {
-      if (declared.has(subject) || subject.startsWith(accountSubject('')) || keptOf(kept).isRemoved) continue
+    for (const subject of newlyMissing(control)) {
       await control.keep(subject, (own) => removeProject(subject, own, now))
     }
+  }
+
+  /** Those that were not declared at the last look either: one that has just been added may be kept before it is shown. */
+  const newlyMissing = (control: AgentControl): readonly string[] => {
+    const { source, projects } = control.view()
+    // Only valid manifests say which projects there are.
+    if (source.version === undefined || projects.some(({ state }) => state === 'Invalid')) return []
+    const declared = new Set(projects.map(({ id }) => id))
+    const before = missing
+    missing = new Set(
+      [...control.kept()].flatMap(([subject, kept]) =>
+        isProject(subject) && !declared.has(subject) && !keptOf(kept).isRemoved ? [subject] : [],
+      ),
+    )
+    return [...missing].filter((subject) => before.has(subject))
   }
 
   const deliver = async (control: AgentControl): Promise<void> => {
