@@ -19,6 +19,7 @@ import {
 } from '../report/index.ts'
 import {
   apply,
+  fileNotes,
   manifestPaths,
   nothingChanged,
   openWriteClient,
@@ -27,7 +28,6 @@ import {
   readManifests,
   readSavedPlan,
   type SavedPlan,
-  seedNote,
   selectionNote,
   selectShard,
   type Watcher,
@@ -48,8 +48,8 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
   const manifests = selectShard(await readManifests(paths, { cwd }), shard)
-  const { diagnostics, seeds } = manifests.loaded
-  for (const path of seeds) runner.print(seedNote(path))
+  const { diagnostics } = manifests.loaded
+  for (const note of fileNotes(manifests)) runner.print(note)
   const applied = await apply({
     manifests,
     saved,

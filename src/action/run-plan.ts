@@ -13,12 +13,12 @@ import {
 } from '../report/index.ts'
 import {
   encodeSavedPlan,
+  fileNotes,
   type Manifests,
   openReadClient,
   type Planned,
   planLive,
   readManifests,
-  seedNote,
   selectShard,
   withClient,
 } from '../workflow/index.ts'
@@ -38,7 +38,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
   const manifests = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
-  for (const path of manifests.loaded.seeds) runner.print(seedNote(path))
+  for (const note of fileNotes(manifests)) runner.print(note)
   const diagnostics = [...manifests.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {

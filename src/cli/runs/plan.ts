@@ -30,7 +30,7 @@ import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
-import type { ReviewFlags } from '../review-flags.ts'
+import { checkOverrides, type ReviewFlags } from '../review-flags.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -60,6 +60,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
+  checkOverrides(manifests.review?.overrides ?? new Map(), manifests, base?.manifests)
   printShard(manifests, io)
   const asked = {
     projects: flags.project,
