@@ -13,7 +13,7 @@ export interface PageFrame {
 
 export interface PageParts {
   readonly title: string
-  /** `plan` or `apply`. */
+  /** `plan`, `apply` or `cost`. */
   readonly command: string
   readonly seen: Value
   readonly head: Markup
@@ -24,6 +24,12 @@ export interface PageParts {
 const PLACES = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
+  ['advice', 'Savings'],
+  ['projects', 'Projects'],
+  ['cost-branches', 'Branches'],
+  ['computes', 'Computes'],
+  ['cost', 'Cost'],
+  ['checks', 'Checks'],
   ['interrupts', 'Interruptions'],
   ['capacity', 'Capacity'],
   ['steps', 'Steps'],
