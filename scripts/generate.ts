@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { buildSync } from 'esbuild'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { standaloneValidator } from '../src/manifest/definition/standalone.ts'
@@ -33,6 +34,23 @@ const codesPage = (): string => {
   ].join('\n')
 }
 
+/** What a page carries in itself, so that it loads nothing. */
+const pageAssets = (): string => {
+  const folder = 'src/report/html/assets'
+  const bundle = (file: string): string =>
+    buildSync({
+      entryPoints: [`${folder}/${file}`],
+      bundle: true,
+      minify: true,
+      write: false,
+      charset: 'utf8',
+      target: 'es2022',
+    })
+      .outputFiles.map(({ text }) => text)
+      .join('')
+  return json({ script: bundle('page.ts'), style: bundle('page.css') })
+}
+
 const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/codes.md': codesPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
@@ -44,6 +62,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'schemas/event.schema.json': () => json(eventSchema()),
   'schemas/seed.schema.json': () => json(seedSchema()),
   'src/sandbox/generated/openapi.json': () => json(parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8'))),
+  'src/report/html/generated/assets.json': pageAssets,
   // What `init` writes.
   'src/cli/init/generated/workflows.json': () =>
     json({

@@ -1,6 +1,5 @@
 /** GitHub's REST API, as far as a comment needs it. */
-import { setTimeout as pause } from 'node:timers/promises'
-import { EnvHttpProxyAgent, request } from 'undici'
+import { EnvHttpProxyAgent, errors, interceptors, type RetryHandler, request } from 'undici'
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -50,15 +49,14 @@ const viewerShape = z.object({ data: z.object({ viewer: z.object({ login: z.stri
 const PAGE = 100
 const ATTEMPTS = 4
 const LONGEST_PAUSE_MS = 60_000
-/** Where GitHub says to wait, but not how long (docs of GitHub, secondary rate limits: at least a minute). */
-const UNSAID_PAUSE_MS = 60_000
+/** If GitHub says to wait, but not how long: at least a minute (its docs, secondary rate limits). */
+const UNSTATED_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 interface Answer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: unknown
 }
 
@@ -66,10 +64,15 @@ interface Answer {
 export const openGitHub = (env: Environment, token: string, repository: string): GitHub => {
   const root = (env.GITHUB_API_URL ?? '') || 'https://api.github.com'
   const graphql = (env.GITHUB_GRAPHQL_URL ?? '') || 'https://api.github.com/graphql'
-  const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED })
+  const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED }).compose(
+    interceptors.retry({ retry: retryLater, throwOnError: false }),
+  )
 
-  const once = async (method: Method, url: string, body?: object): Promise<Answer> => {
+  const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
     if (!isSafe(url)) throw new GitHubError('The token is not sent over plain http to another machine.')
+    const silent = (cause: unknown): never => {
+      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
+    }
     const answer = await request(url, {
       method,
       dispatcher,
@@ -82,21 +85,8 @@ export const openGitHub = (env: Environment, token: string, repository: string):
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((cause: unknown) => {
-      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
-    })
-    const text = await answer.body.text()
-    return { status: answer.statusCode, headers: answer.headers, body: parse(text) }
-  }
-
-  /** What was refused by a rate limit is sent again; what may have been done is not, unless it only reads. */
-  const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await once(method, url, body)
-      const wait = attempt < ATTEMPTS ? pauseFor(method, answer, attempt) : undefined
-      if (wait === undefined) return answer
-      await pause(wait)
-    }
+    }).catch(silent)
+    return { status: answer.statusCode, body: parse(await answer.body.text().catch(silent)) }
   }
 
   const expect = (answer: Answer, what: string): unknown => {
@@ -163,13 +153,22 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Milliseconds to wait before sending again; `undefined`: it is no use, or not safe. */
-const pauseFor = (method: string, { status, headers }: Answer, attempt: number): number | undefined => {
+/** What a rate limit refused is sent again; what may have been carried out only if it just reads. */
+const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, done) => {
+  const isRefused = error instanceof errors.RequestRetryError && state.counter < ATTEMPTS
+  const wait = isRefused ? pauseFor(opts.method, error, state.counter) : undefined
+  if (wait === undefined) done(error)
+  else setTimeout(done, wait, null)
+}
+
+/** Milliseconds to wait before sending again; `undefined`: it would not help, or is not safe. */
+const pauseFor = (method: string, refusal: errors.RequestRetryError, attempt: number): number | undefined => {
+  const { statusCode: status, headers } = refusal
   const after = Number(headers['retry-after'] ?? Number.NaN)
   const isLimit =
     status === 429 || (status === 403 && (!Number.isNaN(after) || headers['x-ratelimit-remaining'] === '0'))
   if (isLimit) {
-    const wait = Number.isNaN(after) ? UNSAID_PAUSE_MS : after * 1_000
+    const wait = Number.isNaN(after) ? UNSTATED_PAUSE_MS : after * 1_000
     return wait <= LONGEST_PAUSE_MS ? wait : undefined
   }
   return status >= 500 && method === 'GET' ? SERVER_PAUSE_MS * 2 ** (attempt - 1) : undefined

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   CHANGE_KINDS,
   CONSENTS,
+  type Diagnostic,
   IMPACTS,
   PLAN_FORMAT_VERSION,
   type Plan,
@@ -132,8 +133,8 @@ export const step = z.strictObject({
 
 const diagnostic = z.strictObject({
   severity: z.enum(['error', 'warning']),
-  // Renderers show it as it is.
-  code: z.string().regex(/^[EW](_[A-Z0-9]+)+$/),
+  // Renderers show it as it is; a plan of a later version may have one that this version does not know.
+  code: z.string().regex(/^[EW](_[A-Z0-9]+)+$/) as z.ZodType<Diagnostic['code'], string>,
   message: z.string(),
   hint: z.string().exactOptional(),
   source: source.exactOptional(),

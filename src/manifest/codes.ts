@@ -1,5 +1,13 @@
+import type { ManifestCode } from '../model/index.ts'
+
+interface Explanation {
+  readonly rule: string
+  readonly example: string
+  readonly wayOut?: string
+}
+
 /** Every code that reading manifests and policies can report: its rule, an example of the mistake, and of its correction. */
-export const DIAGNOSTIC_CODES = {
+export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
   E_NO_MANIFESTS: {
     rule: 'At least one manifest is read. An empty set never means "delete everything".',
     example: 'espalier validate empty-folder/',
@@ -199,6 +207,4 @@ export const DIAGNOSTIC_CODES = {
     rule: '`maxProjectCu` and `prune` concern whole projects, so they take no `branches`.',
     example: 'Select with `projects`.',
   },
-} as const
-
-export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES
+}

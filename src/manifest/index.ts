@@ -1,4 +1,4 @@
-export { DIAGNOSTIC_CODES, type DiagnosticCode } from './codes.ts'
+export { DIAGNOSTIC_CODES } from './codes.ts'
 export { manifestSchema, sharedSchema } from './definition/index.ts'
 export { POLICY_SCHEMA } from './definition/policy.ts'
 export { MAX_FILE_BYTES } from './files/limits.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { isInside } from '../base/index.ts'
-import { type Diagnostic, SIZE_TABLE } from '../model/index.ts'
+import { type Diagnostic, type ManifestCode, SIZE_TABLE } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
 import { MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, parseWith } from './parse.ts'
@@ -98,7 +98,7 @@ const outside = (shown: string): Diagnostic =>
     'Put a copy in its place.',
   )
 
-const wrong = (code: string, file: string, message: string, hint: string): Diagnostic => ({
+const wrong = (code: ManifestCode, file: string, message: string, hint: string): Diagnostic => ({
   severity: 'error',
   code,
   message,

@@ -1,5 +1,5 @@
 /** For codes of manifests: a manifest that yields the code, and the same put right. `espalier explain` shows both. */
-import type { DiagnosticCode } from './codes.ts'
+import type { ManifestCode } from '../model/index.ts'
 
 export interface Mistake {
   /** YAML below `version` and `project`, unless it has a `version` of its own. */
@@ -19,7 +19,7 @@ const window = (mistake: string, correction: string): Mistake => ({
   correction: `restartWindow: { ${correction} }\n${SIZE}`,
 })
 
-export const MISTAKES: Readonly<Partial<Record<DiagnosticCode, Mistake>>> = {
+export const MISTAKES: Readonly<Partial<Record<ManifestCode, Mistake>>> = {
   E_EMPTY: { mistake: '# nothing but comments', correction: SIZE },
   E_YAML: { mistake: 'branches: { main: { primary: { size: 1 } }', correction: SIZE },
   E_DUPLICATE_KEY: {

@@ -1,5 +1,7 @@
 /** What is wrong (or worth a look) in a manifest or in what it asks of the live project. */
 
+import type { DiagnosticCode } from './diagnostic-code.ts'
+
 export type Severity = 'error' | 'warning'
 
 /** A place in a file. Lines and columns count from 1; `length` is in characters, at least 1. */
@@ -13,7 +15,7 @@ export interface Source {
 /** `code` is stable across versions; `message` is one sentence; `hint` names the nearest valid value or next step. */
 export interface Diagnostic {
   readonly severity: Severity
-  readonly code: string
+  readonly code: DiagnosticCode
   readonly message: string
   readonly hint?: string
   /** Absent if the problem is in no file (an empty set of manifests). */

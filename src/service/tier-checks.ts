@@ -5,6 +5,7 @@ import {
   formatScaleToZero,
   formatSize,
   isFixed,
+  type LimitCode,
   SCALE_TO_ZERO_NEVER,
   type Severity,
   type Size,
@@ -16,13 +17,7 @@ import {
 /** Something that a tier does not allow. Whatever the table says of it, only an error stops anything. */
 export interface TierProblem {
   readonly severity: Severity
-  readonly code:
-    | 'E_TIER_SIZE'
-    | 'W_TIER_SIZE'
-    | 'E_TIER_SCALE_TO_ZERO'
-    | 'W_TIER_SCALE_TO_ZERO'
-    | 'W_TIER_REPLICAS'
-    | 'W_TIER_CU_HOURS'
+  readonly code: LimitCode
   /** Without a full stop. */
   readonly message: string
   readonly hint: string

@@ -83,7 +83,7 @@ const usageWarnings = (plan: Plan, observed: Observed, options: TierOptions): re
         : [
             {
               severity: 'warning' as const,
-              code: 'W_QUOTA',
+              code: 'W_QUOTA' as const,
               message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours a period, and about ${Math.round(after.expected)} are expected after this plan.`,
               hint: 'All its computes are suspended once the quota is used up.',
             },

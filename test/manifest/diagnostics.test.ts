@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { DIAGNOSTIC_CODES, type DiagnosticCode, parseManifests } from '../../src/manifest/index.ts'
+import { DIAGNOSTIC_CODES, parseManifests } from '../../src/manifest/index.ts'
+import type { ManifestCode } from '../../src/model/index.ts'
 
 /** Lines 1 and 2; what follows starts in line 3. */
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
@@ -17,7 +18,7 @@ const WAVES = 'waves: [{ name: canary, projects: [a] }]'
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-type Row = readonly [name: string, yaml: string, code: DiagnosticCode, line: number, column: number]
+type Row = readonly [name: string, yaml: string, code: ManifestCode, line: number, column: number]
 
 const ROWS: readonly Row[] = [
   // YAML itself

@@ -144,12 +144,12 @@ test('problems of manifests', async () => {
   const diagnostics: readonly Diagnostic[] = [
     {
       severity: 'error',
-      code: 'E_SIZE',
+      code: 'E_SIZE_STEP',
       message: '3.5 is no compute size.',
       hint: 'The nearest is 3.',
       source: { file: 'espalier.yaml', line: 4, column: 9, length: 3 },
     },
-    { severity: 'warning', code: 'W_X', message: 'Odd <b>thing</b>.' },
+    { severity: 'warning', code: 'W_ADOPTED', message: 'Odd <b>thing</b>.' },
   ]
   const problem = { ...FRAME, diagnostics, notes: [] }
   await expect(problemComment(problem)).toMatchFileSnapshot('golden/pull-request-problems.md')
@@ -162,8 +162,8 @@ test('problems of manifests', async () => {
   expect(text).toContain('### Espalier: 3,000 errors in the manifests')
   expect(text).toMatch(/And \d+ more\. All of them are in the job summary/)
   expect(diagnosticAnnotations(diagnostics)).toMatchObject([
-    { level: 'error', title: 'E_SIZE', file: 'espalier.yaml', line: 4, column: 9 },
-    { level: 'warning', title: 'W_X' },
+    { level: 'error', title: 'E_SIZE_STEP', file: 'espalier.yaml', line: 4, column: 9 },
+    { level: 'warning', title: 'W_ADOPTED' },
   ])
 })
 

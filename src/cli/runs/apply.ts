@@ -8,8 +8,9 @@ import {
   isEmptyPlan,
   type Outcome,
   type Plan,
+  plainJson,
 } from '../../model/index.ts'
-import { jsonEvent, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
   apply,
@@ -198,7 +199,7 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
   return {
     event: (event) => {
       if (page !== undefined) events.push(event)
-      if (progress === undefined) print(jsonEvent(event), io.stdout)
+      if (progress === undefined) print(plainJson(event), io.stdout)
       else progress.tell(event)
     },
     end: async (outcome) => {

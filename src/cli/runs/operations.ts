@@ -1,7 +1,7 @@
-import { createReadApi, type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
+import { type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
@@ -229,12 +229,5 @@ const withProject = async (
   use: (api: ReadApi, project: string) => Promise<ExitCode>,
 ): Promise<ExitCode> => {
   const project = await oneProject(flags.project, io)
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  try {
-    return await use(api, project)
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  return withReadApi(flags, io, (api) => use(api, project))
 }

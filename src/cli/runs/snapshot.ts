@@ -1,9 +1,9 @@
-import { createReadApi, pastOperations, snapshot } from '../../api/index.ts'
+import { pastOperations, snapshot } from '../../api/index.ts'
 import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot } from '../../workflow/index.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
@@ -21,9 +21,7 @@ export interface SnapshotFlags extends ApiFlags {
 export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {
   const projects = flags.project ?? (await projectsOf(flags, io))
   if (projects === undefined) return EXIT.error
-  const connection = await connect(flags, io)
-  const api = createReadApi(connection.options)
-  try {
+  return withReadApi(flags, io, async (api) => {
     const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
     const withPast = await mapConcurrently(seen.projects, flags.concurrency, async (project) => ({
       ...project,
@@ -37,10 +35,7 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
     if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' }, io)
     return unread.length > 0 ? EXIT.error : EXIT.ok
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  })
 }
 
 const projectsOf = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {

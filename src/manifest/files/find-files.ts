@@ -2,7 +2,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isInside } from '../../base/index.ts'
-import type { Diagnostic } from '../../model/index.ts'
+import type { Diagnostic, ManifestCode } from '../../model/index.ts'
 
 export interface FoundFiles {
   /** Absolute, sorted, each once. */
@@ -66,7 +66,7 @@ export const leavesTree = async (file: string, root: string): Promise<boolean> =
   return !isInside(await realpath(root), await realpath(file))
 }
 
-const problem = (code: string, message: string): Diagnostic => ({
+const problem = (code: ManifestCode, message: string): Diagnostic => ({
   severity: 'error',
   code,
   message,

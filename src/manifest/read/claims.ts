@@ -4,6 +4,7 @@ import {
   type DesiredDocument,
   type Diagnostic,
   isAbsence,
+  type ManifestCode,
   type Source,
 } from '../../model/index.ts'
 
@@ -11,7 +12,7 @@ export const checkClaims = (documents: readonly DesiredDocument[]): readonly Dia
   const diagnostics: Diagnostic[] = []
   const branches = new Map<string, Source>()
   const pins = new Map<string, Source>()
-  const claim = (known: Map<string, Source>, key: string, source: Source, code: string, what: string): void => {
+  const claim = (known: Map<string, Source>, key: string, source: Source, code: ManifestCode, what: string): void => {
     const first = known.get(key)
     if (first === undefined) {
       known.set(key, source)

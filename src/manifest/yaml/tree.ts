@@ -10,8 +10,7 @@ import {
   type ParsedNode,
   visit,
 } from 'yaml'
-import type { Diagnostic, Source } from '../../model/index.ts'
-import type { DiagnosticCode } from '../codes.ts'
+import type { Diagnostic, ManifestCode, Source } from '../../model/index.ts'
 import { LONGEST_MESSAGE, MAX_ALIASES, MAX_DOCUMENT_TOKENS } from '../files/limits.ts'
 import { sourceAt } from './place.ts'
 
@@ -91,7 +90,7 @@ export class Tree {
     } else for (const key of keys) delete (parent as Record<string, unknown>)[key]
   }
 
-  report(code: DiagnosticCode, source: Source, message: string, hint?: string): undefined {
+  report(code: ManifestCode, source: Source, message: string, hint?: string): undefined {
     this.#diagnostics.push({
       severity: 'error',
       code,

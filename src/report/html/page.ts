@@ -1,9 +1,8 @@
 /** The frame of a page: one file that loads nothing, and whose policy says so. */
 
+import assets from './generated/assets.json' with { type: 'json' }
 import { iconSheet } from './looks.ts'
 import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
-import { SCRIPT } from './script.ts'
-import { STYLE } from './style-sheet.ts'
 
 export interface PageFrame {
   /** Of the program that makes it. */
@@ -46,15 +45,15 @@ export const page = ({ version, sha256 }: PageFrame, { title, command, seen, hea
   const places = PLACES.filter(([id]) => text.includes(` id="${id}"`))
   return textOf(markup`${trusted('<!doctype html>')}
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${sha256(STYLE)}'; script-src 'sha256-${sha256(SCRIPT)}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${sha256(assets.style)}'; script-src 'sha256-${sha256(assets.script)}'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="robots" content="noindex"><meta name="referrer" content="no-referrer"><meta name="generator" content="espalier ${version}">
-<title>${title}</title><style>${trusted(STYLE)}</style></head>
+<title>${title}</title><style>${trusted(assets.style)}</style></head>
 <body><a class="skip" href="#main">Skip to the content</a>${iconSheet()}
 <header><div class="strip"><p class="brand">${LOGO}espalier <span>${command}</span></p><p class="seen">${seen}</p></div>
 ${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</header>
 <main id="main" tabindex="-1">${main}</main>
 <footer><p>espalier ${version}. This page is one file and loads nothing.</p></footer>
-<script>${trusted(SCRIPT)}</script></body></html>
+<script>${trusted(assets.script)}</script></body></html>
 `)
 }
 

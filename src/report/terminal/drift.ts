@@ -1,5 +1,5 @@
 /** Differences between manifests and live projects, and which of the two changed. */
-import { type Difference, MOVER_WORDS, MOVERS, type Plan, plainJson } from '../../model/index.ts'
+import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { computeTitle, counted, place, plainText, plainValue } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style, wrap } from './style.ts'
@@ -7,7 +7,6 @@ import { paintOf, type Style, wrap } from './style.ts'
 export interface DriftContext {
   /** What the manifests were compared with. */
   readonly ref: string
-  readonly takenAt: string
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Of which the differences are. */
@@ -64,23 +63,4 @@ const deedWords = ({ change: { kind, from, branch }, mover, lastOperation }: Dif
   return kind === 'move' && from !== undefined
     ? `moved to ${from.name}, declared on ${branch.name}`
     : `to be ${DEEDS[kind]}`
-}
-
-export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, plan }: DriftContext): string => {
-  const flat = differences.map(({ change, attribute, mover, lastOperation }) => ({
-    project: change.project,
-    branch: change.branch,
-    compute: change.compute,
-    kind: change.kind,
-    path: attribute?.path ?? null,
-    live: attribute?.beforeText ?? null,
-    declared: attribute?.afterText ?? null,
-    mover,
-    lastOperation: lastOperation ?? null,
-    source: change.source ?? null,
-  }))
-  const drifted = flat.filter(({ mover }) => mover !== 'manifest').length
-  const { leftOut } = plan
-  const rest = leftOut === undefined ? {} : { leftOut }
-  return `${plainJson({ since: ref, takenAt, drifted, differences: flat, ...rest }, 2)}\n`
 }

@@ -1,5 +1,5 @@
 /** Events as they come: a plain line each, or an object a line. */
-import { type ApplyEvent, formatWindow, plainJson } from '../../model/index.ts'
+import { type ApplyEvent, formatWindow } from '../../model/index.ts'
 import { counted, impactWords, isDisruptive, plainValue, type StepNames, stepTitle, time } from '../words/index.ts'
 import { impactMark } from './marks.ts'
 import { isNotStarted, statusMark, whyOf } from './outcome.ts'
@@ -55,5 +55,3 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
  */
 export const isNews = (event: ApplyEvent): boolean =>
   event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))
-
-export const jsonEvent = (event: ApplyEvent): string => plainJson(event)

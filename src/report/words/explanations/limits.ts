@@ -1,9 +1,10 @@
 /** Limits of the account, and policies. */
+import type { LimitCode } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
 const TIERS = '`espalier sizes --tiers` lists the tiers; --tier-table FILE replaces the list.'
 
-export const LIMITS: Readonly<Record<string, Explanation>> = {
+export const LIMITS: Readonly<Record<LimitCode | 'E_PRICE' | 'E_TIER_TABLE' | 'E_OVERRIDE', Explanation>> = {
   E_TIER_SIZE: {
     rule: "The account's plan limits sizes.",
     example: '4 CU on the Free plan',
