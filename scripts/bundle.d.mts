@@ -1,1 +1,5 @@
-export function bundle(input: Readonly<Record<string, string>>, dir: string): Promise<readonly string[]>
+export function bundle(
+  input: Readonly<Record<string, string>>,
+  dir: string,
+  options?: { readonly wholeUndici?: boolean },
+): Promise<readonly string[]>

@@ -16,9 +16,10 @@ const TOGETHER = [
 
 /**
  * @param input entry files by name.
+ * @param options `wholeUndici`: with its index, as anybody imports it.
  * @returns the paths of the modules that something was bundled of.
  */
-export async function bundle(input, dir) {
+export async function bundle(input, dir, { wholeUndici = false } = {}) {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'))
   const build = await rolldown({
     input,
@@ -30,6 +31,7 @@ export async function bundle(input, dir) {
       alias: {
         yaml: resolve('node_modules/yaml/browser/index.js'),
         'jsonc-parser': resolve('node_modules/jsonc-parser/lib/esm/main.js'),
+        ...(wholeUndici ? {} : { undici$: resolve('scripts/undici.cjs') }),
       },
     },
     transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },

@@ -48,7 +48,12 @@ const pageAssets = (): string => {
     })
       .outputFiles.map(({ text }) => text)
       .join('')
-  return json({ script: bundle('page.ts'), style: bundle('page.css') })
+  return json({
+    script: bundle('page.ts'),
+    style: bundle('page.css'),
+    agentScript: bundle('agent.ts'),
+    agentStyle: bundle('agent.css'),
+  })
 }
 
 const GENERATED: Readonly<Record<string, () => string>> = {

@@ -53,6 +53,13 @@ export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Pr
   return first !== undefined && second === headSha ? first : present(cwd, baseSha)
 }
 
+/** The first parent of what is checked out, fetched if a shallow clone lacks it. @throws {EspalierError} `E_GIT` */
+export const firstParent = async (cwd: string): Promise<string> => {
+  const [first] = await parentsOf(cwd, 'HEAD')
+  if (first !== undefined) return present(cwd, first)
+  throw new EspalierError('E_GIT', 'The commit that is checked out has no parent here.')
+}
+
 /** The commit, fetched if it is missing. @throws {EspalierError} `E_GIT` */
 export const present = (cwd: string, sha: string): Promise<string> =>
   commitOf(cwd, sha).catch(async () => {

@@ -1,7 +1,7 @@
 /** One comment for each plan of a pull request, edited in place. */
 import { createHash } from 'node:crypto'
 import { shardText } from '../model/index.ts'
-import type { GitHub } from './github.ts'
+import { type GitHub, isSameLogin } from './github.ts'
 import type { Inputs } from './inputs.ts'
 
 export type CommentKind = 'plan' | 'outcome'
@@ -58,7 +58,7 @@ export const upsertComment = async (
 ): Promise<Upserted | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(issue))
-    .filter((comment) => comment.body.startsWith(marker) && isSame(comment.login, login))
+    .filter((comment) => comment.body.startsWith(marker) && isSameLogin(comment.login, login))
     .sort((a, b) => b.id - a.id)
   const signature = run === '' ? '' : `<!-- espalier run ${run} -->`
   const signed = `${body}${signature}`
@@ -77,6 +77,3 @@ export const upsertComment = async (
 
 /** The comment's last line: which run wrote it. */
 const SIGNATURE = /<!-- espalier run [^>]* -->\s*$/
-
-/** An app is called `name` in one API and `name[bot]` in the other. */
-const isSame = (a: string, b: string): boolean => a.replace(/\[bot\]$/, '') === b.replace(/\[bot\]$/, '')

@@ -19,6 +19,11 @@ export interface WorkflowEvent {
   /** The commit that is checked out, or its head where that is a pull request. */
   readonly sha: string
   readonly pullRequest?: PullRequest
+  /** The branch that was pushed to. */
+  readonly branch?: string
+  /** The commits of a push, oldest first, and the commit before them; absent if that is not known. */
+  readonly commits: readonly string[]
+  readonly before?: string
   /** Of a merge queue's group, which may hold several pull requests: the commit that it is to be merged into. */
   readonly mergeGroupBase?: string
 }
@@ -31,14 +36,27 @@ const side = z.object({
 const payloadShape = z.object({
   pull_request: z.object({ number: z.int(), base: side, head: side, merged: z.boolean().nullish() }).optional(),
   merge_group: z.object({ base_sha: sha }).optional(),
+  before: sha.optional().catch(undefined),
+  commits: z
+    .array(z.object({ id: sha }))
+    .optional()
+    .catch(undefined),
 })
 
 /** An event whose payload cannot be read is one without a pull request: the runner writes it, nobody else. */
 export const readEvent = (env: Environment): WorkflowEvent => {
   const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
   const pull = payload.success ? payload.data.pull_request : undefined
-  const event = { name: env.GITHUB_EVENT_NAME ?? '', repository: env.GITHUB_REPOSITORY ?? '' }
-  const group = payload.success ? payload.data.merge_group : undefined
+  const { before, commits = [], merge_group: group } = payload.success ? payload.data : {}
+  const branch = /^refs\/heads\/(.+)$/.exec(env.GITHUB_REF ?? '')?.[1]
+  const event = {
+    name: env.GITHUB_EVENT_NAME ?? '',
+    repository: env.GITHUB_REPOSITORY ?? '',
+    commits: commits.map(({ id }) => id),
+    // Zeros: the push made the branch.
+    ...(before === undefined || /^0+$/.test(before) ? {} : { before }),
+    ...(branch === undefined ? {} : { branch }),
+  }
   if (pull === undefined) {
     return {
       ...event,

@@ -18,6 +18,7 @@ export const FAILURE_REASONS = {
   incomplete: 'the plans of some shards are missing, or belong to different fleets',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, and nothing was applied; or a step was `stale` when its turn came',
+  'not-reviewed': 'the plan differs from what the merged pull request showed, and nothing was applied',
   'over-budget': 'the plan exceeds a `max-…` input; nothing was changed',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
@@ -47,6 +48,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_FORK_BASE: 'refused',
   E_FORK_CHECKOUT: 'refused',
   E_NOT_MERGED: 'refused',
+  E_NOT_REVIEWED: 'not-reviewed',
   E_OTHER_PLAN: 'refused',
   E_MERGE: 'incomplete',
   E_COMMENT: 'comment',

@@ -7,9 +7,18 @@ import type { Environment } from './inputs.ts'
 
 export interface Comment {
   readonly id: number
+  /** Its id in GraphQL. */
+  readonly nodeId: string
   readonly body: string
   readonly login: string
   readonly url: string
+}
+
+export interface MergedPullRequest {
+  readonly number: number
+  readonly headSha: string
+  /** The branch that it was merged into. */
+  readonly base: string
 }
 
 export interface GitHub {
@@ -21,8 +30,10 @@ export interface GitHub {
   updateComment(id: number, body: string): Promise<Comment | undefined>
   /** Also if it is already deleted. */
   deleteComment(id: number): Promise<void>
-  /** Number of the merged pull request that brought a commit; `undefined` if none did. */
-  mergedPullRequest(sha: string): Promise<number | undefined>
+  /** Text of a comment that the token's owner wrote, and who else edited it last; `undefined` if that cannot be known. */
+  provenText(nodeId: string): Promise<{ readonly body: string; readonly editor?: string } | undefined>
+  /** The merged pull requests that brought a commit. */
+  mergedPullRequests(sha: string): Promise<readonly MergedPullRequest[]>
   close(): Promise<void>
 }
 
@@ -39,12 +50,29 @@ export class GitHubError extends Error {
 
 const commentShape = z.object({
   id: z.number(),
+  node_id: z.string().default(''),
   body: z.string().nullish(),
   html_url: z.string().default(''),
   user: z.object({ login: z.string() }).nullish(),
 })
-const pullShape = z.array(z.object({ number: z.int(), merged_at: z.string().nullish() }))
-const viewerShape = z.object({ data: z.object({ viewer: z.object({ login: z.string() }) }) })
+const pullShape = z.array(
+  z.object({
+    number: z.int(),
+    merged_at: z.string().nullish(),
+    head: z.object({ sha: z.string() }),
+    base: z.object({ ref: z.string() }),
+  }),
+)
+const actor = z.object({ login: z.string() })
+const viewerShape = z.object({ data: z.object({ viewer: actor }) })
+const authorshipShape = z.object({
+  data: z.object({
+    viewer: actor,
+    node: z.object({ body: z.string(), author: actor, lastEditedAt: z.string().nullable(), editor: actor.nullable() }),
+  }),
+})
+const AUTHORSHIP =
+  'query($id: ID!) { viewer { login } node(id: $id) { ... on IssueComment { body author { login } lastEditedAt editor { login } } } }'
 
 const PAGE = 100
 const ATTEMPTS = 4
@@ -101,8 +129,8 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     throw new GitHubError('GitHub gives an answer that is not as it describes it.')
   }
   const toComment = (value: unknown): Comment => {
-    const { id, body, html_url, user } = read(commentShape, value)
-    return { id, body: body ?? '', login: user?.login ?? '', url: html_url }
+    const { id, node_id: nodeId, body, html_url, user } = read(commentShape, value)
+    return { id, nodeId, body: body ?? '', login: user?.login ?? '', url: html_url }
   }
 
   return {
@@ -133,14 +161,29 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       const answer = await send('DELETE', `${root}/repos/${repository}/issues/comments/${id}`)
       if (answer.status !== 404) expect(answer, 'delete a comment')
     },
-    mergedPullRequest: async (sha) => {
+    provenText: async (id) => {
+      const answer = await send('POST', graphql, { query: AUTHORSHIP, variables: { id } }).catch(() => undefined)
+      const parsed = authorshipShape.safeParse(answer?.body)
+      if (!parsed.success) return undefined
+      const { viewer, node } = parsed.data.data
+      if (!isSameLogin(node.author.login, viewer.login)) return undefined
+      // An editor whose account is gone has no name.
+      const editor = node.lastEditedAt === null ? viewer.login : (node.editor?.login ?? 'an unknown account')
+      return { body: node.body, ...(isSameLogin(editor, viewer.login) ? {} : { editor }) }
+    },
+    mergedPullRequests: async (sha) => {
       const answer = await send('GET', `${root}/repos/${repository}/commits/${sha}/pulls?per_page=${PAGE}&page=1`)
       const pulls = read(pullShape, expect(answer, 'list the pull requests of a commit'))
-      return pulls.find(({ merged_at }) => typeof merged_at === 'string')?.number
+      return pulls.flatMap(({ number, merged_at, head, base }) =>
+        typeof merged_at === 'string' ? [{ number, headSha: head.sha, base: base.ref }] : [],
+      )
     },
     close: () => dispatcher.close(),
   }
 }
+
+/** An app is called `name` in one API and `name[bot]` in the other. */
+export const isSameLogin = (a: string, b: string): boolean => a.replace(/\[bot\]$/, '') === b.replace(/\[bot\]$/, '')
 
 const isSafe = (url: string): boolean =>
   URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(new URL(url).hostname))

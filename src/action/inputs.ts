@@ -23,6 +23,8 @@ export interface Inputs {
   readonly allow: ReadonlySet<Consent>
   readonly now: boolean
   readonly keepGoing: boolean
+  /** Nothing is planned or applied but what the merged pull request showed. */
+  readonly requireReviewed: boolean
   readonly planFile: string
   readonly workingDirectory: string
   readonly sandbox: string
@@ -47,6 +49,7 @@ export const readInputs = (env: Environment): Inputs => ({
   allow: allowed([text(env, 'allow')], 'allow'),
   now: flag(env, 'now'),
   keepGoing: flag(env, 'keep-going'),
+  requireReviewed: flag(env, 'require-reviewed'),
   planFile: text(env, 'plan-file'),
   workingDirectory: text(env, 'working-directory') || '.',
   sandbox: text(env, 'sandbox'),

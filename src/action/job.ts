@@ -74,18 +74,23 @@ export const connect = async ({ inputs, clock, cwd }: Job): Promise<Connection> 
   })
 }
 
+export interface CommentOptions {
+  /** Whether `comment: auto` makes none if there is none. */
+  readonly onlyUpdate?: boolean
+  /** A hidden end. */
+  readonly record?: string
+}
+
 /**
- * Makes or edits the comment and tells its address as an output. A token that may not comment fails the job only where
+ * Makes or edits the comment and sets its address as an output. A token that may not comment fails the job only where
  * `comment: always` insists on it.
- *
- * @param onlyUpdate whether `comment: auto` makes none if there is none.
  */
 export const comment = async (
   job: Job,
   issue: number | undefined,
   kind: CommentKind,
   body: (limit: Limit) => string,
-  onlyUpdate = false,
+  { onlyUpdate = false, record = '' }: CommentOptions = {},
 ): Promise<void> => {
   const { env, inputs, event, runner, prefix } = job
   if (issue === undefined || inputs.comment === 'never') return
@@ -96,7 +101,8 @@ export const comment = async (
   const github = openGitHub(env, inputs.githubToken, event.repository)
   try {
     const marker = markerOf(kind, identityOf(inputs, prefix))
-    const text = body({ ...COMMENT_LIMIT, most: COMMENT_LIMIT.most - COMMENT_OVERHEAD })
+    const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD - record.length
+    const text = `${body({ ...COMMENT_LIMIT, most })}${record}`
     const mayLeaveOut = onlyUpdate && inputs.comment === 'auto'
     const done = await upsertComment(github, issue, marker, text, { onlyUpdate: mayLeaveOut, run: runOf(job) })
     if (done !== undefined) runner.output('comment-url', done.url)
@@ -128,7 +134,7 @@ export const pullRequestOf = async ({ env, inputs, event, runner }: Job): Promis
   if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
   const github = openGitHub(env, inputs.githubToken, event.repository)
   try {
-    return await github.mergedPullRequest(event.sha)
+    return (await github.mergedPullRequests(event.sha))[0]?.number
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error
     runner.warning(`The merged pull request could not be found. ${error.message}`)

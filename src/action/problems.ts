@@ -16,6 +16,8 @@ export const reportProblems = async (
   const isFailed = hasErrors(diagnostics)
   // A comment of an earlier run, which may hold a plan or other problems, must not be next to this one's result.
   const isWorthSaying = isFailed || job.inputs.comment === 'always'
-  await comment(job, await pullRequestOf(job), kind, (limit) => problemComment(view, limit), !isWorthSaying)
+  await comment(job, await pullRequestOf(job), kind, (limit) => problemComment(view, limit), {
+    onlyUpdate: !isWorthSaying,
+  })
   return isFailed ? { isFailed, reason: 'validation-failed' } : { isFailed }
 }

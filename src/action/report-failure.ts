@@ -1,6 +1,6 @@
 /** A run that ends without a result: nothing of an earlier run may look as if it were this one's. */
 import { EspalierError } from '../model/index.ts'
-import { failureComment, plainText, SUMMARY_LIMIT } from '../report/index.ts'
+import { failureComment, type Limit, plainText, SUMMARY_LIMIT } from '../report/index.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { GitHubError } from './github.ts'
 import { comment, frameOf, type Job, pullRequestOf } from './job.ts'
@@ -30,7 +30,8 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
   job.runner.summary(failureComment({ ...view, isOutOfDate: false }, SUMMARY_LIMIT))
   try {
     const issue = await pullRequestOf(job)
-    await comment(job, issue, kind, (limit) => failureComment({ ...view, isOutOfDate: true }, limit), true)
+    const body = (limit: Limit): string => failureComment({ ...view, isOutOfDate: true }, limit)
+    await comment(job, issue, kind, body, { onlyUpdate: true })
   } catch (second) {
     if (!(second instanceof EspalierError) && !(second instanceof GitHubError)) throw second
     // The first failure is what a person must see.

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import {
   EspalierError,
+  hasErrors,
   isEmptyPlan,
   leftOutIds,
   type Outcome,
@@ -35,6 +36,7 @@ import {
 import { reasonOfOutcome } from './failure.ts'
 import { comment, connect, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
 import { reportProblems } from './problems.ts'
+import { findReview, refuseUnreviewed, selectReviewed } from './require-reviewed.ts'
 import { setOutputs } from './run-plan.ts'
 import type { Runner } from './runner.ts'
 
@@ -47,9 +49,12 @@ export const runApply = async (job: Job): Promise<Ending> => {
   if (saved !== undefined) await refuseOtherPlan(job, saved)
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
-  const manifests = selectShard(await readManifests(paths, { cwd }), shard)
-  const { diagnostics } = manifests.loaded
-  for (const note of fileNotes(manifests)) runner.print(note)
+  const all = selectShard(await readManifests(paths, { cwd }), shard)
+  const { diagnostics } = all.loaded
+  for (const note of fileNotes(all)) runner.print(note)
+  const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
+  // A saved plan was made of what was reviewed, and is applied exactly.
+  const manifests = review === undefined || saved !== undefined ? all : await selectReviewed(job, all, review)
   const applied = await apply({
     manifests,
     saved,
@@ -63,7 +68,10 @@ export const runApply = async (job: Job): Promise<Ending> => {
     // A cancelled workflow sends SIGINT, and SIGTERM some seconds later.
     onSignal: job.onSignal,
     notify: runner.print,
-    onPlan: (planned) => showPlan(job, planned),
+    onPlan: (planned) => {
+      showPlan(job, planned)
+      if (review !== undefined) refuseUnreviewed(planned.plan.changes, review)
+    },
     watch: ({ plan }) => watch(plan, runner),
   })
   switch (applied.kind) {

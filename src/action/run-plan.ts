@@ -26,6 +26,8 @@ import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './b
 import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
+import { findReview, selectReviewed } from './require-reviewed.ts'
+import { reviewRecord } from './reviewed.ts'
 import { stepFiles, writeFile } from './step-files.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
 
@@ -37,14 +39,17 @@ const HIDDEN =
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
-  const manifests = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
-  for (const note of fileNotes(manifests)) runner.print(note)
-  const diagnostics = [...manifests.loaded.diagnostics, ...(untrusted?.refused ?? [])]
+  const all = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
+  for (const note of fileNotes(all)) runner.print(note)
+  const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
+  // Before the merge there is nothing yet that was reviewed: the plan made here is what will be.
+  const isMerged = event.pullRequest === undefined && event.mergeGroupBase === undefined
+  const manifests = inputs.requireReviewed && isMerged ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
   const planned = await withClient(connect(job).then(openReadClient), (api) =>
     planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
@@ -55,7 +60,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
   const split = splitBy(job, base, planned)
-  const all = {
+  const whole = {
     // Where the base's policies hold in the plan itself, it already says so.
     plan: {
       ...result.plan,
@@ -63,7 +68,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     },
     origin: split.origin,
   }
-  const { plan, origin } = hiding?.shown(all) ?? all
+  const { plan, origin } = hiding?.shown(whole) ?? whole
   const introducedBy = introducerOf(job)
 
   // Without a pull request nobody introduces anything: whatever differs has drifted.
@@ -83,13 +88,19 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     runner.output('plan-path', path)
   }
   const notes = [...(untrusted?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
-  return showPlan(job, { plan, origin, notes, takenAt: observed.takenAt, ...(introducedBy && { introducedBy }) })
+  const shown = { plan, origin, notes, takenAt: observed.takenAt, ...(introducedBy && { introducedBy }) }
+  return showPlan(job, shown, result.plan.changes)
 }
 
-/** In the log, on the manifests' lines, in the summary and in the comment. */
+/**
+ * In the log, on the manifests' lines, in the summary and in the comment.
+ *
+ * @param changes as they are, where they are not shown as they are.
+ */
 export const showPlan = async (
   job: Job,
   shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy' | 'missing'>,
+  changes = shown.plan.changes,
 ): Promise<Ending> => {
   const { runner, event } = job
   const { plan, origin, takenAt, missing = [] } = shown
@@ -102,7 +113,10 @@ export const showPlan = async (
     isEmptyPlan(plan) &&
     missing.length + origin.released.length + problems.length === 0 &&
     !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
-  await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), isQuiet)
+  await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), {
+    onlyUpdate: isQuiet,
+    record: missing.length > 0 ? '' : reviewRecord(changes, event.sha),
+  })
   if (missing.length > 0) {
     runner.error(
       'Incomplete',

@@ -1,18 +1,20 @@
 /** What the agent keeps between rounds: one file for each project, replaced as a whole, in a folder that one agent holds. */
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, PRIVATE, replaceFile } from '../base/index.ts'
+import { isGone, ownIdentity } from './process-identity.ts'
 
 const FORMAT = 1
 
 const value = z.string().nullable()
 const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
 
-/** So that a record is never ahead of the attempts and the suspension that belong to it, they are one file. */
+/** So that a record is never ahead of the attempts, the suspension and the events that belong to it, they are one file. */
 const PROJECT_FILE = z.object({
   format: z.number(),
-  record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }),
+  record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }).optional(),
   refusals: z.array(
     z.object({ key: z.string(), want: value, live: value, why: z.enum(['not-effective', 'rejected']) }),
   ),
@@ -26,20 +28,75 @@ const PROJECT_FILE = z.object({
       isChanging: z.boolean(),
     }),
   ),
+  /** Attempts in a row that failed, and when the next one is made. */
   failures: z.number(),
-  interruptions: z.array(z.number()),
+  retryAt: z.number().optional(),
+  failure: z.string().optional(),
+  /** Operations that failed, by compute. */
+  failedOperations: z.record(z.string(), z.object({ at: z.number(), message: z.string() })),
+  /** Steps that were started in the last 24 hours and interrupted somebody, or deleted a compute. */
+  attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
+  /** What plans that were started in the last 24 hours add. */
+  growth: z.array(z.object({ at: z.number(), cu: z.number(), cuHours: z.number() })),
+  /** The window that some steps wait for, or run in. */
+  wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).optional(),
+  missed: z
+    .object({
+      opensAt: z.string(),
+      closesAt: z.string(),
+      cause: z.enum(['suspended', 'agent-down', 'failed', 'too-little-time']),
+    })
+    .optional(),
   suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
+  /** Those of the event keeper. */
+  events: z.unknown().optional(),
 })
 
 export type ProjectFile = Omit<z.infer<typeof PROJECT_FILE>, 'format'>
 
-const LEASE = z.object({ holder: z.string(), renewedAt: z.number() })
+export const NEW_PROJECT_FILE: ProjectFile = {
+  refusals: [],
+  reverts: [],
+  sightings: {},
+  failures: 0,
+  failedOperations: {},
+  attempts: [],
+  growth: [],
+}
+
+/** Digest of what was declared of each project, and the files that declared it. */
+const declared = z.record(z.string(), z.object({ digest: z.string(), files: z.array(z.string()) }))
+
+const SOURCE_FILE = z.object({
+  format: z.number(),
+  /** Repository and ref, or folder. */
+  from: z.string(),
+  /** The last version that had no errors. */
+  valid: z.object({ version: z.string(), projects: declared }).optional(),
+  /** The last version whose history continues the one before, or was accepted. */
+  accepted: z.object({ version: z.string(), projects: declared }).optional(),
+  /** Projects that a commit declared for the first time, until their record is written. */
+  introduced: z.array(z.string()),
+  fetchedAt: z.number().optional(),
+})
+
+export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
+
+const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(), start: z.string() })
+const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.optional() })
+type Lease = z.infer<typeof LEASE>
 const LEASE_MS = 45_000
 
 export interface DataFolder {
+  readonly path: string
   /** `undefined` if nothing is known of the project. */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
+  /** Projects of which something is known. */
+  projects(): Promise<readonly string[]>
+  removeProject(project: string): Promise<void>
+  readSource(): Promise<SourceFile | undefined>
+  writeSource(file: SourceFile): Promise<void>
   /**
    * Every 10 s, and before each call that changes something: that is how an agent that lost its lease finds out.
    *
@@ -50,7 +107,7 @@ export interface DataFolder {
 }
 
 /**
- * Takes the folder, or takes it over from an agent that has not renewed its lease for 45 s.
+ * Takes the folder, or takes it over from an agent that is gone, or has not renewed its lease for 45 s.
  *
  * @param holder random, so that a restarted process does not take itself for its predecessor.
  * @throws {EspalierError} `E_AGENT_DATA` while another agent holds it, or if a newer version wrote it.
@@ -60,48 +117,102 @@ export const openDataFolder = async (
   { holder, now }: { readonly holder: string; readonly now: () => number },
 ): Promise<DataFolder> => {
   const projects = join(folder, 'projects')
-  const lock = join(folder, 'lock')
   await mkdir(projects, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
-
-  const readLease = async () => LEASE.safeParse(parsed(await textOf(lock))).data
-  const renew = async (): Promise<void> => {
-    const own = JSON.stringify({ holder, renewedAt: now() })
-    // Of two that start at once in a new folder, one creates the file.
-    if (await isCreated(lock, own)) return
-    const lease = await readLease()
-    if (lease !== undefined && lease.holder !== holder && now() - lease.renewedAt < LEASE_MS) throw held(folder)
-    await replaceFile(lock, own, 'The lock of the data folder', PRIVATE)
-  }
-  await renew()
+  const lease = await takeLease(folder, holder, now)
   for (const name of await readdir(projects)) if (name.endsWith('.tmp')) await rm(join(projects, name))
 
   const fileOf = (project: string): string => join(projects, `${encodeURIComponent(project)}.json`)
+  const sourceFile = join(folder, 'state.json')
+  const read = async <T extends { readonly format: number }>(path: string, shape: z.ZodType<T>) => {
+    const text = await textOf(path)
+    if (text === undefined) return undefined
+    const { data } = shape.safeParse(parsed(text))
+    if (data === undefined || data.format > FORMAT) throw unreadable(path)
+    const { format: _, ...file } = data
+    return file
+  }
   return {
-    readProject: async (project) => {
-      const text = await textOf(fileOf(project))
-      if (text === undefined) return undefined
-      const { data } = PROJECT_FILE.safeParse(parsed(text))
-      if (data === undefined || data.format > FORMAT) throw unreadable(fileOf(project))
-      const { format: _, ...file } = data
-      return file
-    },
+    path: folder,
+    readProject: (project) => read(fileOf(project), PROJECT_FILE),
     writeProject: (project, file) =>
       replaceFile(fileOf(project), JSON.stringify({ format: FORMAT, ...file }), `The record of ${project}`, PRIVATE),
+    projects: async () =>
+      (await readdir(projects)).flatMap((name) =>
+        name.endsWith('.json') ? [decodeURIComponent(name.slice(0, -'.json'.length))] : [],
+      ),
+    removeProject: (project) => rm(fileOf(project), { force: true }),
+    readSource: () => read(sourceFile, SOURCE_FILE),
+    writeSource: (file) =>
+      replaceFile(
+        sourceFile,
+        JSON.stringify({ format: FORMAT, ...file }),
+        'What the agent knows of its source',
+        PRIVATE,
+      ),
+    ...lease,
+  }
+}
+
+const takeLease = async (
+  folder: string,
+  holder: string,
+  now: () => number,
+): Promise<Pick<DataFolder, 'renew' | 'release'>> => {
+  const lock = join(folder, 'lock')
+  const identity = await ownIdentity()
+  const own = (): string =>
+    JSON.stringify({ holder, renewedAt: now(), ...(identity === undefined ? {} : { process: identity }) })
+  const leaseIn = async (path: string): Promise<Lease | undefined> => LEASE.safeParse(parsed(await textOf(path))).data
+  const isDead = async (lease: Lease | undefined): Promise<boolean> =>
+    lease === undefined ||
+    now() - lease.renewedAt >= LEASE_MS ||
+    (lease.process !== undefined && (await isGone(lease.process)))
+
+  /** One at a time: two that find the same dead lease must not each replace what the other has put in its place. */
+  const takeOver = async (): Promise<void> => {
+    const turn = `${lock}.turn`
+    if (!(await isCreated(turn, own()))) {
+      // Left by one that crashed in the middle of it: the next attempt gets its turn.
+      if (await isDead(await leaseIn(turn))) await rm(turn, { force: true })
+      throw held(folder)
+    }
+    try {
+      if (!(await isDead(await leaseIn(lock)))) throw held(folder)
+      await replaceFile(lock, own(), 'The lock of the data folder', PRIVATE)
+    } finally {
+      await rm(turn, { force: true })
+    }
+  }
+  const renew = async (): Promise<void> => {
+    // Of two that start at once in a new folder, one creates the file.
+    if (await isCreated(lock, own())) return
+    const lease = await leaseIn(lock)
+    if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock of the data folder', PRIVATE)
+    if (!(await isDead(lease))) throw held(folder)
+    await takeOver()
+  }
+  await renew()
+  return {
     renew,
     release: async () => {
-      if ((await readLease())?.holder === holder) await rm(lock, { force: true })
+      if ((await leaseIn(lock))?.holder === holder) await rm(lock, { force: true })
     },
   }
 }
 
+/** Whole or not at all, so that nobody takes a lease that is being written for a damaged one. */
 const isCreated = async (path: string, text: string): Promise<boolean> => {
+  const draft = `${path}.${randomUUID()}.tmp`
+  await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })
   try {
-    await writeFile(path, text, { flag: 'wx', mode: PRIVATE })
+    await link(draft, path)
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (isCode(error, 'EEXIST')) return false
     throw error
+  } finally {
+    await rm(draft, { force: true })
   }
 }
 
@@ -109,10 +220,13 @@ const textOf = async (path: string): Promise<string | undefined> => {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (isCode(error, 'ENOENT')) return undefined
     throw error
   }
 }
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
 
 const parsed = (text: string | undefined): unknown => {
   try {

@@ -1,6 +1,10 @@
 /** The agent: what a round decides, as functions of plan, record, policy and clock; and the folder that it keeps. */
 export * from './data-folder.ts'
 export * from './decide.ts'
+export { createNotifier, type Notifier, type NotifierOptions, type Send } from './events/notifier.ts'
+export { notifyKey, sendTo } from './events/send.ts'
+export { DEFAULT_LISTEN, isLoopback, type ListenAddress, parseListenAddress } from './http/address.ts'
+export { type AgentServer, type ServeOptions, serveAgent } from './http/serve-agent.ts'
 export * from './record.ts'
 export * from './request-share.ts'
 export * from './retries.ts'

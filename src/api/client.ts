@@ -36,7 +36,7 @@ export interface ApiOptions {
   /** `false` sends as fast as it can: for a server without the service's limits. */
   readonly rateLimit?: boolean
   /** How many share the account's limits: this one uses only its share of them. Default 1. */
-  readonly clients?: number
+  readonly clients?: number | (() => number)
   /** One line a request; never the key. */
   readonly debug?: (line: string) => void
   readonly watch?: RequestWatch
@@ -50,6 +50,8 @@ export interface OperationsPage {
 }
 
 export interface ReadApi {
+  /** Whose key it is; `undefined` if the service does not say. */
+  account(): Promise<string | undefined>
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
@@ -130,11 +132,17 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     clock,
     random: options.random ?? Math.random,
-    budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients),
+    budget:
+      options.rateLimit === false
+        ? undefined
+        : new RequestBudget(clock, sharers(options.clients), options.watch?.onLimit),
     lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_TIMEOUT_MS,
   })
   return { requester, transport, clock }
 }
+
+const sharers = (clients: ApiOptions['clients'] = 1): (() => number) =>
+  typeof clients === 'function' ? clients : () => clients
 
 /** The largest pages that the API gives, so that a project costs few requests. */
 const BRANCH_PAGE = 10_000
@@ -205,6 +213,14 @@ const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => 
 
 const reading = (connection: Connection): ReadApi => ({
   ...connectionReads(connection),
+  account: async () => {
+    try {
+      return (await connection.requester.call('GET', '/auth', wire.authAnswer)).account_id
+    } catch (error) {
+      if (error instanceof ApiError) return undefined
+      throw error
+    }
+  },
   listProjects: () => everyPage(connection.clock, '/projects', PROJECT_PAGE, readProjects(connection)),
   searchProjects: async (search) =>
     (await readProjects(connection)(`/projects${query({ limit: PROJECT_PAGE, search })}`)).items,
@@ -215,7 +231,7 @@ const connectionReads = ({
   requester,
   transport,
   clock,
-}: Connection): Omit<ReadApi, 'listProjects' | 'searchProjects' | 'projectDetails'> => ({
+}: Connection): Omit<ReadApi, 'account' | 'listProjects' | 'searchProjects' | 'projectDetails'> => ({
   listBranches: (projectId) =>
     everyPage(clock, apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
       const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)

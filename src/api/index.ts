@@ -12,6 +12,8 @@ export {
 export { ApiError } from './errors.ts'
 export { hasEnded, OperationEnds } from './operation-ends.ts'
 export { streamOperations } from './operations-stream.ts'
+export { countReads, type OnReading, type Reading } from './reading.ts'
+export type { RequestLimit } from './request-budget.ts'
 export type { BeforeAttempt, CallOptions, Turn, Wait } from './requester.ts'
 export { operationMs, pastOperations, projectsNamed, snapshot } from './snapshot.ts'
 export type { RequestWatch } from './transport.ts'

@@ -4,8 +4,14 @@ import type { Clock } from '../model/index.ts'
 export const REQUESTS_A_MINUTE = 700
 export const REQUESTS_A_SECOND = 40
 
+/** What is left of the account's limit, or of this client's part of it. */
+export interface RequestLimit {
+  readonly left: number
+  readonly aMinute: number
+}
+
 interface Window {
-  readonly size: number
+  readonly limit: number
   readonly ms: number
   readonly sent: number[]
 }
@@ -16,17 +22,19 @@ interface Window {
  */
 export class RequestBudget {
   readonly #clock: Clock
+  readonly #clients: () => number
+  readonly #minute: Window
   readonly #windows: readonly Window[]
+  readonly #onUse: (limit: RequestLimit) => void
   #turn: Promise<void> = Promise.resolve()
 
-  /** @param clients how many share the limits, this one among them. */
-  constructor(clock: Clock, clients = 1) {
+  /** @param clients how many share the limits now, this one among them. */
+  constructor(clock: Clock, clients: () => number = () => 1, onUse: (limit: RequestLimit) => void = () => undefined) {
     this.#clock = clock
-    const part = (limit: number): number => Math.max(1, Math.floor(limit / clients))
-    this.#windows = [
-      { size: part(REQUESTS_A_SECOND), ms: 1_000, sent: [] },
-      { size: part(REQUESTS_A_MINUTE), ms: 60_000, sent: [] },
-    ]
+    this.#clients = clients
+    this.#onUse = onUse
+    this.#minute = { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] }
+    this.#windows = [{ limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] }, this.#minute]
   }
 
   /** Resolves when a request may be sent, which is to be done at once. */
@@ -39,9 +47,12 @@ export class RequestBudget {
   async #wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.now()
-      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, now)))
+      const part = (limit: number): number => Math.max(1, Math.floor(limit / this.#clients()))
+      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, part(window.limit), now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
+        const aMinute = part(this.#minute.limit)
+        this.#onUse({ left: Math.max(0, aMinute - this.#minute.sent.length), aMinute })
         return
       }
       await this.#clock.sleep(wait, signal)
@@ -49,8 +60,9 @@ export class RequestBudget {
   }
 }
 
-const untilRoom = (window: Window, now: number): number => {
+const untilRoom = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()
-  const oldest = window.sent[0]
-  return window.sent.length < window.size || oldest === undefined ? 0 : oldest + window.ms - now
+  // The limit may have shrunk meanwhile.
+  const oldest = window.sent[Math.max(0, window.sent.length - size)]
+  return window.sent.length < size || oldest === undefined ? 0 : oldest + window.ms - now
 }

@@ -10,6 +10,7 @@ import {
 } from '../model/index.ts'
 import type { ReadApi } from './client.ts'
 import { ApiError, isNotFound } from './errors.ts'
+import { countReads, type OnReading } from './reading.ts'
 import type { Project } from './wire.ts'
 
 /**
@@ -24,15 +25,16 @@ import type { Project } from './wire.ts'
 export const snapshot = async (
   api: ReadApi,
   projectIds: readonly string[],
-  options: { concurrency?: number; clock?: Clock } = {},
+  options: { concurrency?: number; clock?: Clock; onReading?: OnReading | undefined } = {},
 ): Promise<Observed> => {
   const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock } = options
+  const counted = countReads('projects', projectIds.length, options.onReading)
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
   const found = await mapConcurrently(projectIds, concurrency, async (id) => {
     try {
-      const project = await readProject(api, id)
+      const project = await counted(readProject(api, id))
       isAnyRead = true
       return project
     } catch (error) {

@@ -3,6 +3,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { type KeyFinder, keyFinder } from './key-in-answer.ts'
+import type { RequestLimit } from './request-budget.ts'
 import { VERIFIED } from './trust.ts'
 
 export interface TransportOptions {
@@ -16,10 +17,12 @@ export interface TransportOptions {
   readonly answerTimeoutMs?: number
 }
 
-/** Sees each request, so that a person can be told that the service does not answer. */
+/** Sees each request, so that a person can be told that the service does not answer, or how long it will take. */
 export interface RequestWatch {
-  /** @returns a function to call at its end, with what is wrong if a retry may help. */
-  begin(request: string): (problem?: string) => void
+  /** @returns a function to call at its end, with what is wrong if a retry may help, and the status if one came. */
+  begin(request: string): (problem?: string, status?: number) => void
+  /** Called before each request. */
+  onLimit?(limit: RequestLimit): void
 }
 
 export interface Answer {
@@ -77,7 +80,8 @@ export class Transport {
     const end = this.#options.watch?.begin(`${method} ${path.replace(/\?.*$/s, '')}`)
     try {
       const answer = await this.#send(method, path, body, withinMs, signal)
-      end?.(isTrouble(answer.status) ? `the control API answers with status ${answer.status}` : undefined)
+      const problem = isTrouble(answer.status) ? `the control API answers with status ${answer.status}` : undefined
+      end?.(problem, answer.status)
       return answer
     } catch (error) {
       end?.(error instanceof ApiError && error.code === 'E_NETWORK' ? wordsOf(error.cause) : undefined)

@@ -230,6 +230,8 @@ const project = object({ id, name: text, region_id: text.nullish() }).transform(
   (wire): Project => ({ id: wire.id, name: wire.name, ...present({ regionId: wire.region_id }) }),
 )
 
+export const authAnswer = object({ account_id: text })
+
 export const projectsAnswer = object({
   projects: list(project),
   pagination: object({ cursor: text.nullish() }).nullish(),

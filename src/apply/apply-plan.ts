@@ -111,7 +111,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   }
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
-  const isInterrupted = options.stop?.aborted === true || options.abort?.aborted === true
+  // Where every step is done, a Ctrl-C had nothing left to stop.
+  const isStopped = options.stop?.aborted === true && ended.some(({ status }) => status !== 'done')
+  const isInterrupted = isStopped || options.abort?.aborted === true
   const aliases = successors(plan, outcomes)
   const convergence =
     isInterrupted || options.replan === undefined ? {} : await converge(plan, ended, aliases, options.replan, context)
@@ -227,7 +229,7 @@ const interrupted = (step: Step, why: string | undefined): StepOutcome => ({
 const stopped = (step: Step, failed: number, most: number): StepOutcome => ({
   step: step.id,
   status: 'skipped',
-  reason: 'depends-on-failed',
+  reason: 'too-many-failures',
   message: `Not started: ${failed} ${failed === 1 ? 'step has' : 'steps have'} failed, and --max-failures is ${most}.`,
   operations: [],
   durationMs: 0,

@@ -12,6 +12,7 @@ const stepOutcome = z.strictObject({
   status: z.enum(STEP_STATUSES),
   reason: z.enum(FAILURE_REASONS).exactOptional(),
   message: z.string().exactOptional(),
+  httpStatus: z.int().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
   moved: z.array(z.strictObject({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),

@@ -67,7 +67,8 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
     }
     if (error instanceof ApiError) {
       const sentences = [`${error.message}.`, fateOf(error, progress), error.hint]
-      return end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
+      const ended = end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
+      return error.status === undefined ? ended : { ...ended, httpStatus: error.status }
     }
     // A record that cannot be kept ends the step; where a request is out, it may have taken effect all the same.
     if (!(error instanceof EspalierError) || !progress.sent) throw error

@@ -158,6 +158,7 @@ export const planShape = z.strictObject({
         .string()
         .regex(/^[0-9a-f]{40,64}$/)
         .exactOptional(),
+      changes: z.array(z.string()).exactOptional(),
       leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
     })
     .exactOptional(),

@@ -39,10 +39,11 @@ const OVERRIDES = [
   `core.hooksPath=${devNull}`,
   'core.askPass=',
   'core.alternateRefsCommand=:',
-  'credential.helper=',
   'maintenance.auto=false',
   'gc.auto=0',
 ]
+/** In a repository of unknown origin, whose configuration could name a program. */
+const NO_HELPER = 'credential.helper='
 
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name))),
@@ -65,6 +66,10 @@ interface Asked {
   readonly input?: string
   /** That it may speak to a remote. Default: none. */
   readonly isRemote?: boolean
+  /** The repository is our own, so a credential helper can only be one of the user's, and may be asked. */
+  readonly isOwn?: boolean
+  /** Ends it. */
+  readonly signal?: AbortSignal
 }
 
 interface Ended {
@@ -75,9 +80,10 @@ interface Ended {
   readonly why: string
 }
 
-const start = async (cwd: string, args: readonly string[], { input, isRemote = false }: Asked): Promise<Ended> => {
+const start = async (cwd: string, args: readonly string[], asked: Asked): Promise<Ended> => {
+  const { input, isRemote = false, isOwn = false, signal } = asked
   refuseBare(cwd)
-  const options = OVERRIDES.flatMap((one) => ['-c', one])
+  const options = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
   const running = run('git', ['--no-pager', ...options, ...args], {
     cwd,
     encoding: 'buffer',
@@ -86,6 +92,7 @@ const start = async (cwd: string, args: readonly string[], { input, isRemote = f
     timeout: isRemote ? REMOTE_TIMEOUT_MS : LOCAL_TIMEOUT_MS,
     killSignal: 'SIGKILL',
     windowsHide: true,
+    ...(signal === undefined ? {} : { signal }),
   })
   // It may end before it has read everything.
   running.child.stdin?.on('error', () => undefined).end(input)
@@ -99,13 +106,14 @@ const start = async (cwd: string, args: readonly string[], { input, isRemote = f
         cause,
       })
     }
+    if (signal?.aborted === true) throw signal.reason
     if (killed === true) {
       throw new EspalierError('E_GIT', `git ${args[0]} did not finish in time.`, { hint: 'Run it again later.', cause })
     }
     if (typeof code === 'string') {
       const why = statOf(cwd)?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
       throw new EspalierError('E_GIT', `git cannot be started${why}.`, {
-        hint: why === '' ? 'Install git, or leave --base out.' : 'Check the name of the folder.',
+        hint: why === '' ? 'Install git: what compares with a commit needs it.' : 'Check the name of the folder.',
         cause,
       })
     }
@@ -121,7 +129,7 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
   [
     /not a git repository/,
     () => 'This folder is not in a git repository, so there is nothing to compare with.',
-    'Run it in the repository of the manifests. `espalier plan` without --base needs no git.',
+    'Run it in the repository of the manifests.',
   ],
   [
     /dubious ownership/,

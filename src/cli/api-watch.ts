@@ -8,7 +8,11 @@ const TROUBLE_MS = 2_000
 const SILENCE_MS = 4_000
 const PAUSE_MS = 10_000
 
-export const apiWatch = (print: (line: string) => void, clock: Pick<Clock, 'now'>): RequestWatch => {
+export const apiWatch = (
+  print: (line: string) => void,
+  clock: Pick<Clock, 'now'>,
+  onLimit: RequestWatch['onLimit'] = () => undefined,
+): RequestWatch => {
   let saidAt = Number.NEGATIVE_INFINITY
   /** Since the last good answer: what went wrong last, and the timer that says so. */
   let problem = ''
@@ -23,6 +27,7 @@ export const apiWatch = (print: (line: string) => void, clock: Pick<Clock, 'now'
     trouble = undefined
   }
   return {
+    onLimit,
     begin: (request) => {
       const silence = setTimeout(() => say(`Waiting for the control API to answer ${request}.`), SILENCE_MS).unref()
       return (wrong) => {

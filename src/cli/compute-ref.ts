@@ -18,10 +18,13 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
   const found = computes.filter((compute) => namesOf(compute).includes(ref))
   const [only] = found
   if (only === undefined) {
-    const known = computes.flatMap(namesOf).map(plainText)
-    const near = nearest(ref, known)
+    const near = nearest(ref, computes.flatMap(namesOf).map(plainText))
+    const known = [...new Set(computes.map((compute) => plainText(shortNameOf(compute))))]
     throw new EspalierError('E_NO_COMPUTE', `There is no compute ${ref}.`, {
-      hint: near === undefined ? `Known are ${known.slice(0, 10).join(', ') || 'none'}.` : `Did you mean ${near}?`,
+      hint:
+        near === undefined
+          ? `${known.length === 0 ? 'The project has none.' : `Known are ${known.slice(0, MOST_LISTED).join(', ')}${known.length > MOST_LISTED ? ', …' : ''}.`}`
+          : `Did you mean ${near}?`,
     })
   }
   if (found.length > 1) {
@@ -29,6 +32,14 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
     throw usageError(`${ref} may be any of these: ${projects}.`, 'Name its id, or the project with --project.')
   }
   return only
+}
+
+const MOST_LISTED = 10
+
+/** The branch of a primary, `branch/replica`; the id of a replica without a name. */
+const shortNameOf = ({ id, branchName, type, name }: NamedCompute): string => {
+  if (type === 'read_write') return branchName
+  return name === undefined ? id : `${branchName}/${name}`
 }
 
 const namesOf = ({ id, branchName, branchId, type, name }: NamedCompute): readonly string[] => {

@@ -1,5 +1,5 @@
 /** The control API that a command talks to, from its flags and environment. */
-import type { ReadApi, WriteApi } from '../api/index.ts'
+import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
 import {
   type Connection,
@@ -14,6 +14,7 @@ import { apiWatch } from './api-watch.ts'
 import { checkNumber, usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { findKey } from './key.ts'
+import { type ReadingLine, readingLine } from './reading-line.ts'
 import { print } from './terminal.ts'
 
 export interface ApiFlags {
@@ -30,20 +31,34 @@ export interface ApiFlags {
 
 const SANDBOX_DIR = '.espalier/sandbox'
 
-/** The result of `use`, once the connection is closed again. */
-export const withReadApi = <T>(flags: ApiFlags, io: Io, use: (api: ReadApi) => Promise<T>): Promise<T> =>
-  withClient(connect(flags, io).then(openReadClient), use)
+/** The result of `use`, once the connection is closed again. Reads that take long show how far they have come. */
+export const withReadApi = async <T>(
+  flags: ApiFlags,
+  io: Io,
+  use: (api: ReadApi, onReading: OnReading) => Promise<T>,
+): Promise<T> => {
+  const reading = readingLine(io)
+  try {
+    return await withClient(connect(flags, io, reading).then(openReadClient), (api) => use(api, reading.onReading))
+  } finally {
+    reading.end()
+  }
+}
 
 /** @param lockTimeoutMs how long to wait for a locked project. */
-export const openWriteApi = async (flags: ApiFlags, lockTimeoutMs: number, io: Io): Promise<OpenClient<WriteApi>> =>
-  openWriteClient(await connect(flags, io), lockTimeoutMs)
+export const openWriteApi = async (
+  flags: ApiFlags,
+  lockTimeoutMs: number,
+  reading: ReadingLine,
+  io: Io,
+): Promise<OpenClient<WriteApi>> => openWriteClient(await connect(flags, io, reading), lockTimeoutMs)
 
-export const connect = async (flags: ApiFlags, io: Io): Promise<Connection> => {
+export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): Promise<Connection> => {
   checkNumber('concurrency', flags.concurrency, 1)
   const connection = await connectTo(await targetOf(flags, io), {
     userAgent: `espalier/${VERSION}`,
     clock: io.clock,
-    watch: apiWatch((line) => print(line, io.stderr), io.clock),
+    watch: apiWatch((line) => print(line, io.stderr), io.clock, reading?.onLimit),
     ...(flags.runs === undefined ? {} : { clients: flags.runs }),
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })

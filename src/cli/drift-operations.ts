@@ -1,5 +1,5 @@
 /** When a live compute left its manifest: the newest operation that may have done it. */
-import { ApiError, type Operation, type ReadApi } from '../api/index.ts'
+import { ApiError, countReads, type OnReading, type Operation, type ReadApi } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import type { Change, Difference, Observed } from '../model/index.ts'
 
@@ -12,16 +12,18 @@ export const withOperations = async (
   api: ReadApi,
   differences: readonly Difference[],
   { projects }: Observed,
+  onReading?: OnReading,
 ): Promise<readonly Difference[]> => {
   const drifted = groupBy(
     differences.filter(({ mover }) => mover !== 'manifest'),
     ({ change }) => change.project,
   )
+  const counted = countReads('past operations', drifted.size, onReading)
   const operations = new Map(
     await mapConcurrently(
       [...drifted.keys()],
       AT_ONCE,
-      async (project) => [project, await newest(api, project)] as const,
+      async (project) => [project, await counted(newest(api, project))] as const,
     ),
   )
   const live = new Set(projects.flatMap(({ computes }) => computes.map(({ id }) => id)))

@@ -1,7 +1,7 @@
 /** Live projects as manifests, a file each. */
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ReadApi, snapshot } from '../api/index.ts'
+import { type OnReading, type ReadApi, snapshot } from '../api/index.ts'
 import { replaceFile } from '../base/index.ts'
 import type { Exported, ExportOptions } from '../manifest/index.ts'
 import { EspalierError, type ObservedProject } from '../model/index.ts'
@@ -25,10 +25,10 @@ export const importProjects = async (
   api: ReadApi,
   ids: readonly string[],
   folder: string,
-  options: ExportOptions & { readonly concurrency: number },
+  options: ExportOptions & { readonly concurrency: number; readonly onReading?: OnReading },
   io: Io,
 ): Promise<{ readonly files: readonly ImportedFile[]; readonly unread: ReturnType<typeof unreadProjects> }> => {
-  const observed = await snapshot(api, ids, { concurrency: options.concurrency })
+  const observed = await snapshot(api, ids, { concurrency: options.concurrency, onReading: options.onReading })
   const names = fileNames(observed.projects)
   await mkdir(io.locate(folder), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `${folder} cannot be created (${cause.code ?? cause.message}).`, { cause })

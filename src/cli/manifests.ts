@@ -2,7 +2,7 @@
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
 import { fileNotes, type Manifests, readManifests as readFiles, withPolicies } from '../workflow/index.ts'
 import type { Io } from './io.ts'
-import { type ReviewFlags, withReviewFlags } from './review-flags.ts'
+import { type ReviewFlags, withReviewFlags } from './read-review-flags.ts'
 import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
 

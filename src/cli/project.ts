@@ -1,25 +1,35 @@
 /** The project that a command is about, if it is about one. */
+import type { ReadApi } from '../api/index.ts'
 import { EspalierError, hasErrors } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
+import { projectIdOf } from './live-projects.ts'
 
 /**
- * The one that was named, else the only one of the manifests that are here.
+ * The one that was named by id or name, else the only one of the manifests that are here.
  *
+ * @returns what finds its id, so that a mistake of the command line is reported before anything is sent.
  * @throws {EspalierError} `E_USAGE` if that is none or several.
  */
-export const oneProject = async (named: string | undefined, { cwd }: Io): Promise<string> => {
-  if (named !== undefined) return named
+export const oneProject = async (
+  named: string | undefined,
+  { cwd }: Io,
+): Promise<(api: ReadApi) => Promise<string>> => {
+  if (named !== undefined) return (api) => projectIdOf(api, named)
   const { loaded } = await readManifests([], { cwd }).catch((error: unknown) => {
     if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') throw usageError('Which project?', HINT)
     throw error
   })
   const ids = hasErrors(loaded.diagnostics) ? [] : projectIds(loaded.desired)
   const [only] = ids
-  if (only !== undefined && ids.length === 1) return only
-  throw usageError(ids.length === 0 ? 'Which project?' : `Which of the ${ids.length} projects of the manifests?`, HINT)
+  if (only !== undefined && ids.length === 1) return async () => only
+  throw usageError(
+    ids.length === 0 ? 'Which project?' : `Which of the ${ids.length} projects of the manifests?`,
+    `${HINT}${ids.length === 0 ? '' : ` They declare ${ids.slice(0, MOST_LISTED).join(', ')}${ids.length > MOST_LISTED ? ', …' : ''}.`}`,
+  )
 }
 
-const HINT = 'Name it with --project.'
+const MOST_LISTED = 10
+const HINT = 'Name it with --project ID or NAME.'

@@ -266,7 +266,8 @@ class Reading {
   checkShared(): void {
     for (const tree of this.#unextended) {
       if (this.#extended.has(posix.normalize(tree.file))) continue
-      const hint = 'Add `project: quiet-river-12345678`. A shared file needs none, but no manifest extends this file.'
+      const hint =
+        'Add `project` with the id of the project. A shared file needs none, but no manifest extends this file.'
       tree.report('E_REQUIRED', tree.source(undefined), 'A manifest needs `project` or `projects`.', hint)
     }
   }

@@ -21,6 +21,7 @@ export const FAILURE_REASONS = [
   'auth',
   'changed-meanwhile',
   'depends-on-failed',
+  'too-many-failures',
   'not-consented',
   'protected',
   'outside-window',
@@ -52,6 +53,8 @@ export interface StepOutcome {
   readonly reason?: FailureReason
   /** What happened and what to run next: a sentence or two. */
   readonly message?: string
+  /** Of the answer that refused it. */
+  readonly httpStatus?: number
   readonly operations: readonly OperationProgress[]
   /** The compute that the step made or changed. */
   readonly computeId?: string

@@ -8,6 +8,8 @@ export interface Selection {
   readonly wave?: string
   /** Only what the manifests introduce since this commit; drift is left alone. */
   readonly introducedSince?: string
+  /** Only these changes, by their ids. */
+  readonly changes?: readonly string[]
 }
 
 /** A selection with what it leaves out. */

@@ -74,7 +74,8 @@ const mergeSelections = (plans: readonly Plan[]): Pick<Plan, 'selection'> => {
   const [first] = selections
   if (first === undefined) return {}
   const leftOut = selections.map((one) => one.leftOut).reduce((sum, one) => added(sum, one))
-  return { selection: { ...first, leftOut } }
+  const changes = selections.flatMap((one) => one.changes ?? [])
+  return { selection: { ...first, ...(first.changes === undefined ? {} : { changes }), leftOut } }
 }
 
 export const mergeOrigins = (origins: readonly Origin[]): Origin => {

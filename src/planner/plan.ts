@@ -56,7 +56,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   const made: Plan = {
     formatVersion: PLAN_FORMAT_VERSION,
     projects: projects.map(({ id }) => id),
-    ...namesOf(projects),
+    ...namesOf(observed.projects),
     ...(leftOut.length === 0 ? {} : { leftOut }),
     ...(desired.waves === undefined ? {} : { waves: wavesIn(desired.waves, projectIds(desired)) }),
     ...(options.selection === undefined ? {} : { selection: withLeftOut(options.selection, parts) }),
@@ -93,7 +93,9 @@ const wavesIn = (waves: readonly DesiredWave[], projects: readonly string[]): re
   waves.map(({ name }, at) => ({ name, projects: projects.filter((project) => waveOf(waves, project) === at) }))
 
 const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
-  const named = projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))
+  // Those that are left out too, or that only the base declares: they are shown as well.
+  const sorted = projects.toSorted((a, b) => compare(a.id, b.id))
+  const named = sorted.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))
   return named.length === 0 ? {} : { projectNames: Object.fromEntries(named) }
 }
 

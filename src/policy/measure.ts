@@ -127,7 +127,7 @@ const ofCompute = (rule: ComputeRule, branch: PolicyBranch, compute: PolicyCompu
       return {
         ...at,
         excess: compute.hasWindow === undefined ? undefined : Number(!compute.hasWindow),
-        what: `no restart window ${where}`,
+        what: `${compute.title} on ${branch.name} without a restart window`,
         limit: 'required',
       }
   }

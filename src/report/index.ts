@@ -18,14 +18,24 @@ export { timeLeftOf } from './terminal/live/time-left.ts'
 export { consoleStatus, type ListedOperation, type OperationsContext, operationsTable } from './terminal/operations.ts'
 export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
+export { type ReadingView, readingLine } from './terminal/reading.ts'
 export { sizesTable } from './terminal/sizes-table.ts'
 export { costTable } from './terminal/spending.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
 export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
 export {
+  AGENT_REASONS,
+  AGENT_STATES,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
   counted,
   emptyVerdict,
+  minuteOf,
   plainText,
   planLine,
   projectsLeftOut,

@@ -2,7 +2,7 @@
  * The whole way of an apply, the same for the command line, the Action and a rehearsal: every gate stands here, and no
  * caller can pass by one.
  */
-import type { WriteApi } from '../api/index.ts'
+import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
   type Budgets,
@@ -45,6 +45,8 @@ export interface ApplyRequest {
   readonly saved?: SavedPlan | undefined
   /** Where git finds what a saved selection was compared with. Default: the process's folder. */
   readonly cwd?: string | undefined
+  /** Made just now, and applied as it is. Whether the projects have converged is left to the caller. */
+  readonly planned?: Planned | undefined
   /** What may run; or whom to ask, once the plan was shown. `undefined` is a no. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
   readonly budgets?: Budgets | undefined
@@ -65,6 +67,8 @@ export interface ApplyRequest {
   readonly signal?: AbortSignal | undefined
   /** Words for people while steps run: that it is stopping. */
   readonly notify?: (message: string) => void
+  /** How far the reading of the projects has come, before a plan is shown. */
+  readonly onReading?: OnReading | undefined
   /** Each plan, before anybody is asked about it. `again`: the project has changed since the one before was shown. */
   readonly onPlan?: (planned: PlannedApply, again: boolean) => void | Promise<void>
   /** Once all gates are passed: who is told of the events. */
@@ -142,10 +146,10 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
 }
 
 const planOf = async (
-  { manifests, saved, keepGoing = false, concurrency }: ApplyRequest,
+  { manifests, saved, planned: given, keepGoing = false, concurrency, onReading }: ApplyRequest,
   api: WriteApi,
 ): Promise<PlannedApply & { readonly canRun: boolean }> => {
-  const planned = await planLive(api, manifests, { concurrency })
+  const planned = given ?? (await planLive(api, manifests, { concurrency, onReading }))
   if (saved !== undefined) checkSavedPlan(saved, planned)
   const { result } = planned
   const { leftOut, waves } = saved?.file.plan ?? {}
@@ -225,7 +229,9 @@ const run = async (
       stop: AbortSignal.any(stops),
       abort: interruption.abort,
       onEvent: emit,
-      replan: replanner(api, withoutProjects(request.manifests, leftOutIds(plan)), concurrency),
+      ...(request.planned === undefined
+        ? { replan: replanner(api, withoutProjects(request.manifests, leftOutIds(plan)), concurrency) }
+        : {}),
     })
     return { kind: 'ended', plan, outcome }
   } finally {

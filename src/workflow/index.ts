@@ -26,10 +26,17 @@ export {
   withPolicies,
 } from './manifests.ts'
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
-export { type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
+export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
 export type { Rehearsal } from './rehearse.ts'
 export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
-export { type AskedSelection, select, selectionNote } from './selection.ts'
+export {
+  type AskedSelection,
+  branchMatcher,
+  matchProjects,
+  select,
+  selectionNote,
+  selectionWords,
+} from './selection.ts'
 export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
 export { checkOffline } from './validate.ts'

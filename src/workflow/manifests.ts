@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
-import { EspalierError, plainText, type Selection, type Shard, type SizeTable } from '../model/index.ts'
+import { type Change, EspalierError, plainText, type Selection, type Shard, type SizeTable } from '../model/index.ts'
+import type { Selected } from '../planner/index.ts'
 import { readPolicies } from './policies.ts'
 import type { ReviewOptions } from './review.ts'
 
@@ -29,6 +30,8 @@ export interface Selecting {
   readonly since?: Manifests
   /** Declared projects that are not selected. */
   readonly leftOutProjects: number
+  /** In place of all of these: a caller's own choice, change by change. */
+  readonly choose?: (change: Change) => Selected
 }
 
 export interface ManifestOptions {

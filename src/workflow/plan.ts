@@ -1,5 +1,5 @@
 /** The whole way of a plan: manifests and live projects, to a plan. */
-import { ApiError, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import { ApiError, countReads, type OnReading, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
 import {
@@ -37,27 +37,29 @@ export interface PlanOptions {
   /** The base's protection, prune and restart windows hold in the plan too, as an untrusted pull request needs it. */
   readonly enforceBasePolicy?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
+  readonly onReading?: OnReading | undefined
   /** Computes that were read by their ids, which a list may not show yet as they are. */
   readonly read?: readonly ReadCompute[]
 }
 
 /** Reads the projects that the manifests name, and plans against what they show. */
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
-  const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options.concurrency))
-  const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [] } = options
+  const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
+  const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
   // A project that only the base declares may be gone: that it cannot be read is not a problem of the plan.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
-  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency }), read)
+  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
   const planned = planUnreviewed(observed, manifests, options)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
   if (!estimate || changing.size === 0) return reviewed(planned, options)
+  const counted = countReads('past operations', changing.size, early === undefined ? onReading : undefined)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!changing.has(project.id)) return project
-    const past = await (early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
+    const past = await counted(early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
     return past === undefined ? project : { ...project, ...past }
   })
   const whole = { ...observed, projects: withPast }
@@ -151,12 +153,14 @@ export const planRecorded = async (
   return planSnapshot(observed, await selectProjects(manifests, async () => names), options)
 }
 
-const namesOf = async (
+/** Of those that the service shows. */
+export const namesOf = async (
   api: ReadApi,
   ids: readonly string[],
-  concurrency = DEFAULT_CONCURRENCY,
+  { concurrency = DEFAULT_CONCURRENCY, onReading }: PlanOptions,
 ): Promise<ReadonlyMap<string, string>> => {
-  const details = await mapConcurrently(ids, concurrency, (id) => api.projectDetails(id))
+  const counted = countReads('project names', ids.length, onReading)
+  const details = await mapConcurrently(ids, concurrency, (id) => counted(api.projectDetails(id)))
   return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
 }
 

@@ -1,10 +1,12 @@
 /** Policies of a run: read next to the manifests, judged on what a plan leaves behind. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { groupBy } from '../base/index.ts'
 import { liveCosts } from '../cost/index.ts'
 import { declaredPolicies, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
   type Change,
+  type ComputeType,
   countChanges,
   type Desired,
   type Diagnostic,
@@ -13,6 +15,8 @@ import {
   type ObservedProject,
   type Plan,
   type Policy,
+  type PolicyResult,
+  type Step,
   settingsAfter,
   settingsOfCompute,
 } from '../model/index.ts'
@@ -72,15 +76,12 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
     return project === undefined ? [] : [statesOf(project, plan, Date.parse(observed.takenAt), desired, base)]
   })
   const { results } = judgePolicies(policies.policies, projects, { overrides })
-  const denied = new Map(
-    results
-      .flatMap(({ outcome, project, message, reason }) =>
-        outcome === 'denied' ? [[project, `${message}. ${reason}`] as const] : [],
-      )
-      .reverse(),
+  const denied = groupBy(
+    results.filter(({ outcome }) => outcome === 'denied'),
+    ({ project }) => project,
   )
-  const refuse = <T extends { readonly project: string; readonly refused?: string }>(one: T): T => {
-    const refused = one.refused ?? denied.get(one.project)?.replace(/\.$/, '')
+  const refuse = <T extends (Change | Step) & { readonly refused?: string }>(one: T): T => {
+    const refused = one.refused ?? refusalOf(one, denied.get(one.project) ?? [])
     return refused === undefined ? one : { ...one, refused }
   }
   const changes = plan.changes.map(refuse)
@@ -101,6 +102,23 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
     ],
     policies: { files: policies.files, results: results.map(({ source: _, ...result }) => result), changes: [] },
   }
+}
+
+/** As policies name a compute. */
+const titleOf = (type: ComputeType, name: string | undefined): string =>
+  type === 'read_write' ? 'primary' : `replica ${name}`
+
+/** A denial refuses all of its project: the change that it is about, and those that must not run beside it. */
+const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyResult[]): string | undefined => {
+  const [first] = denials
+  if (first === undefined) return undefined
+  const title = titleOf(compute.type, compute.name ?? compute.id)
+  const isOwn = (denial: PolicyResult): boolean =>
+    (denial.branch ?? branch.name) === branch.name && (denial.compute ?? title) === title
+  const own = denials.find(isOwn)
+  return own === undefined
+    ? `another change of its project is denied: ${first.message}`
+    : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 
 const statesOf = (
@@ -159,7 +177,7 @@ const stateOf = (
       branchId,
       compute: {
         key: id ?? change?.id ?? '',
-        title: type === 'read_write' ? 'primary' : `replica ${name}`,
+        title: titleOf(type, name),
         type,
         settings,
         isNew: live === undefined,

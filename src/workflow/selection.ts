@@ -23,6 +23,8 @@ export interface AskedSelection {
   readonly wave?: string | undefined
   /** A git ref: only what is introduced since. */
   readonly introducedSince?: string | undefined
+  /** Ids of changes. */
+  readonly changes?: readonly string[] | undefined
 }
 
 /**
@@ -30,8 +32,9 @@ export interface AskedSelection {
  *   ref cannot be read.
  */
 export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
-  const { projects = [], branches = [], wave, introducedSince: ref } = asked
-  if (projects.length + branches.length === 0 && wave === undefined && ref === undefined) return manifests
+  const { projects = [], branches = [], wave, introducedSince: ref, changes } = asked
+  const isAll = projects.length + branches.length === 0 && [wave, ref, changes].every((one) => one === undefined)
+  if (isAll) return manifests
   checkWave(manifests, wave)
   for (const pattern of [...projects, ...branches]) {
     const why = globProblem(pattern)
@@ -47,6 +50,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
     ...(branches.length === 0 ? {} : { branches }),
     ...(wave === undefined ? {} : { wave }),
     ...(commit === undefined ? {} : { introducedSince: commit }),
+    ...(changes === undefined ? {} : { changes }),
   }
   return { ...manifests, selecting: { selection, leftOutProjects: 0, ...(since === undefined ? {} : { since }) } }
 }
@@ -79,11 +83,9 @@ const matching = async (
   { shard }: Manifests,
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<readonly string[]> => {
-  const byId = patterns.map((pattern) => ids.filter(globMatcher(pattern)))
-  const names = byId.every((found) => found.length > 0) ? new Map<string, string>() : await namesOf(ids)
+  const { found: all, names } = await matchProjects(patterns, ids, namesOf)
   return patterns.flatMap((pattern, at) => {
-    const isMatch = globMatcher(pattern)
-    const found = [...(byId[at] ?? []), ...ids.filter((id) => isMatch(names.get(id) ?? ''))]
+    const found = all[at] ?? []
     // Of a shard's projects it may match none.
     if (found.length > 0 || shard !== undefined) return found
     throw usage(
@@ -91,6 +93,25 @@ const matching = async (
       `They declare ${listed(ids.map((id) => (names.has(id) ? `${id} (${names.get(id)})` : id)))}.`,
     )
   })
+}
+
+/**
+ * Which of the projects each pattern matches, by id or name.
+ *
+ * @param namesOf asked only where a pattern matches no id.
+ */
+export const matchProjects = async (
+  patterns: readonly string[],
+  ids: readonly string[],
+  namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<{ readonly found: readonly (readonly string[])[]; readonly names: ReadonlyMap<string, string> }> => {
+  const byId = patterns.map((pattern) => ids.filter(globMatcher(pattern)))
+  const names = byId.every((found) => found.length > 0) ? new Map<string, string>() : await namesOf(ids)
+  const found = patterns.map((pattern, at) => {
+    const isMatch = globMatcher(pattern)
+    return [...(byId[at] ?? []), ...ids.filter((id) => isMatch(names.get(id) ?? ''))]
+  })
+  return { found, names }
 }
 
 const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined): void => {
@@ -104,13 +125,16 @@ export const planningOf = (
   { selecting }: Manifests,
   observed: Observed,
   whole: () => Plan,
-): { readonly select: (change: Change) => Selected; readonly selection: PlanSelection } | undefined => {
+): { readonly select: (change: Change) => Selected; readonly selection?: PlanSelection } | undefined => {
   if (selecting === undefined) return undefined
-  const { selection, since, leftOutProjects } = selecting
+  const { selection, since, leftOutProjects, choose } = selecting
+  if (choose !== undefined) return { select: choose }
   const isBranch = branchMatcher(selection.branches, observed)
   const introduced = since === undefined ? undefined : introducedIn(whole(), since, observed)
+  const ids = selection.changes === undefined ? undefined : new Set(selection.changes)
   return {
     select: (change) => {
+      if (ids?.has(change.id) === false) return false
       if (!isBranch(change.branch) && !(change.from !== undefined && isBranch(change.from))) return false
       if (introduced === undefined) return true
       const paths = introduced.get(change.id)
@@ -123,9 +147,10 @@ export const planningOf = (
 
 type Named = Pick<Change['branch'], 'id' | 'name'>
 
-const branchMatcher = (
+/** @returns which branches are selected. @throws {EspalierError} `E_USAGE` for a pattern that matches none. */
+export const branchMatcher = (
   patterns: readonly string[] | undefined,
-  { projects }: Observed,
+  { projects }: Pick<Observed, 'projects'>,
 ): ((branch: Named) => boolean) => {
   if (patterns === undefined) return () => true
   const branches = projects.flatMap((project) => project.branches)
@@ -152,24 +177,39 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
 /** What a run leaves out, for people; empty if there is no selection. */
 export const selectionNote = ({ selection }: Plan): string => {
   if (selection === undefined) return ''
-  const { projects, branches, wave, introducedSince, leftOut } = selection
+  const { leftOut } = selection
+  const { dependent } = leftOut
+  const needs =
+    dependent === 0
+      ? ''
+      : ` ${counted(dependent, 'change')} of these ${dependent === 1 ? 'is' : 'are'} selected, but cannot be made without one that is not.`
+  return `${selectionWords(selection, [
+    [leftOut.projects, 'project'],
+    [leftOut.changes, 'change'],
+  ])}${needs}`
+}
+
+/**
+ * `Only projects shop*; branches main. Left out: 3 projects.`
+ *
+ * @param leftOut how many of what.
+ */
+export const selectionWords = (
+  { projects, branches, wave, introducedSince, changes }: Selection,
+  leftOut: readonly (readonly [count: number, noun: string])[],
+): string => {
   const what = [
     ...(projects === undefined ? [] : [`projects ${projects.join(', ')}`]),
     ...(branches === undefined ? [] : [`branches ${branches.join(', ')}`]),
     ...(wave === undefined ? [] : [`wave ${wave}`]),
     ...(introducedSince === undefined ? [] : [`what is introduced since ${introducedSince.slice(0, 12)}`]),
+    ...(changes === undefined ? [] : ['what was reviewed']),
   ].join('; ')
-  const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
-  const without = [
-    ...(leftOut.projects === 0 ? [] : [count(leftOut.projects, 'project')]),
-    ...(leftOut.changes === 0 ? [] : [count(leftOut.changes, 'change')]),
-  ].join(' and ')
-  const needs =
-    leftOut.dependent === 0
-      ? ''
-      : ` ${count(leftOut.dependent, 'change')} of these ${leftOut.dependent === 1 ? 'is' : 'are'} selected, but cannot be made without one that is not.`
-  return `Only ${what}. Left out: ${without === '' ? 'nothing' : without}.${needs}`
+  const without = leftOut.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)])).join(' and ')
+  return `Only ${what}. Left out: ${without === '' ? 'nothing' : without}.`
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const MOST_LISTED = 10
 

@@ -17,7 +17,16 @@ interface GitHubOperation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: object } } }
 }
-const document = JSON.parse(readFileSync('node_modules/@octokit/openapi/generated/api.github.com.json', 'utf8')) as {
+/** Ajv takes `nullable` only next to a `type`. */
+const withNull = (_key: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || !('nullable' in value) || 'type' in value) return value
+  const { nullable: _nullable, ...rest } = value
+  return { anyOf: [rest, { type: 'null' }] }
+}
+const document = JSON.parse(
+  readFileSync('node_modules/@octokit/openapi/generated/api.github.com.json', 'utf8'),
+  withNull,
+) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, GitHubOperation>>>>
   readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
 }
@@ -60,6 +69,8 @@ export interface StoredComment {
   readonly issue: number
   readonly login: string
   body: string
+  /** Who changed it last. */
+  editor?: string
 }
 
 export interface Fault {
@@ -72,14 +83,52 @@ export interface Fault {
   readonly also?: () => void
 }
 
+export interface StoredIssue {
+  readonly number: number
+  title: string
+  body: string
+  state: string
+  labels: readonly string[]
+}
+
+export interface CheckRun {
+  readonly id: number
+  readonly name: string
+  readonly conclusion: string
+  readonly annotations: readonly object[]
+}
+
+interface Request {
+  readonly url: URL
+  /** What the route's parentheses hold. */
+  readonly parts: readonly string[]
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+interface Answer {
+  readonly status: number
+  readonly value?: unknown
+}
+
+type Route = readonly [method: string, path: RegExp, answer: (request: Request) => Answer]
+
+const NOT_FOUND: Answer = { status: 404, value: { message: 'Not Found' } }
+const ok = (value: unknown): Answer => ({ status: 200, value })
+
 export class GitHubServer {
   readonly comments: StoredComment[] = []
+  readonly issues: StoredIssue[] = []
+  /** By pull request or issue. */
+  readonly labels = new Map<number, Set<string>>()
+  readonly checkRuns: CheckRun[] = []
   readonly requests: string[] = []
   /** What GitHub's description does not know. */
   readonly problems: string[] = []
   readonly faults: Fault[] = []
   /** By commit: the merged pull request that brought it. */
   readonly merged = new Map<string, number>()
+  /** By pull request: its last commit; absent: the one that was merged. */
+  readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
   url = ''
   #next = 1
@@ -98,9 +147,13 @@ export class GitHubServer {
     const body: unknown = raw === '' ? undefined : JSON.parse(raw)
     this.requests.push(`${method} ${url.pathname}`)
     const answer = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): void => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(value === undefined ? '' : JSON.stringify(value))
     }
-    if (request.headers.authorization !== 'Bearer gh-token-123') return answer(401, { message: 'Bad credentials' })
+    if (!/^(Bearer|token) gh-token-123$/.test(request.headers.authorization ?? '')) {
+      return answer(401, { message: 'Bad credentials' })
+    }
     const fault = this.faults.find(
       (one) =>
         one.times > 0 &&
@@ -113,40 +166,137 @@ export class GitHubServer {
       return answer(fault.status, { message: 'an injected fault' }, fault.headers)
     }
     // Not part of the REST description.
-    if (url.pathname === '/graphql') {
-      return this.login === undefined ? answer(403, {}) : answer(200, { data: { viewer: { login: this.login } } })
+    if (url.pathname !== '/graphql') this.problems.push(...undescribed(method, url, body))
+    for (const [of, path, handle] of this.#routes) {
+      const parts = of === method ? path.exec(url.pathname) : null
+      if (parts === null) continue
+      const { status, value } = handle({ url, parts: parts.slice(1), body: (body ?? {}) as Request['body'] })
+      return answer(status, value)
     }
-    this.problems.push(...undescribed(method, url, body))
-    const parts = url.pathname.split('/')
-    if (parts[4] === 'commits') {
-      const number = this.merged.get(parts[5] ?? '')
-      return answer(200, number === undefined ? [] : [{ number, merged_at: '2026-01-01T00:00:00Z' }])
+    answer(404, { message: `The fake GitHub has no ${method} ${url.pathname}` })
+  }
+
+  readonly #routes: readonly Route[] = [
+    ['POST', /^\/graphql$/, ({ body }) => this.#graphql(body)],
+    ['GET', /\/commits\/([0-9a-f]+)\/pulls$/, ({ parts: [sha = ''] }) => this.#pullsOf(sha)],
+    ['GET', /\/issues\/(\d+)\/comments$/, ({ parts: [issue], url }) => ok(this.#commentsOf(Number(issue), url))],
+    ['POST', /\/issues\/(\d+)\/comments$/, ({ parts: [issue], body }) => this.#write(Number(issue), undefined, body)],
+    ['PATCH', /\/issues\/comments\/(\d+)$/, ({ parts: [id], body }) => this.#write(0, Number(id), body)],
+    ['DELETE', /\/issues\/comments\/(\d+)$/, ({ parts: [id] }) => this.#delete(Number(id))],
+    ['GET', /\/issues\/(\d+)\/labels$/, ({ parts: [issue] }) => ok(this.#labelsOf(Number(issue)))],
+    ['POST', /\/issues\/(\d+)\/labels$/, ({ parts: [issue], body }) => this.#label(Number(issue), body)],
+    [
+      'DELETE',
+      /\/issues\/(\d+)\/labels\/([^/]+)$/,
+      ({ parts: [issue, name = ''] }) =>
+        this.labels.get(Number(issue))?.delete(decodeURIComponent(name)) === true
+          ? ok(this.#labelsOf(Number(issue)))
+          : NOT_FOUND,
+    ],
+    ['POST', /\/check-runs$/, ({ body }) => this.#check(body)],
+    ['PATCH', /\/check-runs\/(\d+)$/, ({ parts: [id], body }) => this.#check(body, Number(id))],
+    ['GET', /\/issues$/, ({ url }) => ok(this.#openIssues(url))],
+    ['POST', /\/issues$/, ({ body }) => this.#open(body)],
+    ['PATCH', /\/issues\/(\d+)$/, ({ parts: [number], body }) => this.#edit(Number(number), body)],
+  ]
+
+  #pullsOf(sha: string): Answer {
+    const number = this.merged.get(sha)
+    const pull = { number, merged_at: '2026-01-01T00:00:00Z', base: { ref: 'main' } }
+    return ok(number === undefined ? [] : [{ ...pull, head: { sha: this.heads.get(number) ?? sha } }])
+  }
+
+  #commentsOf(issue: number, url: URL): readonly object[] {
+    const size = Number(url.searchParams.get('per_page') ?? 30)
+    const from = (Number(url.searchParams.get('page') ?? 1) - 1) * size
+    const own = this.comments.filter((comment) => comment.issue === issue)
+    return own.slice(from, from + size).map(this.#show)
+  }
+
+  #write(issue: number, id: number | undefined, { body }: Request['body']): Answer {
+    const sent = String(body)
+    if (sent.length > 65_536) {
+      return { status: 422, value: { message: 'Body is too long (maximum is 65536 characters)' } }
     }
-    if (method === 'GET') {
-      const issue = Number(parts[5])
-      const size = Number(url.searchParams.get('per_page') ?? 30)
-      const from = (Number(url.searchParams.get('page') ?? 1) - 1) * size
-      const own = this.comments.filter((comment) => comment.issue === issue)
-      return answer(200, own.slice(from, from + size).map(this.#show))
-    }
-    if (method === 'DELETE') {
-      const at = this.comments.findIndex(({ id }) => id === Number(parts[6]))
-      if (at < 0) return answer(404, { message: 'Not Found' })
-      this.comments.splice(at, 1)
-      response.writeHead(204).end()
-      return
-    }
-    const sent = (body as { readonly body: string }).body
-    if (sent.length > 65_536) return answer(422, { message: 'Body is too long (maximum is 65536 characters)' })
-    if (method === 'POST') return answer(201, this.#show(this.add(Number(parts[5]), this.login ?? 'unknown', sent)))
-    const comment = this.comments.find(({ id }) => id === Number(parts[6]))
-    if (comment === undefined) return answer(404, { message: 'Not Found' })
+    if (id === undefined) return { status: 201, value: this.#show(this.add(issue, this.login ?? 'unknown', sent)) }
+    const comment = this.comments.find((one) => one.id === id)
+    if (comment === undefined) return NOT_FOUND
     comment.body = sent
-    return answer(200, this.#show(comment))
+    comment.editor = this.login ?? 'unknown'
+    return ok(this.#show(comment))
+  }
+
+  #delete(id: number): Answer {
+    const at = this.comments.findIndex((one) => one.id === id)
+    if (at < 0) return NOT_FOUND
+    this.comments.splice(at, 1)
+    return { status: 204 }
+  }
+
+  #labelsOf(issue: number): readonly object[] {
+    return [...(this.labels.get(issue) ?? [])].map((name) => ({ name }))
+  }
+
+  #label(issue: number, { labels }: Request['body']): Answer {
+    this.labels.set(issue, new Set([...(this.labels.get(issue) ?? []), ...(labels as readonly string[])]))
+    return ok(this.#labelsOf(issue))
+  }
+
+  /** GitHub takes 50 annotations at a time, and adds those of an update. */
+  #check(body: Request['body'], id?: number): Answer {
+    const { annotations = [] } = (body.output ?? {}) as { readonly annotations?: readonly object[] }
+    if (annotations.length > 50) return { status: 422, value: { message: 'Too many annotations' } }
+    const before = this.checkRuns.find((one) => one.id === id)
+    const run = {
+      ...(before ?? { id: this.checkRuns.length + 1, name: String(body.name), conclusion: '' }),
+      ...(body.conclusion === undefined ? {} : { conclusion: String(body.conclusion) }),
+      annotations: [...(before?.annotations ?? []), ...annotations],
+    }
+    if (before === undefined) this.checkRuns.push(run)
+    else this.checkRuns.splice(this.checkRuns.indexOf(before), 1, run)
+    return { status: before === undefined ? 201 : 200, value: { ...run, html_url: `${this.url}/runs/${run.id}` } }
+  }
+
+  #openIssues(url: URL): readonly object[] {
+    const [state, label] = [url.searchParams.get('state'), url.searchParams.get('labels')]
+    return this.issues
+      .filter((one) => (state === null || one.state === state) && (label === null || one.labels.includes(label)))
+      .map((one) => ({ ...one }))
+  }
+
+  #open({ title, body, labels = [] }: Request['body']): Answer {
+    const issue = { number: 100 + this.issues.length, title: String(title), body: String(body), state: 'open' }
+    this.issues.push({ ...issue, labels: labels as readonly string[] })
+    return { status: 201, value: issue }
+  }
+
+  #edit(number: number, changes: Request['body']): Answer {
+    const issue = this.issues.find((one) => one.number === number)
+    return issue === undefined ? NOT_FOUND : ok(Object.assign(issue, changes))
+  }
+
+  #graphql({ variables }: Request['body']): Answer {
+    if (this.login === undefined) return { status: 403, value: {} }
+    if (variables !== undefined) return ok(this.#authorship((variables as { readonly id: string }).id))
+    return ok({ data: { viewer: { login: this.login } } })
+  }
+
+  /** A comment and its authors, as GraphQL has them: apps without `[bot]`. */
+  #authorship(nodeId: string): object {
+    const comment = this.comments.find(({ id }) => `IC_${id}` === nodeId)
+    const actor = (login: string | undefined) => (login === undefined ? null : { login: login.replace(/\[bot\]$/, '') })
+    const node = comment && {
+      body: comment.body,
+      author: actor(comment.login),
+      lastEditedAt: comment.editor === undefined ? null : '2026-01-01T00:00:00Z',
+      editor: actor(comment.editor),
+    }
+    return { data: { viewer: { login: this.login }, node } }
   }
 
   #show = ({ id, issue, login, body }: StoredComment) => ({
     id,
+    node_id: `IC_${id}`,
     body,
     user: { login },
     html_url: `https://github.com/acme/shop/pull/${issue}#issuecomment-${id}`,

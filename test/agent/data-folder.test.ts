@@ -1,23 +1,21 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDataFolder, type ProjectFile } from '../../src/agent/index.ts'
+import { NEW_PROJECT_FILE, openDataFolder, type ProjectFile } from '../../src/agent/index.ts'
 
 let folder: string
 let time: number
 const open = (holder: string) => openDataFolder(join(folder, 'data'), { holder, now: () => time })
 const FILE: ProjectFile = {
+  ...NEW_PROJECT_FILE,
   record: {
     program: '1',
     manifests: 'a',
     entries: { 'ep-1/size': { want: '2', seen: null, base: null, agreed: false } },
   },
-  refusals: [],
-  reverts: [],
-  sightings: {},
   failures: 1,
-  interruptions: [5],
+  attempts: [{ at: 5, compute: 'ep-1', interrupts: true, deletes: false }],
   suspension: { until: 7, reason: 'load test' },
 }
 
@@ -79,4 +77,26 @@ test('a folder that was released is free at once, and nobody releases it for ano
   await open('b')
   await first.release()
   await expect(open('c')).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
+})
+
+test('of many agents that take over at once, one wins', async () => {
+  for (let trial = 0; trial < 20; trial += 1) {
+    await open(`dead-${trial}`)
+    time += 45_000
+    const started = await Promise.allSettled(['a', 'b', 'c', 'd'].map((name) => open(`${name}-${trial}`)))
+    const won = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const renewed = await Promise.allSettled(won.map((data) => data.renew()))
+    expect(renewed.filter(({ status }) => status === 'fulfilled').length).toBe(1)
+    expect(won).toHaveLength(1)
+    time += 45_000
+  }
+})
+
+test('a folder whose agent is gone is taken over at once', async () => {
+  await open('a')
+  const lock = join(folder, 'data', 'lock')
+  const lease = JSON.parse(await readFile(lock, 'utf8'))
+  if (lease.process === undefined) return
+  await writeFile(lock, JSON.stringify({ ...lease, process: { ...lease.process, start: '1' } }))
+  await open('b')
 })

@@ -134,6 +134,7 @@ describe('requests and answers', () => {
     const api = createReadApi({ baseUrl: 'http://127.0.0.1:9/api/v2', apiKey: KEY })
     opened.push(api)
     expect(Object.keys(api).sort()).toEqual([
+      'account',
       'close',
       'getCompute',
       'getOperation',

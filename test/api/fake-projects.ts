@@ -17,6 +17,7 @@ export const fakeProjects = (
     return project
   }
   return {
+    account: async () => undefined,
     listProjects: nothing,
     searchProjects: async (text) => projects.flatMap(({ id, name = id }) => (name.includes(text) ? { id, name } : [])),
     projectDetails: async (id) => {

@@ -344,6 +344,20 @@ describe('interruption and recording', () => {
     expect(exitCodeOf(outcome)).toBe(130)
   })
 
+  test('stopped while its last step runs, it is done, and the projects are checked', async () => {
+    const stop = new AbortController()
+    const outcome = await apply({
+      plan: planWith(step('only')),
+      stop: stop.signal,
+      onEvent: (event) => {
+        if (event.type === 'call') stop.abort()
+      },
+    })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+    expect(outcome.interrupted).toBe(false)
+    expect(exitCodeOf(outcome)).toBe(0)
+  })
+
   test('aborted, it ends at once', async () => {
     const abort = new AbortController()
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })

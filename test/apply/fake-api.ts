@@ -150,6 +150,7 @@ export const fakeApi = (script: Script = {}): FakeApi => {
       reads.push('getOperation')
       return look(id)
     },
+    account: async () => undefined,
     listProjects: async () => [],
     searchProjects: async () => [],
     projectDetails: async () => undefined,

@@ -37,7 +37,11 @@ const open = async (): Promise<{ sandbox: Sandbox; clock: Clock }> => {
 const run = async (
   { sandbox, clock }: { sandbox: Sandbox; clock: Clock },
   more: Partial<ApplyRequest> = {},
-): Promise<{ readonly order: readonly string[]; readonly ended: ReadonlyMap<string, string> }> => {
+): Promise<{
+  readonly order: readonly string[]
+  readonly reasons: readonly (string | undefined)[]
+  readonly ended: ReadonlyMap<string, string>
+}> => {
   const order: string[] = []
   const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, rateLimit: false })
   const applied = await apply({
@@ -57,6 +61,7 @@ const run = async (
   const steps = new Map(applied.plan.steps.map(({ id, project }) => [id, project]))
   return {
     order,
+    reasons: applied.outcome.steps.map(({ reason }) => reason),
     ended: new Map(
       applied.outcome.steps.map(({ step, status, message }) => [
         steps.get(step) ?? '',
@@ -97,7 +102,8 @@ test('--max-failures stops within a wave too', async () => {
     path: '/projects/canary-1/**',
     effect: { kind: 'status', status: 400 },
   })
-  const { ended } = await run(stage, { maxFailures: 0, concurrency: 1 })
+  const { ended, reasons } = await run(stage, { maxFailures: 0, concurrency: 1 })
+  expect(reasons).toContain('too-many-failures')
   expect(ended.get('canary-2')).toBe('skipped: Not started: 1 step has failed, and --max-failures is 0.')
 })
 

@@ -188,7 +188,6 @@ test.each([
   [['operations', 'list', '--project', 'nowhere'], 'project not found'],
   [['operations', 'list', '--since', 'yesterday'], '--since yesterday is not a duration'],
   [['operations', 'list', '--limit', '0'], '--limit takes a whole number'],
-  [['status', 'espalier.yaml', '--project', 'shop'], 'cannot be given together'],
 ])('%s: what is wrong', async (args, message) => {
   const { code, stderr } = await run(...args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })

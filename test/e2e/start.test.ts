@@ -22,6 +22,15 @@ test('no module of a library is read from node_modules, but what real computes n
   expect(stderr).not.toContain('node_modules')
 })
 
+test('a command without network loads neither an HTTP client nor what checks saved plans', async () => {
+  const { stderr } = await espalierAsProcess(['validate', 'examples/quickstart/espalier.yaml'], { NODE_DEBUG: 'esm' })
+  const folder = `${ROOT}dist/chunks/`
+  const loaded = (await readdir(folder)).filter((name) => stderr.includes(name))
+  const texts = await Promise.all(loaded.map((name) => readFile(folder + name, 'utf8')))
+  expect(loaded).not.toEqual([])
+  for (const mark of ['UND_ERR_', 'ZodError', 'Temporal.']) expect(texts.filter((text) => text.includes(mark))).toEqual([])
+})
+
 test('the sandbox is loaded only by a command that asks for one', async () => {
   const folder = `${ROOT}dist/chunks/`
   const texts = await Promise.all(

@@ -16,7 +16,7 @@ const planOf = (text: string, observed: Observed) => {
   return result.plan
 }
 
-const adopt = (text: string, observed: Observed, more: { branches?: string; pin?: boolean } = {}) => {
+const adopt = (text: string, observed: Observed, more: { branches?: readonly string[]; pin?: boolean } = {}) => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
   const file = { path: 'espalier.yaml', text }
@@ -110,12 +110,12 @@ describe('adoptInto', () => {
   })
 
   it('adopts only the branches that are asked for', () => {
-    const text = textOf(adopt(WRITTEN, world(LIVE), { branches: 'ne?' }))
+    const text = textOf(adopt(WRITTEN, world(LIVE), { branches: ['ne?'] }))
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { size: 0.5 }\n')
   })
 
   it('pins what it adds where it is asked to', () => {
-    const text = textOf(adopt(WRITTEN, world(LIVE), { branches: 'ne?', pin: true }))
+    const text = textOf(adopt(WRITTEN, world(LIVE), { branches: ['ne?'], pin: true }))
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { id: ep-br-new, size: 0.5 }\n')
   })
 
@@ -175,7 +175,7 @@ describe('adoptInto', () => {
 
   it('gives what prune would delete a declaration', () => {
     const pruning = `${WRITTEN}prune: true\n`
-    const text = textOf(adopt(pruning, world(LIVE), { branches: 'main' }))
+    const text = textOf(adopt(pruning, world(LIVE), { branches: ['main'] }))
     expect(text).toContain('search')
   })
 

@@ -8,7 +8,7 @@ import { liveWorld } from '../planner/arbitraries.ts'
 import { world } from '../planner/world.ts'
 
 const SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
-const exported = (observed: Observed, more: { branches?: string; pin?: boolean } = {}) => {
+const exported = (observed: Observed, more: { branches?: readonly string[]; pin?: boolean } = {}) => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
   return exportProject(project, { pin: false, schema: SCHEMA, ...more })
@@ -161,6 +161,6 @@ test('a manifest that a person would have written', async () => {
   expect(planOf(text, observed)).toEqual([])
   expect(leftOut).toHaveLength(2)
   await expect(text).toMatchFileSnapshot('golden/import.yaml')
-  expect(exported(observed, { branches: 'preview/*' }).text).not.toContain('staging')
+  expect(exported(observed, { branches: ['preview/*'] }).text).not.toContain('staging')
   expect(exported(observed, { pin: true }).text).toContain('id: ep-1')
 })

@@ -92,7 +92,7 @@ describe('each rule', () => {
       { kind: 'restartWindow', is: 'required' },
       project([sized(1, { hasWindow: true })]),
       project([sized(1, { hasWindow: false })]),
-      '`limit` denies no restart window for primary on main (required)',
+      '`limit` denies primary on main without a restart window (required)',
     ],
     [
       { kind: 'protect', is: 'required' },

@@ -5,6 +5,7 @@ import type { Plan, RestartWindow, StepOutcome } from '../../src/model/index.ts'
 import { applyPage, planPage } from '../../src/report/html/index.ts'
 import { eventsFor, OUTCOME, PLAN } from './fixtures.ts'
 import { HOSTILE_NAMES, UNSEEN } from './names.ts'
+import { textOf } from './page-text.ts'
 
 const EVENTS = PLAN.steps.flatMap((step) => eventsFor(step, 'told'))
 
@@ -15,22 +16,6 @@ const FRAME = {
 const planned = (plan: Plan): string =>
   planPage(plan, { ...FRAME, takenAt: '2026-01-01T00:00:00.000Z', concurrency: 8 })
 const applied = (plan: Plan = PLAN): string => applyPage({ plan, events: EVENTS, outcome: OUTCOME }, FRAME)
-
-/** What a reader without styles and scripts sees, a line a block. */
-const textOf = (html: string): string =>
-  html
-    .replace(/<(style|script|symbol)\b[^>]*>.*?<\/\1>/gs, '')
-    .replace(/<\/?(p|li|h\d|div|section|tr|dt|dd|summary|header|main|footer|pre|text|label|option)\b[^>]*>/g, '\n')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#39;/g, "'")
-    .replace(/&amp;/g, '&')
-    .split('\n')
-    .map((line) => line.replace(/\s+/g, ' ').trim())
-    .filter((line) => line !== '')
-    .join('\n')
 
 describe('what they say', () => {
   test('a plan', async () => {

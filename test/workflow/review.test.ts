@@ -89,6 +89,17 @@ test('a denied project is shown and does not run', () => {
   expect(terminalPlan(plan, { color: false, width: 100 })).toContain('pass --override preview-size=REASON')
 })
 
+test('what else a denied project would change is refused for that reason, and not as if it were denied itself', () => {
+  const { plan } = planOf(RESIZE + PREVIEW, { policies: policies(SMALL) })
+  expect(plan.changes.map(({ branch, refused }) => [branch.name, refused])).toEqual([
+    [
+      'main',
+      'another change of its project is denied: `preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU)',
+    ],
+    ['preview/x', '`preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU). Previews are small'],
+  ])
+})
+
 test('over several projects, each violation of a policy names its project', () => {
   const { plan } = planOf(PREVIEW, { policies: policies(SMALL) })
   if (plan.policies === undefined) throw new Error('no policies')

@@ -7,7 +7,7 @@ const FLAGS = {
   project: {
     type: 'string',
     requiresArg: true,
-    describe: 'Project id (default: the only project of the manifests here)',
+    describe: 'Project id or name (default: the only one of the manifests)',
   },
   now: { type: 'boolean', describe: 'Act outside restart windows too' },
   'auto-approve': { type: 'boolean', alias: 'yes', describe: 'Do not ask for confirmation' },

@@ -5,9 +5,19 @@ export const importCommand = defineCommand({
   command: 'import',
   summary: 'Write manifests of live projects, whose plans are empty',
   flags: {
-    project: { type: 'string', requiresArg: true, describe: 'Project id or name (default: every project of the key)' },
-    all: { type: 'boolean', describe: 'Write a file per project, even if the key sees only one' },
-    branch: { type: 'string', requiresArg: true, describe: 'Only branches that match this glob' },
+    project: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'Only projects whose id or name matches this glob; repeatable (default: every project of the key)',
+    },
+    all: { type: 'boolean', describe: 'Write a file per project, even if there is only one' },
+    branch: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'Only branches whose name matches this glob; repeatable',
+    },
     pin: { type: 'boolean', describe: 'Pin every compute by its id' },
     out: {
       type: 'string',
@@ -18,9 +28,10 @@ export const importCommand = defineCommand({
   },
   examples: [
     ['$0 import', 'Every project of the key, into espalier/NAME.yaml'],
-    ['$0 import --project quiet-river-12345678 --out espalier.yaml', 'One project'],
-    ['$0 import --project quiet-river-12345678 --out fleet.yaml', 'Into an existing file: only what it lacks'],
-    ["$0 import --project quiet-river-12345678 --branch 'preview/*'", 'Some branches, to stdout'],
+    ['$0 import --project shop --out espalier.yaml', 'One project, by its name or id'],
+    ["$0 import --project 'shop*' --out fleet", 'Several, a file each in the folder fleet'],
+    ['$0 import --project shop --out fleet.yaml', 'Into an existing file: only what it lacks'],
+    ["$0 import --project shop --branch 'preview/*'", 'Some branches, to stdout'],
   ],
   notes: `What most computes share becomes \`defaults\`. Three or more branches that share a prefix and a shape are suggested
 as a rule, in a comment. stderr lists what was inferred and why, and what a manifest cannot express,

@@ -6,7 +6,7 @@ const COMMON = {
   project: {
     type: 'string',
     requiresArg: true,
-    describe: 'Project id (default: the only project of the manifests here)',
+    describe: 'Project id or name (default: the only one of the manifests)',
   },
   format: {
     type: 'string',

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS, SELECTION_FLAGS } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
 export const statusCommand = defineCommand({
@@ -7,12 +7,6 @@ export const statusCommand = defineCommand({
   summary: 'List the live computes, and whether they match the manifests',
   positionals: PATHS,
   flags: {
-    project: {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      describe: 'Project id, instead of manifests; repeatable',
-    },
     format: {
       type: 'string',
       alias: 'o',
@@ -31,11 +25,13 @@ export const statusCommand = defineCommand({
       describe: 'How often to refresh',
     },
     ...MANIFEST_FLAGS,
+    ...SELECTION_FLAGS,
     ...API_FLAGS,
   },
   examples: [
     ['$0 status', 'The projects of the manifests here'],
-    ['$0 status --project quiet-river-12345678', 'A project without manifests'],
+    ["$0 status --project 'shop*' --branch main", 'Some projects and branches'],
+    ['$0 status --project shop', 'A project by its name or id, even if no manifest declares it'],
     ['$0 status --watch', 'Refreshed every 5 seconds'],
     ['$0 status -o wide', 'Every column, with hosts'],
   ],
@@ -43,7 +39,9 @@ export const statusCommand = defineCommand({
   in sync     a manifest declares it, and nothing differs
   differs     a plan would change it
   unmanaged   no manifest declares it
-  unknown     its project cannot be planned; the error below the table says why
+  unknown     its project cannot be planned, or a manifest has errors; the error below the table says why
+
+With --project, manifests are optional: where those here do not declare the project, it is listed without SYNC.
 
 On a terminal, columns that do not fit are left out. In a pipe all of them are printed.
 

@@ -4,8 +4,8 @@ import { EspalierError } from '../../model/index.ts'
 import { plainText } from '../../report/index.ts'
 import { askLine } from '../ask.ts'
 import type { Io } from '../io.ts'
+import { visibleProjects } from '../live-projects.ts'
 import { canAsk, print } from '../terminal.ts'
-import { visibleProjects } from './visible-projects.ts'
 
 /** More are not worth reading through. */
 const SHOWN = 20

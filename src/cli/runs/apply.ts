@@ -42,8 +42,9 @@ import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
+import type { ReviewFlags } from '../read-review-flags.ts'
+import { readingLine } from '../reading-line.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
-import type { ReviewFlags } from '../review-flags.ts'
 import { sameArguments } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
@@ -73,17 +74,19 @@ export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags, Rev
 }
 
 export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => {
-  const { policy, operationTimeoutMs, lockTimeoutMs } = settingsOf(flags, io)
+  const { policy, operationTimeoutMs, lockTimeoutMs } = settingsOf(flags)
   const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
   const saved = await savedPlan(flags, io)
   const manifests = await manifestsFor(flags, saved, io)
+  if (!hasErrors(manifests.loaded.diagnostics)) checkCanAsk(flags, io)
+  const reading = readingLine(io)
   const applied = await apply({
     manifests,
     saved,
     cwd: io.cwd,
     open: () => {
       printShard(manifests, io)
-      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, io)
+      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, reading, io)
     },
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
@@ -96,9 +99,10 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     journal: flags.journal === undefined ? undefined : io.locate(flags.journal),
     onSignal: io.onSignal,
     notify: (message) => print(message, io.stderr),
+    onReading: reading.onReading,
     onPlan: (planned, again) => showPlan(planned, again, flags, io),
     watch: (planned) => watch(planned, page, flags, io),
-  })
+  }).finally(reading.end)
   switch (applied.kind) {
     case 'invalid':
       reportProblems(applied.diagnostics, manifests.loaded, flags, io)
@@ -123,22 +127,26 @@ interface Settings {
 }
 
 /** Everything that can be wrong with the flags is reported before anything is read. */
-const settingsOf = (flags: ApplyFlags, io: Io): Settings => {
+const settingsOf = (flags: ApplyFlags): Settings => {
   checkNumber('max-restarts', flags.maxRestarts, 0)
   checkNumber('max-deletes', flags.maxDeletes, 0)
   checkNumber('max-failures', flags.maxFailures, 0)
   checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
   checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
-  if (flags.autoApprove !== true && (!canAsk(io) || flags.paths.includes(STDIN))) {
-    throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
-      hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
-    })
-  }
+  introducedSince(flags)
   return {
     policy: { allow: allowed(flags.allow ?? []) },
     operationTimeoutMs: durationMs('operation-timeout', flags.operationTimeout),
     lockTimeoutMs: durationMs('lock-timeout', flags.lockTimeout),
   }
+}
+
+/** After what is wrong with the input, before anything is read from the API. */
+const checkCanAsk = ({ autoApprove, paths }: ApplyFlags, io: Io): void => {
+  if (autoApprove === true || (canAsk(io) && !paths.includes(STDIN))) return
+  throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
+    hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
+  })
 }
 
 /** The one of `--plan`, or a single path that ends in `.json`. */

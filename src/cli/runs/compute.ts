@@ -17,6 +17,7 @@ import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { type ApiFlags, connect } from '../connect.ts'
 import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
+import { unknownProject } from '../live-projects.ts'
 import { oneProject } from '../project.ts'
 import { canAsk, print } from '../terminal.ts'
 
@@ -37,10 +38,11 @@ type Target = NamedCompute & { readonly ref: string; readonly observed: Observed
 export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
   const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
-  const project = await oneProject(flags.project, io)
+  const find = await oneProject(flags.project, io)
   const connection = await connect(flags, io)
   const api = createWriteApi({ ...connection.options, lockTimeoutMs })
   try {
+    const project = await find(api)
     const live = await readProject(api, project)
     const targets = targetsOf(live, flags.refs)
     const work = targets.filter((target) => isNeeded(command, target))
@@ -64,9 +66,7 @@ const readProject = async (api: WriteApi, project: string): Promise<ObservedProj
   const { projects } = await snapshot(api, [project])
   const [seen] = projects
   if (seen !== undefined) return seen
-  throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${project}, or the key cannot see it.`, {
-    hint: 'Check the id and the key.',
-  })
+  throw unknownProject(project)
 }
 
 const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Target[] => {

@@ -29,15 +29,16 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
     return EXIT.error
   }
   const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
-  return withReadApi(flags, io, async (api) => {
-    const { observed, result } = await planLive(api, selected, { concurrency: flags.concurrency, estimate: false })
+  return withReadApi(flags, io, async (api, onReading) => {
+    const { concurrency } = flags
+    const { observed, result } = await planLive(api, selected, { concurrency, estimate: false, onReading })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)
       return EXIT.error
     }
     const moved = whoMoved(planOfBase(base, plan.projects, observed), plan)
-    const differences = await withOperations(api, moved, observed)
+    const differences = await withOperations(api, moved, observed, onReading)
     const context = { ref: flags.since, takenAt: observed.takenAt, now: io.clock.date(), plan }
     print(
       flags.format === 'json'

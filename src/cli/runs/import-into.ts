@@ -6,6 +6,7 @@ import {
   adoptInto,
   type ExportOptions,
   exportProject,
+  isChosen,
   type LoadedManifests,
   loadManifests,
   type ManifestFile,
@@ -17,7 +18,6 @@ import {
   EspalierError,
   EXIT,
   type ExitCode,
-  globMatches,
   hasErrors,
   type Observed,
   type ObservedProject,
@@ -147,12 +147,10 @@ const planOf = (files: readonly ManifestFile[], project: ObservedProject, observ
 const check = (
   planned: Plan | string,
   project: ObservedProject,
-  { branches }: ExportOptions,
+  options: ExportOptions,
   pending: ReadonlySet<string>,
 ): void => {
-  const chosen = new Set(
-    project.branches.filter(({ name }) => branches === undefined || globMatches(branches, name)).map(({ id }) => id),
-  )
+  const chosen = new Set(project.branches.filter(({ name }) => isChosen(name, options)).map(({ id }) => id))
   const left =
     typeof planned === 'string'
       ? planned

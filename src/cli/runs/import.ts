@@ -1,23 +1,23 @@
-import type { ReadApi } from '../../api/index.ts'
+import type { OnReading, ReadApi } from '../../api/index.ts'
 import { replaceFile } from '../../base/index.ts'
-import type { ExportOptions } from '../../manifest/index.ts'
-import { EXIT, type ExitCode, globProblem } from '../../model/index.ts'
+import { type ExportOptions, isChosen } from '../../manifest/index.ts'
+import { EXIT, type ExitCode, type ObservedProject } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
+import { selectionWords } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
-import { usageError } from '../flags.ts'
 import { importProjects } from '../import-projects.ts'
 import { exportChecked, nothingToImport, observeOne } from '../imported-manifest.ts'
-import { visibleProjects } from '../init/visible-projects.ts'
 import type { Io } from '../io.ts'
+import { checkGlobs, isGlob, liveProjects, visibleProjects } from '../live-projects.ts'
 import { printError } from '../print-error.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf } from '../terminal.ts'
 import { importInto } from './import-into.ts'
 
 export interface ImportFlags extends ApiFlags {
-  readonly project?: string | undefined
+  readonly project?: readonly string[] | undefined
   readonly all?: boolean | undefined
-  readonly branch?: string | undefined
+  readonly branch?: readonly string[] | undefined
   readonly pin?: boolean | undefined
   readonly out?: string | undefined
   readonly noColor?: boolean | undefined
@@ -28,42 +28,68 @@ const FOLDER = 'espalier'
 
 /** Writes no manifest whose plan against the same snapshot is not empty. */
 export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> => {
-  const wrong = flags.branch === undefined ? undefined : globProblem(flags.branch)
-  if (wrong !== undefined) throw usageError(`--branch ${flags.branch} is not a valid glob: ${wrong}.`)
-  if (flags.all === true && flags.project !== undefined) {
-    throw usageError('--all and --project cannot be given together.')
-  }
-  return withReadApi(flags, io, async (api) => {
-    if (flags.project !== undefined) return importOne(api, flags.project, flags, io)
-    const [first, ...others] = await visibleProjects(api)
-    if (first === undefined) return EXIT.error
-    if (flags.all !== true && others.length === 0) return importOne(api, first.id, flags, io)
-    return importAll(
-      api,
-      [first, ...others].map(({ id }) => id),
-      flags,
-      io,
-    )
+  const { project: patterns, branch: branches } = flags
+  checkGlobs('project', patterns)
+  checkGlobs('branch', branches)
+  return withReadApi(flags, io, async (api, onReading) => {
+    const { ids, leftOut } =
+      patterns === undefined
+        ? { ids: (await visibleProjects(api)).map(({ id }) => id), leftOut: 0 }
+        : await liveProjects(api, patterns)
+    const [only, ...others] = ids
+    const imported =
+      only !== undefined && others.length === 0 && flags.all !== true && patterns?.some(isGlob) !== true
+        ? await importOne(api, only, flags, io)
+        : await importAll(api, ids, flags, onReading, io)
+    if (leftOut > 0 || imported.leftOut > 0) {
+      const counts = [[leftOut, 'project'] as const, [imported.leftOut, 'compute'] as const]
+      print(
+        `Note  ${selectionWords({ ...given('projects', patterns), ...given('branches', branches) }, counts)}`,
+        io.stderr,
+      )
+    }
+    return imported.code
   })
 }
 
-const importOne = async (api: ReadApi, idOrName: string, flags: ImportFlags, io: Io): Promise<ExitCode> => {
-  const { project, observed } = await observeOne(api, idOrName)
+const given = <K extends string>(name: K, patterns: readonly string[] | undefined) =>
+  (patterns === undefined ? {} : { [name]: patterns }) as Partial<Record<K, readonly string[]>>
+
+interface Imported {
+  readonly code: ExitCode
+  /** Computes on branches that were not asked for. */
+  readonly leftOut: number
+}
+
+const unchosen = ({ branches, computes }: ObservedProject, options: ExportOptions): number => {
+  const chosen = new Set(branches.filter(({ name }) => isChosen(name, options)).map(({ id }) => id))
+  return computes.filter(({ branchId }) => !chosen.has(branchId)).length
+}
+
+const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): Promise<Imported> => {
+  const { project, observed } = await observeOne(api, id)
   const options = exportOptions(flags)
+  const leftOut = unchosen(project, options)
   const { out, noColor } = flags
   const merged = out === undefined ? undefined : await importInto({ out, noColor }, project, observed, options, io)
-  if (merged !== undefined) return merged
+  if (merged !== undefined) return { code: merged, leftOut }
   const exported = exportChecked(project, observed, options)
   if (exported.computes === 0) throw nothingToImport(flags.branch)
   if (out === undefined) print(exported.text, io.stdout)
   else await replaceFile(io.locate(out), exported.text, 'The manifest')
   printNotes(exported, io)
   print(`${counted(exported.computes, 'compute')} imported; the plan of this manifest is empty.`, io.stderr)
-  return EXIT.ok
+  return { code: EXIT.ok, leftOut }
 }
 
-const importAll = async (api: ReadApi, ids: readonly string[], flags: ImportFlags, io: Io): Promise<ExitCode> => {
-  const options = { ...exportOptions(flags), concurrency: flags.concurrency }
+const importAll = async (
+  api: ReadApi,
+  ids: readonly string[],
+  flags: ImportFlags,
+  onReading: OnReading,
+  io: Io,
+): Promise<Imported> => {
+  const options = { ...exportOptions(flags), concurrency: flags.concurrency, onReading }
   const { files, unread } = await importProjects(api, ids, flags.out ?? FOLDER, options, io)
   let isWell = unread.length === 0
   for (const { path, project, result } of files) {
@@ -84,7 +110,8 @@ const importAll = async (api: ReadApi, ids: readonly string[], flags: ImportFlag
     }
   }
   for (const { diagnostics } of unread) reportProblems(diagnostics, NO_FILES, { ...flags, format: 'terminal' }, io)
-  return isWell ? EXIT.ok : EXIT.error
+  const leftOut = files.reduce((sum, { project }) => sum + unchosen(project, options), 0)
+  return { code: isWell ? EXIT.ok : EXIT.error, leftOut }
 }
 
 const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({

@@ -61,7 +61,8 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
       shown += 1
       if (flags.all !== true && shown >= flags.limit) break
     }
-    printer.end()
+    if (shown > 0 || !isTable(flags)) printer.end()
+    else print('No operations match.', io.stderr)
     return EXIT.ok
   })
 }
@@ -228,6 +229,6 @@ const withProject = async (
   io: Io,
   use: (api: ReadApi, project: string) => Promise<ExitCode>,
 ): Promise<ExitCode> => {
-  const project = await oneProject(flags.project, io)
-  return withReadApi(flags, io, (api) => use(api, project))
+  const find = await oneProject(flags.project, io)
+  return withReadApi(flags, io, async (api) => use(api, await find(api)))
 }

@@ -29,8 +29,8 @@ import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
+import { checkOverrides, type ReviewFlags } from '../read-review-flags.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
-import { checkOverrides, type ReviewFlags } from '../review-flags.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -136,8 +136,13 @@ const planAsAsked = async (
     print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io.stderr)
     return planned
   }
-  return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api) =>
-    planLive(api, manifests, { concurrency: flags.concurrency, estimate: flags.noEstimate !== true, base }),
+  return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api, onReading) =>
+    planLive(api, manifests, {
+      concurrency: flags.concurrency,
+      estimate: flags.noEstimate !== true,
+      base,
+      onReading,
+    }),
   )
 }
 

@@ -34,7 +34,7 @@ export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<Ex
 
 const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
   const running = registered(io)
-  const chosen = port === undefined ? running : running.filter((sandbox) => sandbox.port === port)
+  const chosen = port === undefined ? thatOfTheEnvironment(running, io) : running.filter((one) => one.port === port)
   const [only] = chosen
   if (only === undefined) {
     throw new EspalierError(
@@ -47,9 +47,20 @@ const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
   }
   if (chosen.length > 1) {
     const ports = chosen.map((sandbox) => sandbox.port).join(', ')
-    throw usageError(`${chosen.length} sandboxes run, on the ports ${ports}.`, 'Name one with --port.')
+    throw usageError(
+      `${chosen.length} sandboxes run, on the ports ${ports}.`,
+      'Name one with --port, or set ESPALIER_BASE_URL.',
+    )
   }
   return only
+}
+
+/** Of several sandboxes the one that the other commands talk to. */
+const thatOfTheEnvironment = (running: readonly RegisteredSandbox[], { env }: Io): readonly RegisteredSandbox[] => {
+  const url = env.ESPALIER_BASE_URL ?? ''
+  const port = URL.canParse(url) ? Number(new URL(url).port) : undefined
+  const found = running.filter((sandbox) => sandbox.port === port)
+  return running.length > 1 && found.length > 0 ? found : running
 }
 
 const computesOf = async ({ controlUrl, controlToken }: RegisteredSandbox): Promise<readonly ReachableCompute[]> => {

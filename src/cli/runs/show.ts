@@ -1,6 +1,6 @@
 import { jsonPlan } from '../../apply/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
-import { markdownPlan, plainText, terminalPlan } from '../../report/index.ts'
+import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
 import { type PlanViewFlags, planViewOf } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
@@ -31,7 +31,9 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   const part = shard === undefined ? '' : `, shard ${shard}`
   const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`
   print(
-    plainText(`Saved at ${createdAt} by espalier ${espalier}${of}. espalier apply checks whether it is stale.`),
+    plainText(
+      `Saved at ${minuteOf(createdAt)} by espalier ${espalier}${of}. espalier apply checks whether it is stale.`,
+    ),
     io.stderr,
   )
   return EXIT.ok

@@ -1,10 +1,11 @@
-import { pastOperations, snapshot } from '../../api/index.ts'
+import { pastOperations, type ReadApi, snapshot } from '../../api/index.ts'
 import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
-import { encodeSnapshot } from '../../workflow/index.ts'
+import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
 import type { Io } from '../io.ts'
+import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { samePaths } from '../same-arguments.ts'
@@ -19,10 +20,12 @@ export interface SnapshotFlags extends ApiFlags {
 
 /** With past operations, so that a plan from it has its estimate too. */
 export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {
-  const projects = flags.project ?? (await projectsOf(flags, io))
-  if (projects === undefined) return EXIT.error
-  return withReadApi(flags, io, async (api) => {
-    const seen = await snapshot(api, projects, { concurrency: flags.concurrency })
+  checkGlobs('project', flags.project)
+  const declared = flags.project === undefined ? await declaredProjects(flags, io) : []
+  if (declared === undefined) return EXIT.error
+  return withReadApi(flags, io, async (api, onReading) => {
+    const projects = flags.project === undefined ? declared : await named(api, flags.project, io)
+    const seen = await snapshot(api, projects, { concurrency: flags.concurrency, onReading })
     const withPast = await mapConcurrently(seen.projects, flags.concurrency, async (project) => ({
       ...project,
       ...(await pastOperations(api, project.id)),
@@ -38,7 +41,13 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
   })
 }
 
-const projectsOf = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
+const named = async (api: ReadApi, projects: readonly string[], io: Io): Promise<readonly string[]> => {
+  const { ids, leftOut } = await liveProjects(api, projects)
+  if (leftOut > 0) print(`Note  ${selectionWords({ projects }, [[leftOut, 'project']])}`, io.stderr)
+  return ids
+}
+
+const declaredProjects = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
   const { loaded } = await readManifests(flags.paths, undefined, io)
   if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
   reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' }, io)

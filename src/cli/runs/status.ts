@@ -1,20 +1,36 @@
-import { type ReadApi, snapshot } from '../../api/index.ts'
-import type { LoadedManifests } from '../../manifest/index.ts'
-import { EXIT, type ExitCode, hasErrors, type Observed, type Plan, plainJson } from '../../model/index.ts'
-import { unreadProjects } from '../../planner/index.ts'
+import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
+import {
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  hasErrors,
+  type Observed,
+  type Plan,
+  plainJson,
+  type Selection,
+} from '../../model/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { statusesOf, statusTable, terminalDiagnostics } from '../../report/index.ts'
-import { planLive } from '../../workflow/index.ts'
+import {
+  branchMatcher,
+  type Manifests,
+  matchProjects,
+  namesOf,
+  planLive,
+  select,
+  selectionWords,
+} from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
-import { durationMs, usageError } from '../flags.ts'
+import { durationMs, type SelectionFlags } from '../flags.ts'
 import type { Io } from '../io.ts'
+import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
 
-export interface StatusFlags extends ApiFlags {
+export interface StatusFlags extends ApiFlags, SelectionFlags {
   readonly paths: readonly string[]
-  readonly project?: readonly string[] | undefined
   readonly format: string
   readonly sizeTable?: string | undefined
   readonly watch?: boolean | undefined
@@ -24,77 +40,143 @@ export interface StatusFlags extends ApiFlags {
 
 interface Seen {
   readonly observed: Observed
-  /** Absent if no manifests were read. */
+  /** Absent if the manifests were not read, or have errors. */
   readonly plan?: Plan
-  readonly loaded?: LoadedManifests
+  /** What the selection leaves out. */
+  readonly leftOut: { readonly projects: number; readonly computes: number }
 }
+
+type See = (api: ReadApi, onReading?: OnReading) => Promise<Seen>
 
 export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> => {
   const everyMs = durationMs('interval', flags.interval)
-  if (flags.project !== undefined && flags.paths.length > 0) {
-    throw usageError('--project and paths cannot be given together.')
-  }
-  const see = flags.project === undefined ? await byManifests(flags, io) : byProjects(flags.project, flags)
-  if (see === undefined) return EXIT.error
-  return withReadApi(flags, io, async (api) => {
+  checkGlobs('project', flags.project)
+  checkGlobs('branch', flags.branch)
+  const manifests = await manifestsOf(flags, io)
+  const isBroken = manifests !== undefined && hasErrors(manifests.loaded.diagnostics)
+  if (isBroken) reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
+  if (isBroken && flags.project === undefined && projectIds(manifests.loaded.desired).length === 0) return EXIT.error
+  return withReadApi(flags, io, async (api, onReading) => {
+    const see = await seeing(api, manifests, isBroken, flags, io)
     let code: ExitCode = EXIT.ok
-    const read = async (): Promise<Seen> => {
-      const seen = await see(api)
-      code = leftOutOf(seen).length > 0 ? EXIT.error : EXIT.ok
+    const read = async (progress?: OnReading): Promise<Seen> => {
+      const seen = ofBranches(await see(api, progress), flags.branch)
+      code = isBroken || problemsIn(seen).length > 0 ? EXIT.error : EXIT.ok
       return seen
     }
-    if (flags.watch !== true) show(await read(), flags, io)
+    const shown = { ...flags, isBroken, lineOf: (manifests?.loaded ?? NO_FILES).lineOf }
+    if (flags.watch !== true) show(await read(onReading), shown, io)
     else if (isTable(flags)) {
-      const draw = (seen: Seen): string => `${textOf(seen, flags, io)}\n${problemsOf(seen, flags, io)}`
+      const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
       await watchScreen({ title: `espalier status, every ${flags.interval}.`, everyMs, read, draw }, io)
-    } else await untilInterrupted(everyMs, async () => show(await read(), flags, io), io)
+    } else await untilInterrupted(everyMs, async () => show(await read(), shown, io), io)
     return code
   })
 }
 
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
-const byProjects =
-  (projects: readonly string[], { concurrency }: StatusFlags) =>
-  async (api: ReadApi): Promise<Seen> => ({ observed: await snapshot(api, projects, { concurrency }) })
+/** With `--project` a folder without manifests will do. */
+const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): Promise<Manifests | undefined> =>
+  readManifests(paths, sizeTable, io).catch((error: unknown) => {
+    const isOptional = project !== undefined && paths.length === 0
+    if (isOptional && error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
+    throw error
+  })
 
-/** The projects of the manifests; which computes they manage is known only if they can be planned. */
-const byManifests = async (flags: StatusFlags, io: Io): Promise<((api: ReadApi) => Promise<Seen>) | undefined> => {
-  const manifests = await readManifests(flags.paths, flags.sizeTable, io)
-  if (hasErrors(manifests.loaded.diagnostics)) {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
-    return undefined
+/** How to read what was asked for: the manifests' projects, with a plan if there can be one, or any projects of the key. */
+const seeing = async (
+  api: ReadApi,
+  manifests: Manifests | undefined,
+  isBroken: boolean,
+  { paths, project: patterns, concurrency }: StatusFlags,
+  io: Io,
+): Promise<See> => {
+  const declared = manifests === undefined ? [] : projectIds(manifests.loaded.desired)
+  const named = await matchProjects(patterns ?? ['*'], declared, (ids) => namesOf(api, ids, { concurrency }))
+  const isDeclared = declared.length > 0 && named.found.every((found) => found.length > 0)
+  if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
+    const selected = await select(manifests, { projects: patterns }, io.cwd)
+    return async (read, onReading) => {
+      const { observed, result } = await planLive(read, selected, { concurrency, estimate: false, onReading })
+      const projects = result.plan.selection?.leftOut.projects ?? 0
+      return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
+    }
   }
-  return async (api) => {
-    const { observed, result } = await planLive(api, manifests, { concurrency: flags.concurrency, estimate: false })
-    return { observed, plan: result.plan, loaded: manifests.loaded }
+  const chosen = isDeclared || patterns === undefined ? [...new Set(named.found.flat())] : undefined
+  const { ids, leftOut } =
+    chosen === undefined
+      ? await liveProjects(api, patterns ?? [])
+      : { ids: chosen, leftOut: declared.length - chosen.length }
+  return async (read, onReading) => ({
+    observed: await snapshot(read, ids, { concurrency, onReading }),
+    leftOut: { projects: leftOut, computes: 0 },
+  })
+}
+
+const ofBranches = (seen: Seen, patterns: readonly string[] | undefined): Seen => {
+  if (patterns === undefined) return seen
+  const { observed, plan, leftOut } = seen
+  const isChosen = branchMatcher(patterns, observed)
+  const projects = observed.projects.flatMap((project) => {
+    const branches = project.branches.filter(isChosen)
+    const ids = new Set(branches.map(({ id }) => id))
+    const computes = project.computes.filter(({ branchId }) => ids.has(branchId))
+    return branches.length === 0 ? [] : [{ ...project, branches, computes }]
+  })
+  const count = (all: Observed['projects']): number => all.reduce((sum, { computes }) => sum + computes.length, 0)
+  return {
+    observed: { ...observed, projects },
+    ...(plan && { plan: { ...plan, changes: plan.changes.filter(({ branch }) => isChosen(branch)) } }),
+    leftOut: { ...leftOut, computes: count(observed.projects) - count(projects) },
   }
 }
 
-const leftOutOf = ({ observed, plan }: Seen) => (plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? []))
+const problemsIn = ({ observed, plan }: Seen) => (plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? []))
 
-const show = (seen: Seen, flags: StatusFlags, io: Io): void => {
+interface Shown extends StatusFlags {
+  readonly isBroken: boolean
+  readonly lineOf: Manifests['loaded']['lineOf']
+}
+
+const show = (seen: Seen, flags: Shown, io: Io): void => {
   print(textOf(seen, flags, io), io.stdout)
   print(problemsOf(seen, flags, io), io.stderr)
 }
 
-const textOf = (seen: Seen, flags: StatusFlags, io: Io): string => {
+const textOf = (seen: Seen, flags: Shown, io: Io): string => {
   const { observed, plan } = seen
-  const context = { now: io.clock.date(), ...(plan === undefined ? {} : { plan }) }
+  const context = {
+    now: io.clock.date(),
+    ...(plan === undefined ? {} : { plan }),
+    ...(flags.isBroken ? { isUnknown: true } : {}),
+  }
   if (isTable(flags)) {
     return statusTable(observed.projects, context, tableStyle(io.stdout, flags, io.env), flags.format === 'wide')
   }
   const computes = statusesOf(observed.projects, context)
   if (flags.format === 'name') return computes.map(({ id }) => id).join('\n')
-  const leftOut = leftOutOf(seen)
+  const leftOut = problemsIn(seen)
   const problems = leftOut.length === 0 ? {} : { leftOut }
   return plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2)
 }
 
-const problemsOf = (seen: Seen, flags: StatusFlags, io: Io): string => {
-  const { lineOf } = seen.loaded ?? NO_FILES
+/** What is not in the table, and why. */
+const problemsOf = (seen: Seen, flags: Shown, io: Io): string => {
   const style = styleOf(io.stderr, flags, io.env)
-  return leftOutOf(seen)
-    .map(({ diagnostics }) => terminalDiagnostics(diagnostics, style, lineOf))
-    .join('')
+  const { project: projects, branch: branches, isBroken, lineOf } = flags
+  const selection: Selection = { ...(projects && { projects }), ...(branches && { branches }) }
+  const { leftOut } = seen
+  return [
+    ...problemsIn(seen).map(({ diagnostics }) => terminalDiagnostics(diagnostics, style, lineOf)),
+    ...(isBroken ? ['Note  SYNC is unknown until the errors in the manifests are corrected.\n'] : []),
+    ...(leftOut.projects + leftOut.computes === 0
+      ? []
+      : [
+          `Note  ${selectionWords(selection, [
+            [leftOut.projects, 'project'],
+            [leftOut.computes, 'compute'],
+          ])}\n`,
+        ]),
+  ].join('')
 }

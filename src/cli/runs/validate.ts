@@ -3,7 +3,7 @@ import { VERSION } from '../../model/version.ts'
 import { checkOffline } from '../../workflow/index.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import type { ReviewFlags } from '../review-flags.ts'
+import type { ReviewFlags } from '../read-review-flags.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface ValidateFlags extends ReviewFlags {

@@ -48,7 +48,7 @@ const missingKey = (what: string, key: string, schema: JsonSchema): Words => {
   return {
     code: 'E_REQUIRED',
     message: `${what} needs \`${key}\`.`,
-    hint: example === undefined ? `Add \`${key}\`.` : `Add \`${key}: ${inFlow(example)}\`.`,
+    hint: example === undefined ? `Add \`${key}\`.` : `Add \`${key}\`, for example \`${key}: ${inFlow(example)}\`.`,
   }
 }
 

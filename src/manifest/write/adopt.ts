@@ -17,13 +17,10 @@ import { parseManifests } from '../parse.ts'
 import type { ManifestFile } from '../types.ts'
 import { declaredOf, type Written, windowOf, writtenAt } from './attributes.ts'
 import { COMPUTE, rankOf } from './canonical.ts'
-import { bodyOf, plain, refOf, shapeOf } from './export-project.ts'
+import { bodyOf, type ExportOptions, isChosen, plain, refOf, shapeOf } from './export-project.ts'
 import { MergeBlocked, mergeIntoManifest } from './merge.ts'
 
-export interface AdoptOptions {
-  readonly branches?: string
-  readonly pin: boolean
-}
+export type AdoptOptions = Pick<ExportOptions, 'branches' | 'pin'>
 
 export interface Adopted {
   readonly text: string
@@ -121,7 +118,8 @@ class Adopting {
   /** Declarations that are new, by reference of the branch: bodies as they would be without defaults. */
   readonly #new = new Map<string, Written>()
 
-  constructor(project: ObservedProject, plan: Plan, desired: Desired, { branches, pin }: AdoptOptions) {
+  constructor(project: ObservedProject, plan: Plan, desired: Desired, options: AdoptOptions) {
+    const { pin } = options
     this.#project = project
     const documents = desired.documents.filter((one) => one.project === project.id)
     this.#listed = new Map(
@@ -129,9 +127,7 @@ class Adopting {
         listed.map(({ ref, replicas }) => [ref, new Set(replicas.flatMap(({ key }) => key ?? []))] as const),
       ),
     )
-    const isChosen = ({ name }: { readonly name: string }): boolean =>
-      branches === undefined || globMatches(branches, name)
-    for (const branch of project.branches.filter(isChosen)) {
+    for (const branch of project.branches.filter(({ name }) => isChosen(name, options))) {
       const changes = plan.changes.filter((change) => change.branch.id === branch.id)
       const loose = new Set([
         ...plan.unmanaged.filter((one) => one.branch.id === branch.id).map(({ compute }) => compute.id),

@@ -13,8 +13,8 @@ import { leftOutOf } from './left-out.ts'
 import { compactBelow, toText } from './style.ts'
 
 export interface ExportOptions {
-  /** A glob over branch names; without it all branches. */
-  readonly branches?: string
+  /** Globs over branch names; without them all branches. */
+  readonly branches?: readonly string[]
   /** Pins every compute by its id. */
   readonly pin: boolean
   /** Where the schema is, from the file on. */
@@ -41,11 +41,12 @@ export interface BranchShape {
 /** As many branches must be alike before a rule is worth it. */
 const ALIKE = 3
 
+export const isChosen = (branch: string, { branches }: Pick<ExportOptions, 'branches'>): boolean =>
+  branches === undefined || branches.some((pattern) => globMatches(pattern, branch))
+
 export const exportProject = (project: ObservedProject, options: ExportOptions): Exported => {
   const leftOut: string[] = []
-  const chosen = project.branches
-    .filter(({ name }) => options.branches === undefined || globMatches(options.branches, name))
-    .toSorted(byBranch)
+  const chosen = project.branches.filter(({ name }) => isChosen(name, options)).toSorted(byBranch)
   const shapes = chosen.map((branch) =>
     shapeOf(branch, project.computes, { pin: options.pin, taken: new Set() }, leftOut),
   )

@@ -1,19 +1,23 @@
 /** A policy as a file spells it. */
 import { formatDuration, type Policy, type PolicyRule } from '../../model/index.ts'
-import type { ResolvedValue } from './resolved.ts'
 
-export const policyValue = ({ name, level, reason, projects, branches, except, ...rest }: Policy): ResolvedValue => ({
-  value: {
-    name,
-    level,
-    reason,
-    ...(projects === undefined ? {} : { projects }),
-    ...(branches === undefined ? {} : { branches }),
-    ...(except.length === 0 ? {} : { except }),
-    ...(rest.computes === 'any' ? {} : { computes: rest.computes }),
-    rule: { [rest.rule.kind]: ruleValue(rest.rule) },
-  },
-  source: rest.source,
+export const policyValue = ({
+  name,
+  level,
+  reason,
+  projects,
+  branches,
+  except,
+  ...rest
+}: Policy): Readonly<Record<string, unknown>> => ({
+  name,
+  level,
+  reason,
+  ...(projects === undefined ? {} : { projects }),
+  ...(branches === undefined ? {} : { branches }),
+  ...(except.length === 0 ? {} : { except }),
+  ...(rest.computes === 'any' ? {} : { computes: rest.computes }),
+  rule: { [rest.rule.kind]: ruleValue(rest.rule) },
 })
 
 const ruleValue = (rule: PolicyRule): string | number => {

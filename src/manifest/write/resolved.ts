@@ -79,7 +79,9 @@ const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
     ...(restartWindow === undefined ? {} : { restartWindow: at('restartWindow', plainOf(windowOf(restartWindow))) }),
     ...(skipExpiring === undefined ? {} : { skipExpiring: at('skipExpiring', formatDuration(skipExpiring)) }),
     ...(price === undefined ? {} : { price: at('price', price) }),
-    ...(policies.length === 0 ? {} : { policy: policies.map((policy) => policyValue(policy)) }),
+    ...(policies.length === 0
+      ? {}
+      : { policy: policies.map((policy) => ({ value: policyValue(policy), source: policy.source })) }),
     branches: Object.fromEntries(branches.map((branch) => [branch.ref, resolvedShape(branch, branch.source)])),
     rules: rules.map((rule) => ({
       match: rule.match,

@@ -5,12 +5,13 @@ interface DriftDocument {
   /** What the manifests were compared with. */
   readonly ref: string
   readonly takenAt: string
-  readonly plan: Pick<Plan, 'leftOut'>
+  readonly plan: Pick<Plan, 'projectNames' | 'leftOut'>
 }
 
 export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, plan }: DriftDocument): string => {
   const flat = differences.map(({ change, attribute, mover, lastOperation }) => ({
     project: change.project,
+    projectName: plan.projectNames?.[change.project] ?? null,
     branch: change.branch,
     compute: change.compute,
     kind: change.kind,

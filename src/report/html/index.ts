@@ -1,4 +1,6 @@
-/** A second door of the room: the pages bring an HTML library, which nothing but them should load. */
+/** Apart from the other renderers, so that only what makes a page loads the HTML library. */
+export { type AgentPage, type AgentPageProject, agentPage } from './agent-page.ts'
 export { applyPage } from './apply-page.ts'
 export { costPage } from './cost-page.ts'
+export type { PageFrame } from './page.ts'
 export { planPage } from './plan-page.ts'

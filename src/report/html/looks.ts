@@ -1,5 +1,6 @@
 /** How words look: a drawing and a tone for each. The words themselves are those of every other renderer. */
 import { type ChangeKind, IMPACT_WORDS, type Impact, type StepStatus } from '../../model/index.ts'
+import type { AgentState } from '../words/index.ts'
 import { type Markup, markup, trusted } from './markup.ts'
 
 /** Classes of the style sheet. */
@@ -35,6 +36,18 @@ export const STATUS_LOOKS: Readonly<Record<StepStatus, Look>> = {
   skipped: { icon: 'skip', tone: 'quiet' },
   'not-allowed': { icon: 'bar', tone: 'warn' },
   scheduled: { icon: 'clock', tone: 'move' },
+}
+
+export const STATE_LOOKS: Readonly<Record<AgentState, Look>> = {
+  Suspended: { icon: 'bar', tone: 'quiet' },
+  Invalid: { icon: 'cross', tone: 'bad' },
+  Failing: { icon: 'turn', tone: 'warn' },
+  Blocked: { icon: 'shield', tone: 'bad' },
+  Progressing: { icon: 'call', tone: 'calm' },
+  Scheduled: { icon: 'clock', tone: 'move' },
+  OutOfSync: { icon: 'warning', tone: 'warn' },
+  Synced: { icon: 'check', tone: 'good' },
+  Unknown: { icon: 'ring', tone: 'quiet' },
 }
 
 /** `restarts` of `restarts: existing connections drop`. */

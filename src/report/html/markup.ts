@@ -4,7 +4,7 @@ import { plainText } from '../words/index.ts'
 
 declare const made: unique symbol
 
-/** HTML that this room made. No text of unknown origin has this type. */
+/** HTML that this module made. No text of unknown origin has this type. */
 export interface Markup {
   readonly [made]: true
 }

@@ -1,4 +1,4 @@
-/** The frame of a page: one file that loads nothing, and whose policy says so. */
+/** The frame of a page: one document that loads nothing, and whose policy says so. */
 
 import assets from './generated/assets.json' with { type: 'json' }
 import { iconSheet } from './looks.ts'
@@ -9,19 +9,33 @@ export interface PageFrame {
   readonly version: string
   /** SHA-256 of a text, in base64. */
   readonly sha256: (text: string) => string
+  /** Where the agent's overview is, if an agent shows this page. */
+  readonly home?: string
 }
 
 export interface PageParts {
   readonly title: string
-  /** `plan`, `apply` or `cost`. */
+  /** The one that made it. */
   readonly command: string
   readonly seen: Value
   readonly head: Markup
   readonly body: Value
+  /** What an agent serves, in place of a file: it follows the agent by its own script. */
+  readonly live?: LivePage
 }
 
+export interface LivePage {
+  readonly style: string
+  readonly script: string
+  /** Ids and names of its sections. */
+  readonly places: readonly Place[]
+  readonly footer: string
+}
+
+type Place = readonly [id: string, name: string]
+
 /** In the order of appearance; each is there only where its section is. */
-const PLACES = [
+const PLACES: readonly Place[] = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
   ['advice', 'Savings'],
@@ -37,23 +51,34 @@ const PLACES = [
   ['released', 'No longer managed'],
   ['unmanaged', 'Not managed'],
   ['legend', 'Legend'],
-] as const
+]
 
-export const page = ({ version, sha256 }: PageFrame, { title, command, seen, head, body }: PageParts): string => {
+export const page = (
+  { version, sha256, home }: PageFrame,
+  { title, command, seen, head, body, live }: PageParts,
+): string => {
   const main = markup`${body}`
   const text = textOf(main)
-  const places = PLACES.filter(([id]) => text.includes(` id="${id}"`))
+  const places = (live?.places ?? PLACES).filter(([id]) => text.includes(` id="${id}"`))
+  const style = `${assets.style}${live?.style ?? ''}`
+  const script = live?.script ?? assets.script
+  const policy = [
+    `default-src 'none'; style-src 'sha256-${sha256(style)}'; script-src 'sha256-${sha256(script)}'`,
+    ...(live === undefined ? [] : ["connect-src 'self'"]),
+    "base-uri 'none'; form-action 'none'",
+  ].join('; ')
+  const brand = markup`${LOGO}espalier <span>${command}</span>`
   return textOf(markup`${trusted('<!doctype html>')}
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${sha256(assets.style)}'; script-src 'sha256-${sha256(assets.script)}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="robots" content="noindex"><meta name="referrer" content="no-referrer"><meta name="generator" content="espalier ${version}">
-<title>${title}</title><style>${trusted(assets.style)}</style></head>
+<title>${title}</title><style>${trusted(style)}</style></head>
 <body><a class="skip" href="#main">Skip to the content</a>${iconSheet()}
-<header><div class="strip"><p class="brand">${LOGO}espalier <span>${command}</span></p><p class="seen">${seen}</p></div>
-${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</header>
+<header><div class="strip"><p class="brand">${home === undefined ? brand : markup`<a class="brand" href="${home}">${brand}</a>`}</p><p class="seen">${seen}</p></div>
+<div id="head">${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</div></header>
 <main id="main" tabindex="-1">${main}</main>
-<footer><p>espalier ${version}. This page is one file and loads nothing.</p></footer>
-<script>${trusted(assets.script)}</script></body></html>
+<footer><p>espalier ${version}. ${live?.footer ?? 'This page is one file and loads nothing.'}</p></footer>
+<script>${trusted(script)}</script></body></html>
 `)
 }
 

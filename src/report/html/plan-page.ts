@@ -63,7 +63,7 @@ ${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chi
       isEmpty ? NOTHING : stepsSection(plan, options),
       filters(plan),
       changesSection(plan, options.observed, { extras: NO_EXTRAS, isDrift: driftOf(options.since?.origin) }),
-      releasedSection(options.since?.origin.released ?? []),
+      releasedSection(options.since?.origin.released ?? [], plan),
       unmanagedSection(plan.unmanaged),
       isEmpty ? NOTHING : legend([]),
     ],

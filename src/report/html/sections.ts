@@ -19,8 +19,10 @@ import {
   isDisruptive,
   place,
   projectsLeftOut,
+  projectTitle,
   RELEASED_HINT,
   SYMBOLS,
+  withNamesOf,
 } from '../words/index.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
@@ -44,12 +46,14 @@ export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly
   return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, none)]
 }
 
-export const warningsSection = ({ warnings }: Plan): Markup =>
-  when(
+export const warningsSection = (plan: Plan): Markup => {
+  const warnings = plan.warnings.map(withNamesOf(plan))
+  return when(
     warnings.length > 0,
     () => markup`<section aria-labelledby="warnings" class="warnings"><h2 id="warnings">${counted(warnings.length, 'warning')}</h2>
 <ul>${warnings.map(diagnosticItem)}</ul></section>`,
   )
+}
 
 const diagnosticItem = ({ code, message, hint, source }: Diagnostic): Markup =>
   markup`<li>${icon('warning')}<p><b>${code}</b> ${message}${hint === undefined ? '' : ` ${hint}`}${source === undefined ? '' : markup` <code>${place(source)}</code>`}</p></li>
@@ -59,16 +63,17 @@ export const leftOutSection = (plan: Plan): Markup =>
   when(
     plan.leftOut !== undefined,
     () => markup`<section aria-labelledby="left-out" class="warnings"><h2 id="left-out">Left out: ${projectsLeftOut(plan) ?? ''} could not be planned</h2>
-${plan.leftOut?.map(({ project, diagnostics }) => markup`<h3>Project <code>${project}</code></h3><ul>${diagnostics.map(diagnosticItem)}</ul>`)}</section>`,
+${plan.leftOut?.map(({ project, diagnostics }) => markup`<h3>Project <code>${projectTitle(plan)(project)}</code></h3><ul>${diagnostics.map(withNamesOf(plan)).map(diagnosticItem)}</ul>`)}</section>`,
   )
 
-export const releasedSection = (released: readonly ReleasedCompute[]): Markup => {
+export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan): Markup => {
   if (released.length === 0) return NOTHING
+  const titleOf = projectTitle(plan)
   const shown = released.slice(0, MOST_UNMANAGED)
   return markup`<section aria-labelledby="released"><h2 id="released">No longer managed: ${counted(released.length, 'compute')}</h2><p class="lead">${RELEASED_HINT}</p>
 <ul class="still">${shown.map(
     ({ branch, compute, project, source }) =>
-      markup`<li>${icon('ring')}<span>${computeTitle(compute)} on ${branch.name}</span> <code>${compute.id ?? ''}</code> <span>${compute.state ?? ''}</span> <em>${project}</em> <span>was declared at <code>${place(source)}</code></span></li>
+      markup`<li>${icon('ring')}<span>${computeTitle(compute)} on ${branch.name}</span> <code>${compute.id ?? ''}</code> <span>${compute.state ?? ''}</span> <em>${titleOf(project)}</em> <span>was declared at <code>${place(source)}</code></span></li>
 `,
   )}</ul>${when(released.length > shown.length, () => markup`<p class="lead">and ${group(released.length - shown.length)} more</p>`)}</section>`
 }

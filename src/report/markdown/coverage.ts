@@ -7,7 +7,9 @@ import {
   hasSeveralProjects,
   place,
   projectsLeftOut,
+  projectTitle,
   RELEASED_HINT,
+  withNamesOf,
 } from '../words/index.ts'
 import { linked, literal } from './text.ts'
 import type { Frame, PlanView } from './view.ts'
@@ -32,8 +34,9 @@ export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): rea
   if (released.length === 0 || !withRows) return []
   const isFleet = hasSeveralProjects(plan, released)
   const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
+  const titleOf = projectTitle(plan)
   const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
-    ...(isFleet ? [literal(project)] : []),
+    ...(isFleet ? [literal(titleOf(project))] : []),
     literal(branch.name),
     `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
     // In the base: the head's file has another text there, or is gone.
@@ -51,8 +54,11 @@ export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): rea
 export const leftOutPart = (view: Pick<PlanView, 'plan' | 'linkTo'>, withReasons: boolean): readonly string[] => {
   const { leftOut } = view.plan
   if (leftOut === undefined) return []
+  const titleOf = projectTitle(view.plan)
   const problems = leftOut.flatMap(({ project, diagnostics }) =>
-    diagnostics.map((diagnostic) => `> - ${literal(project)}: ${problemText(diagnostic, view)}`),
+    diagnostics
+      .map(withNamesOf(view.plan))
+      .map((diagnostic) => `> - ${literal(titleOf(project))}: ${problemText(diagnostic, view)}`),
   )
   const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []
   const more = problems.length - shown.length

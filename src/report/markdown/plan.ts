@@ -12,6 +12,7 @@ import {
   stepTitles,
   verdict,
   waveWords,
+  withNamesOf,
   worstFirst,
 } from '../words/index.ts'
 import { changeTable, yamlDiff } from './changes.ts'
@@ -120,9 +121,12 @@ const render = (view: PlanView, detail: Detail): string => {
     ...(detail.steps ? reviewDetails(plan) : []),
     ...(detail.unmanaged ? skippedPart(plan) : []),
     ...(detail.unmanaged && plan.unmanaged.length > 0 ? [unmanaged(view)] : []),
-    ...plan.warnings.map(
-      ({ code, message, hint }) => `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
-    ),
+    ...plan.warnings
+      .map(withNamesOf(plan))
+      .map(
+        ({ code, message, hint }) =>
+          `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
+      ),
     ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
     ...footer(view),
   ]

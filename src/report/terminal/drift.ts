@@ -1,6 +1,6 @@
 /** Differences between manifests and live projects, and which of the two changed. */
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
-import { computeTitle, counted, place, plainText, plainValue } from '../words/index.ts'
+import { computeTitle, counted, place, plainText, plainValue, projectTitle } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style, wrap } from './style.ts'
 
@@ -10,16 +10,19 @@ export interface DriftContext {
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Of which the differences are. */
-  readonly plan: Pick<Plan, 'projects' | 'leftOut'>
+  readonly plan: Pick<Plan, 'projects' | 'projectNames' | 'leftOut'>
 }
 
 export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: DriftContext, style: Style): string => {
   const differences = plainValue(raw)
   const paint = paintOf(style)
+  const titleOf = projectTitle(plainValue(plan))
   const sections = MOVERS.flatMap((mover) => {
     const own = differences.filter((difference) => difference.mover === mover)
     if (own.length === 0) return []
-    const lines = own.map((difference) => wrap(lineOf(difference, now), style, '  ', '    '))
+    const lines = own.map((difference) =>
+      wrap(lineOf(difference, titleOf(difference.change.project), now), style, '  ', '    '),
+    )
     return [[paint.bold(`${MOVER_WORDS[mover]}: ${counted(own.length, 'difference')}`), ...lines].join('\n')]
   })
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
@@ -34,11 +37,11 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
 const of = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
   leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
-const lineOf = (difference: Difference, now: number): string => {
+const lineOf = (difference: Difference, title: string, now: number): string => {
   const { change, attribute } = difference
-  const { compute, branch, source, project } = change
+  const { compute, branch, source } = change
   const id = compute.id === undefined ? '' : ` (${compute.id})`
-  const where = `${computeTitle(compute)} on ${branch.name} in ${project}${id}`
+  const where = `${computeTitle(compute)} on ${branch.name} in ${title}${id}`
   const what =
     attribute === undefined
       ? deedWords(difference)

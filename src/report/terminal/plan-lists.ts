@@ -1,6 +1,6 @@
 /** The lists next to the changes of a plan: what is not managed, warnings, and the projects left out. */
 import { groupBy } from '../../base/index.ts'
-import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
+import type { Diagnostic, ReleasedCompute } from '../../model/index.ts'
 import {
   computeTitle,
   counted,
@@ -11,6 +11,7 @@ import {
   RELEASED_HINT,
   skippedLines,
   waveWords,
+  withNamesOf,
 } from '../words/index.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, type Style, wrap } from './style.ts'
@@ -21,15 +22,14 @@ const MOST_SHOWN = 20
 export const releasedSection = (
   released: readonly ReleasedCompute[],
   ref: string,
-  isFleet: boolean,
-  style: Style,
-  paint: Paint,
+  { plan, titleOf, style, paint }: PlanFrame,
 ): string => {
   if (released.length === 0) return ''
+  const isFleet = hasSeveralProjects(plan, released)
   const lines = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => {
-    const where = `${branch.name}${isFleet ? ` in ${project}` : ''}`
-    const told = paint.dim(`  ${compute.id}  ${compute.state}  was at ${place(source)}`)
-    return wrap(`${computeTitle(compute)} on ${where}${told}`, style, '    ', '      ')
+    const where = `${branch.name}${isFleet ? ` in ${titleOf(project)}` : ''}`
+    const details = paint.dim(`  ${compute.id}  ${compute.state}  was at ${place(source)}`)
+    return wrap(`${computeTitle(compute)} on ${where}${details}`, style, '    ', '      ')
   })
   const more = released.length - lines.length
   return [
@@ -84,8 +84,8 @@ export const skippedSection = ({ plan, style, paint }: PlanFrame): string => {
 const MOST_ALIKE = 3
 
 /** @param isCompact one of each kind. */
-export const warningsSection = ({ warnings }: Plan, style: Style, paint: Paint, isCompact: boolean): string =>
-  [...groupBy(warnings, ({ code }) => code)]
+export const warningsSection = ({ plan, style, paint }: PlanFrame, isCompact: boolean): string =>
+  [...groupBy(plan.warnings.map(withNamesOf(plan)), ({ code }) => code)]
     .flatMap(([code, alike]) => {
       const shown = alike.slice(0, isCompact ? 1 : MOST_ALIKE)
       const more = alike.length - shown.length
@@ -108,13 +108,13 @@ const diagnosticText = (
   return wrap(text, style, indent, `${indent}  `)
 }
 
-export const leftOutSection = (plan: Plan, style: Style, paint: Paint): string => {
+export const leftOutSection = ({ plan, titleOf, style, paint }: PlanFrame): string => {
   if (plan.leftOut === undefined) return ''
   return [
     paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`)),
     ...plan.leftOut.flatMap(({ project, diagnostics }) => [
-      wrap(paint.bold(`Project ${project}`), style, '  ', '    '),
-      ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style, paint, '    ')),
+      wrap(paint.bold(`Project ${titleOf(project)}`), style, '  ', '    '),
+      ...diagnostics.map(withNamesOf(plan)).map((diagnostic) => diagnosticText(diagnostic, style, paint, '    ')),
     ]),
   ].join('\n')
 }

@@ -5,6 +5,7 @@ import {
   emptyVerdict,
   group,
   interruptions,
+  minuteOf,
   plainText,
   planLine,
   projectsLeftOut,
@@ -74,7 +75,7 @@ export const closing = (plan: Plan, style: Style, paint: Paint, takenAt: string 
     ...(summary.unmanaged === 0 ? [] : [`${group(summary.unmanaged)} unmanaged`]),
     ...(missing === undefined ? [] : [`${missing} left out`]),
   ].join(', ')
-  const seen = takenAt === undefined ? '' : ` Snapshot of ${plainText(takenAt)}.`
+  const seen = takenAt === undefined ? '' : ` Snapshot of ${minuteOf(plainText(takenAt))}.`
   const facts = (...sentences: readonly string[]): string =>
     wrap(paint.dim(`${sentences.map((one) => `${one}.`).join(' ')}${seen}`), style, '', '')
   if (isEmptyPlan(plan)) {

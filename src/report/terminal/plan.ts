@@ -1,6 +1,6 @@
 /** A plan for the terminal: read once, and understood. */
 import type { Change, Plan } from '../../model/index.ts'
-import { counted, hasSeveralProjects, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
+import { counted, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
 import { compactChanges } from './plan-compact.ts'
 import { costSection } from './plan-cost.ts'
 import { detailedChanges } from './plan-detail.ts'
@@ -41,11 +41,11 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     wavesSection(frame),
     skippedSection(frame),
     unmanagedSection(frame, isCompact),
-    warningsSection(plan, style, paint, isCompact),
+    warningsSection(frame, isCompact),
     capacitySection(plan, style, paint, isCompact),
     costSection(frame),
     policiesSection(frame),
-    leftOutSection(plan, style, paint),
+    leftOutSection(frame),
     closing(plan, style, paint, extra.takenAt),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
@@ -65,7 +65,7 @@ const originSections = (
     ...gaps.map((gap) => wrap(`${paint.yellow('Note')} ${gap}`, style, '', '  ')),
     ...(isUnchanged(plan, origin) ? [wrap(`The manifests introduce no changes since ${ref}.`, style, '', '')] : []),
     ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
-    releasedSection(released, ref, hasSeveralProjects(plan, released), style, paint),
+    releasedSection(released, ref, frame),
     ...part(`Existing drift: ${counted(drift.length, 'change')}`, drift),
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]

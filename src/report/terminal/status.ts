@@ -17,7 +17,7 @@ import { ageOf } from './age.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
-/** `unknown`: the project cannot be planned. `null`: no manifests were read. */
+/** `unknown`: the project cannot be planned, or the manifests have errors. `null`: no manifests were read. */
 export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 
 export interface StatusContext {
@@ -25,6 +25,8 @@ export interface StatusContext {
   readonly now: number
   /** What the manifests ask for; absent if no manifests were read. */
   readonly plan?: Plan
+  /** There are manifests, but they have errors. */
+  readonly isUnknown?: boolean
 }
 
 /** One compute as JSON and the table show it. */
@@ -55,9 +57,9 @@ export interface ComputeStatus {
 /** Sorted by project as given, then the default branch first, then primary before replicas. */
 export const statusesOf = (
   projects: readonly ObservedProject[],
-  { plan, now }: StatusContext,
+  { plan, now, isUnknown = false }: StatusContext,
 ): readonly ComputeStatus[] => {
-  const syncOf = plan === undefined ? () => null : syncBy(plan)
+  const syncOf = plan === undefined ? () => (isUnknown ? 'unknown' : null) : syncBy(plan)
   return projects.flatMap((project) => {
     const branches = project.branches.toSorted(byBranch)
     const places = new Map(branches.map(({ id }, index) => [id, index]))

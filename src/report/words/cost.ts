@@ -43,7 +43,7 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
   const { before, after, delta } = cost.total
   const isUnknown = delta.unknown > 0 && delta.unknown === cost.computes.filter(matters).length
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
-  if (isUnknown) return `unknown, ${bound} CU-hours a month`
+  if (isUnknown) return delta.high === 0 ? 'unknown, not more than before' : `unknown, ${bound} CU-hours a month`
   const limits = [
     ...(delta.high === delta.expected && delta.unknown === 0 ? [] : [bound]),
     ...(delta.unknown === 0 ? [] : [`${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`]),

@@ -16,6 +16,9 @@ export const time = (ms: number): string => {
   return `${Math.floor(Math.round(seconds) / 60)} min${rest === 0 ? '' : ` ${rest} s`}`
 }
 
+/** Whole seconds: a figure that is redrawn many times a second must not flicker. */
+export const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 1_000)) * 1_000)
+
 /** `2026-11-25 02:00 UTC`, of an ISO time in UTC. */
 export const minuteOf = (iso: string): string => iso.replace(/T(\d\d:\d\d).*$/, ' $1 UTC')
 

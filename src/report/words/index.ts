@@ -1,7 +1,20 @@
+export {
+  AGENT_GROUPS,
+  AGENT_REASONS,
+  AGENT_STATES,
+  type AgentGroup,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
+} from './agent.ts'
 export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
 export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
 export {
   counted,
+  elapsed,
   emptyVerdict,
   group,
   interruptions,
@@ -24,6 +37,7 @@ export {
   stepNamesOf,
   stepTitle,
   stepTitles,
+  withNamesOf,
 } from './names.ts'
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'

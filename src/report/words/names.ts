@@ -4,6 +4,7 @@ import {
   type Change,
   type ChangeKind,
   computeTitle,
+  type Diagnostic,
   leftOutIds,
   type Plan,
   type ReleasedCompute,
@@ -69,6 +70,18 @@ export const stepNamesOf = (plan: Plan): StepNames => {
       return step === undefined ? undefined : of(step)
     },
   }
+}
+
+/** Diagnostics name a project by its id, which their codes are about; people know it by its name. */
+export const withNamesOf = (plan: Pick<Plan, 'projectNames'>): ((diagnostic: Diagnostic) => Diagnostic) => {
+  const titleOf = projectTitle(plan)
+  return (diagnostic) => ({
+    ...diagnostic,
+    message: diagnostic.message.replace(/\b([Pp]roject) `([a-z0-9-]+)`/g, (all, word: string, id: string) => {
+      const name = titleOf(id)
+      return name === id ? all : `${word} \`${name}\` (${id})`
+    }),
+  })
 }
 
 /** The name of a project, or its id where the name is not known. */

@@ -1,6 +1,6 @@
 /** A running apply as the few lines at the bottom of a terminal: a header, and a line for each running step. */
 import { IMPACT_WORDS, type Step } from '../../../model/index.ts'
-import { computeTitle, group, isDisruptive, plainText, STATUS_WORDS, time } from '../../words/index.ts'
+import { computeTitle, elapsed, group, isDisruptive, plainText, STATUS_WORDS } from '../../words/index.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'
 
@@ -102,6 +102,3 @@ const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style,
   }
   return line.trimEnd()
 }
-
-/** Whole seconds: a figure that is redrawn many times a second must not flicker. */
-const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 1_000)) * 1_000)

@@ -68,6 +68,11 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     example: 'a primary whose place was not freed',
     wayOut: 'Fix the earlier step, then apply again.',
   },
+  'too-many-failures': {
+    rule: 'Once more steps have failed than --max-failures allows, no other step starts.',
+    example: '--max-failures 0, and the first step fails',
+    wayOut: 'Fix the cause of the failures, then apply again.',
+  },
   'not-consented': {
     rule: 'Answering yes allows harmless changes and restarts only.',
     example: '--allow delete,move',

@@ -7,6 +7,11 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     example: '--data /var/lib/espalier',
     wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
   },
+  E_AGENT_LISTEN: {
+    rule: 'The agent listens on an address of this machine that no other program uses.',
+    example: '--listen 127.0.0.1:7790',
+    wayOut: 'Name another address with --listen or --listen-public.',
+  },
   E_ANSWER_SIZE: {
     rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
     example: 'a server that is not the control API',
@@ -141,6 +146,11 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'A key is one line of printable characters.',
     example: 'ESPALIER_API_KEY',
     wayOut: 'Set it, or name a file with --api-key-file.',
+  },
+  E_NOT_REVIEWED: {
+    rule: 'With require-reviewed, only changes that the plan on the merged pull request showed are applied.',
+    example: 'a compute that somebody resized after the review',
+    wayOut: 'Merge another pull request whose plan shows them, or apply without require-reviewed.',
   },
   E_OTHER_PLAN: {
     rule: 'A saved plan can be applied only with the same manifests, label and shard.',

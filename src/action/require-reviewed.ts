@@ -1,0 +1,133 @@
+/** Ties what is applied after a merge to the plan that the merged pull request showed. */
+import { mapConcurrently, plainText } from '../base/index.ts'
+import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.ts'
+import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
+import { baseOf, firstParent, present, readBase } from './base.ts'
+import { type GitHub, GitHubError, type MergedPullRequest, openGitHub } from './github.ts'
+import { connect, type Job } from './job.ts'
+import { judgeReviewed, readReviewRecord } from './reviewed.ts'
+
+/** What the reviewers were shown. */
+export interface Review {
+  readonly digests: ReadonlySet<string>
+  /** Where that comes from, and what is missing. */
+  readonly notes: readonly string[]
+}
+
+/** Of a push with more commits, only the newest are looked up. */
+const MOST_COMMITS = 50
+const MOST_LISTED = 20
+
+/** @throws {EspalierError} `E_NOT_REVIEWED` if no pull request was merged, `E_INPUT` without a token. */
+export const findReview = async (job: Job): Promise<Review> => {
+  const { env, inputs, event } = job
+  if (inputs.githubToken === '') {
+    throw new EspalierError('E_INPUT', 'To read what was reviewed, require-reviewed needs the input github-token.')
+  }
+  const github = openGitHub(env, inputs.githubToken, event.repository)
+  try {
+    const pulls = await mergedPulls(job, github)
+    if (pulls.length === 0) {
+      throw notReviewed(`No pull request was merged with the commit ${event.sha.slice(0, 12)}.`, HOW_TO_REVIEW)
+    }
+    const records = await Promise.all(pulls.map((pull) => recordOf(pull, github)))
+    return {
+      digests: new Set(records.flatMap(({ digests }) => digests)),
+      notes: records.map(({ note }) => note),
+    }
+  } catch (error) {
+    if (!(error instanceof GitHubError)) throw error
+    throw notReviewed(`What was reviewed could not be read. ${error.message}`, 'Run the job again.')
+  } finally {
+    await github.close()
+  }
+}
+
+/** A push of a merge queue may bring several. */
+const mergedPulls = async ({ event }: Job, github: GitHub): Promise<readonly MergedPullRequest[]> => {
+  const { pullRequest: pull, branch, sha } = event
+  if (pull !== undefined) return [{ number: pull.number, headSha: pull.headSha, base: '' }]
+  const commits = [...new Set([sha, ...event.commits.slice(-MOST_COMMITS)])].filter((one) => one !== '')
+  const found = await mapConcurrently(commits, 4, (commit) => github.mergedPullRequests(commit))
+  const here = found.flat().filter(({ base }) => branch === undefined || base === branch)
+  return [...new Map(here.map((one) => [one.number, one])).values()]
+}
+
+interface Recorded {
+  readonly digests: readonly string[]
+  readonly note: string
+}
+
+/** Whoever may write to the repository may edit any comment: only what the token's own account wrote last counts. */
+const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
+  const candidates = (await github.comments(number)).filter(
+    ({ body }) => body.startsWith('<!-- espalier plan ') && readReviewRecord(body, headSha) !== undefined,
+  )
+  const digests: string[] = []
+  const problems: string[] = []
+  for (const { nodeId, url } of candidates) {
+    const proven = await github.provenText(nodeId)
+    if (proven?.editor === undefined) digests.push(...(readReviewRecord(proven?.body ?? '', headSha) ?? []))
+    else problems.push(` ${url} was edited by ${plainText(proven.editor)}, so it does not count.`)
+  }
+  const of = `#${number} at ${headSha.slice(0, 12)}`
+  const note = digests.length > 0 ? `Reviewed: ${of}.` : `There is no plan of ${of} with changes.`
+  return { digests, note: `${note}${problems.join('')}` }
+}
+
+/**
+ * The manifests with only those of their changes that were reviewed. Unrelated drift is left alone.
+ *
+ * @throws {EspalierError} `E_NOT_REVIEWED` if anything else differs from what was reviewed.
+ */
+export const selectReviewed = async (job: Job, manifests: Manifests, review: Review): Promise<Manifests> => {
+  const { cwd, runner } = job
+  const base = await readBase(() => beforeMerge(job), manifests, cwd)
+  const { result, comparison } = await withClient(connect(job).then(openReadClient), (api) =>
+    planLive(api, manifests, { base: base?.manifests, estimate: false }),
+  )
+  const { changes } = result.plan
+  const verdict = judgeReviewed(changes, review.digests, comparison?.origin.introduced)
+  refuse(verdict.differing, review)
+  for (const note of review.notes) runner.print(note)
+  if (verdict.unrelated.length === 0) return manifests
+  runner.notice(
+    `Left alone, since it has drifted after the review: ${listed(verdict.unrelated)}. The drift is not related to this merge.`,
+  )
+  return select(manifests, { changes: verdict.reviewed.map(({ id }) => id) })
+}
+
+/** Also for a plan that was saved before. @throws {EspalierError} `E_NOT_REVIEWED` */
+export const refuseUnreviewed = (changes: readonly Change[], review: Review): void =>
+  refuse(judgeReviewed(changes, review.digests).differing, review)
+
+const refuse = (differing: readonly Change[], { notes }: Review): void => {
+  if (differing.length === 0) return
+  throw notReviewed(
+    `${differing.length === 1 ? 'One change is' : `${differing.length} changes are`} not what the pull request showed: ${listed(differing)}. ${notes.join(' ')}`,
+    HOW_TO_REVIEW,
+  )
+}
+
+const HOW_TO_REVIEW = 'Open a pull request whose plan shows them and merge it, or apply without require-reviewed.'
+
+const notReviewed = (message: string, hint: string): EspalierError =>
+  new EspalierError('E_NOT_REVIEWED', `${message} Nothing was changed.`, { hint, exitCode: EXIT.stale })
+
+const listed = (changes: readonly Change[]): string => {
+  const more = changes.length - MOST_LISTED
+  const words = changes.slice(0, MOST_LISTED).map(({ kind, compute, branch, project, attributes }) => {
+    const values = attributes.map(({ path, beforeText, afterText }) =>
+      beforeText === undefined ? `${path} ${afterText}` : `${path} ${beforeText} → ${afterText}`,
+    )
+    const what = values.length === 0 ? '' : ` (${values.join(', ')})`
+    return `${kind} ${computeTitle(compute)} on ${branch.name} in ${project}${what}`
+  })
+  return plainText([...words, ...(more > 0 ? [`${more} more`] : [])].join('; '))
+}
+
+/** The commit that the merge was made into. */
+const beforeMerge = async ({ event, cwd }: Job): Promise<string> => {
+  if (event.pullRequest !== undefined) return baseOf(cwd, event.pullRequest)
+  return event.before === undefined ? firstParent(cwd) : present(cwd, event.before)
+}

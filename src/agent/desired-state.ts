@@ -1,0 +1,253 @@
+/** What is declared of each project now, and whether it may be acted on. */
+import { createHash } from 'node:crypto'
+import { canonicalJson, groupBy } from '../base/index.ts'
+import { type Desired, type Diagnostic, EspalierError, hasErrors, waveOf } from '../model/index.ts'
+import type { Manifests } from '../workflow/index.ts'
+import type { DataFolder, SourceFile } from './data-folder.ts'
+import type { Situation } from './decide.ts'
+import type { Source, Version } from './source.ts'
+import type { SourceView } from './view.ts'
+
+/** Older than this, a fetch says nothing of what is declared now. */
+const STALE_MS = 6 * 60 * 60_000
+
+export interface Declaration {
+  readonly version: string
+  /** Of what is declared of this project, wherever in the files it is. */
+  readonly digest: string
+  /** Of this project only, without errors; absent if they cannot be used. */
+  readonly manifests?: Manifests
+  /** Why they cannot be used. */
+  readonly problem?: string
+  readonly history: Situation['history']
+  /** An earlier version, known to this agent, did not declare it. */
+  readonly isNew: boolean
+  /** Projects of earlier waves. */
+  waitsFor(): readonly string[]
+}
+
+export interface DesiredState {
+  /** Reads the source. @returns the projects whose declaration changed; failures are in the view. */
+  refresh(): Promise<readonly string[]>
+  projects(): readonly string[]
+  of(project: string): Declaration | undefined
+  /** Its record is on disk, so that it is not new any more. */
+  recorded(project: string): Promise<void>
+  /** @returns whether that is the version that counts now, and so is accepted. */
+  accept(commit: string): Promise<boolean>
+  /** Milliseconds since the epoch; 0: never. */
+  fetchedAt(): number
+  view(): SourceView
+}
+
+type Declared = NonNullable<SourceFile['valid']>['projects']
+
+interface Current {
+  readonly version: Version
+  readonly declared: Declared
+  readonly byProject: ReadonlyMap<string, Manifests>
+  readonly isRewritten: boolean
+}
+
+export const openDesiredState = async (
+  source: Source,
+  data: Pick<DataFolder, 'readSource' | 'writeSource'>,
+  now: () => number,
+): Promise<DesiredState> => {
+  const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
+  const stored = await data.readSource()
+  let file: SourceFile = stored?.from === from ? stored : { introduced: [], from, ...pick(stored) }
+  let current: Current | undefined
+  let fetchedAt = stored?.from === from ? (stored.fetchedAt ?? 0) : 0
+  let error: string | undefined
+  let isMissing = false
+
+  const save = async (next: SourceFile): Promise<void> => {
+    const known = { ...next, fetchedAt }
+    await data.writeSource(known)
+    file = known
+  }
+  const problemOf = (project: string): string | undefined => {
+    if (isMissing) return `${source.from} has no ref ${source.ref}.`
+    if (current === undefined) return undefined
+    const { loaded } = current.version.manifests
+    if (loaded.desired.documents.length === 0 && !hasErrors(loaded.diagnostics)) {
+      return 'The manifests declare no project at all.'
+    }
+    const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error')
+    const files = new Set([
+      ...(current.declared[project]?.files ?? []),
+      ...(file.valid?.projects[project]?.files ?? []),
+    ])
+    const found = errors.find(({ source: place }) => !isOfOthers(place?.file, files, current, file))
+    if (found !== undefined) return wordsOf(found)
+    if (project in current.declared || current.isRewritten) return undefined
+    return 'It is not declared any more, but other manifests have errors, so that is not certain.'
+  }
+  const isDeclared = (project: string): boolean => {
+    const { declared = {}, isRewritten = false } = current ?? {}
+    if (project in declared) return true
+    // What cannot be read may well declare it still.
+    return (
+      (isUnusable() || isRewritten) && [file.valid, file.accepted].some((known) => project in (known?.projects ?? {}))
+    )
+  }
+  const isUnusable = (): boolean => {
+    const loaded = current?.version.manifests.loaded
+    return isMissing || loaded === undefined || hasErrors(loaded.diagnostics) || loaded.desired.documents.length === 0
+  }
+  const take = async (version: Version): Promise<void> => {
+    const declared = declaredBy(version.manifests)
+    const before = file.accepted
+    const continues = before === undefined || (await source.continues(version.id, before.version))
+    const byProject = new Map(
+      Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)] as const),
+    )
+    current = { version, declared, byProject, isRewritten: !continues }
+    isMissing = false
+    const fresh =
+      file.valid === undefined ? [] : Object.keys(declared).filter((id) => !(id in (file.valid?.projects ?? {})))
+    const valid = { version: version.id, projects: declared }
+    await save({
+      ...file,
+      ...(isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
+      introduced: [...new Set([...file.introduced.filter((id) => id in declared), ...fresh])],
+    })
+  }
+  const state: DesiredState = {
+    refresh: async () => {
+      const before = digests(state)
+      try {
+        const version = (await source.read()) ?? undefined
+        fetchedAt = now()
+        error = undefined
+        isMissing = version === undefined
+        if (version !== undefined && version.id !== current?.version.id) await take(version)
+      } catch (cause) {
+        if (!(cause instanceof EspalierError)) throw cause
+        error = cause.message
+        const last = current === undefined ? await source.lastRead() : undefined
+        if (last !== undefined) await take(last)
+      }
+      const after = digests(state)
+      return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
+    },
+    projects: () =>
+      [
+        ...new Set(
+          [current?.declared, file.valid?.projects, file.accepted?.projects].flatMap((one) => Object.keys(one ?? {})),
+        ),
+      ].filter(isDeclared),
+    of: (project) => {
+      if (!isDeclared(project)) return undefined
+      const problem = problemOf(project)
+      const manifests = current?.byProject.get(project)
+      const digest = current?.declared[project]?.digest ?? ''
+      const isChanged = current?.isRewritten === true && file.accepted?.projects[project]?.digest !== digest
+      return {
+        version: current?.version.id ?? '',
+        digest,
+        ...(problem === undefined && manifests !== undefined ? { manifests } : {}),
+        ...(problem === undefined ? {} : { problem }),
+        history: isChanged ? 'rewritten' : now() - fetchedAt > STALE_MS ? 'stale' : 'known',
+        isNew: file.introduced.includes(project),
+        waitsFor: () =>
+          current === undefined
+            ? []
+            : earlierWaves(current.version.manifests.loaded.desired, project, Object.keys(current.declared)),
+      }
+    },
+    recorded: async (project) => {
+      if (!file.introduced.includes(project)) return
+      await save({ ...file, introduced: file.introduced.filter((id) => id !== project) })
+    },
+    accept: async (commit) => {
+      if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
+      await save({ ...file, accepted: { version: current.version.id, projects: current.declared } })
+      current = { ...current, isRewritten: false }
+      return true
+    },
+    fetchedAt: () => fetchedAt,
+    view: () => ({
+      kind: source.kind,
+      from: source.from,
+      ...(source.ref === undefined ? {} : { ref: source.ref }),
+      ...(current === undefined ? {} : { version: current.version.id }),
+      ...(current?.version.committedAt === undefined ? {} : { committedAt: current.version.committedAt }),
+      ...(fetchedAt === 0 ? {} : { fetchedAt: new Date(fetchedAt).toISOString() }),
+      ...(isMissing ? { error: `There is no ref ${source.ref}.` } : error === undefined ? {} : { error }),
+    }),
+  }
+  return state
+}
+
+/** Of another repository, what was accepted counts all the same: nothing of it is a reason to restart databases. */
+const pick = (stored: SourceFile | undefined): Partial<SourceFile> => ({
+  ...(stored?.valid === undefined ? {} : { valid: stored.valid }),
+  ...(stored?.accepted === undefined ? {} : { accepted: stored.accepted }),
+})
+
+const digests = (state: DesiredState): ReadonlyMap<string, string> =>
+  new Map(
+    state.projects().map((id) => {
+      const { digest = '', problem = '', history } = state.of(id) ?? {}
+      return [id, `${digest} ${history} ${problem}`]
+    }),
+  )
+
+/** An error in a file that only other projects were ever declared in. */
+const isOfOthers = (
+  place: string | undefined,
+  own: ReadonlySet<string>,
+  current: Current | undefined,
+  { valid }: SourceFile,
+): boolean => {
+  if (place === undefined || own.has(place)) return false
+  return [...Object.values(current?.declared ?? {}), ...Object.values(valid?.projects ?? {})].some(({ files }) =>
+    files.includes(place),
+  )
+}
+
+const wordsOf = ({ message, source }: Diagnostic): string =>
+  source === undefined ? message : `${source.file}:${source.line}:${source.column}: ${message}`
+
+const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared => {
+  const shared = canonicalJson([review?.policies?.policies, sizeTable])
+  return Object.fromEntries(
+    [...groupBy(loaded.desired.documents, ({ project }) => project)].map(([project, documents]) => [
+      project,
+      {
+        digest: createHash('sha256')
+          .update(shared)
+          .update(canonicalJson(documents.map(withoutPlaces)))
+          .digest('hex'),
+        files: [...new Set(documents.map(({ source }) => source.file))].sort(),
+      },
+    ]),
+  )
+}
+
+const PLACES = new Set(['source', 'sources', 'protectSource'])
+
+/** A commit that only moves lines changes nothing. */
+const withoutPlaces = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutPlaces)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one)]])),
+  )
+}
+
+/** Errors of other projects' files are not theirs. */
+const onlyOf = (manifests: Manifests, project: string): Manifests => {
+  const { loaded } = manifests
+  const documents = loaded.desired.documents.filter((document) => document.project === project)
+  return { ...manifests, loaded: { ...loaded, diagnostics: [], desired: { documents } } }
+}
+
+const earlierWaves = (desired: Desired, project: string, all: readonly string[]): readonly string[] => {
+  const { waves } = desired
+  if (waves === undefined) return []
+  const own = waveOf(waves, project)
+  return all.filter((other) => waveOf(waves, other) < own)
+}

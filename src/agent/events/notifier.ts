@@ -1,0 +1,165 @@
+/** Raises the agent's events, and delivers them: at least once, in order for each subject, for three days. */
+import type { Clock } from '../../model/index.ts'
+import type { AgentControl, EventKeeper } from '../view.ts'
+import { CONTENT_TYPE, cloudEvent } from './cloud-event.ts'
+import { type AgentEvent, keptOf, pendingOf, withoutEvent } from './kept.ts'
+import {
+  accountSubject,
+  isOverdue,
+  isProject,
+  observeAccount,
+  observeProject,
+  observeRepository,
+  REPOSITORY_SUBJECT,
+  removeProject,
+} from './observe.ts'
+import { signedHeaders } from './signature.ts'
+
+const LOOK_EVERY_MS = 10_000
+const KEPT_FOR_MS = 3 * 24 * 60 * 60_000
+const FIRST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 5 * 60_000
+
+/** The others would wait for it as well. */
+const NO_ANSWER = 'the receiver did not answer'
+
+/** @returns the HTTP status. Rejects if there was no answer. */
+export type Send = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
+
+export interface NotifierOptions {
+  readonly send: Send
+  readonly key: Buffer
+  readonly clock: Clock
+  /** A line: what could not be delivered. */
+  readonly log: (line: string) => void
+}
+
+export interface Notifier extends EventKeeper {
+  /** Until `stop`. */
+  start(control: AgentControl): void
+  stop(): Promise<void>
+}
+
+interface Retry {
+  readonly failures: number
+  readonly at: number
+}
+
+export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Notifier => {
+  let isStopping = false
+  let wake = new AbortController()
+  let running: Promise<void> | undefined
+  const retries = new Map<string, Retry>()
+  const accountsWithRounds = new Set<string>()
+  let fetchedAt: string | undefined
+  let missing: ReadonlySet<string> = new Set()
+  const wakeUp = (): void => wake.abort()
+
+  const look = async (control: AgentControl): Promise<void> => {
+    const view = control.view()
+    const now = clock.now()
+    const change = async (subject: string, next: (kept: unknown) => unknown): Promise<void> => {
+      const before = control.kept().get(subject)
+      if (JSON.stringify(next(before)) !== JSON.stringify(keptOf(before))) await control.keep(subject, next)
+    }
+    for (const project of view.projects) {
+      if (isOverdue(project, control.kept().get(project.id), now)) {
+        await change(project.id, (kept) => observeProject(project, kept, now, false))
+      }
+    }
+    for (const { name } of view.accounts) {
+      const isRound = accountsWithRounds.delete(name)
+      await change(accountSubject(name), (kept) => observeAccount(name, view, kept, now, isRound))
+    }
+    const isFetched = view.source.fetchedAt !== fetchedAt
+    fetchedAt = view.source.fetchedAt
+    await change(REPOSITORY_SUBJECT, (kept) => observeRepository(view, kept, now, isFetched))
+    for (const subject of newlyMissing(control)) {
+      await control.keep(subject, (own) => removeProject(subject, own, now))
+    }
+  }
+
+  /** Those that were not declared at the last look either: one that has just been added may be kept before it is shown. */
+  const newlyMissing = (control: AgentControl): readonly string[] => {
+    const { source, projects } = control.view()
+    // Only valid manifests say which projects there are.
+    if (source.version === undefined || projects.some(({ state }) => state === 'Invalid')) return []
+    const declared = new Set(projects.map(({ id }) => id))
+    const before = missing
+    missing = new Set(
+      [...control.kept()].flatMap(([subject, kept]) =>
+        isProject(subject) && !declared.has(subject) && !keptOf(kept).isRemoved ? [subject] : [],
+      ),
+    )
+    return [...missing].filter((subject) => before.has(subject))
+  }
+
+  const deliver = async (control: AgentControl): Promise<void> => {
+    for (const [subject, json] of control.kept()) {
+      const retry = retries.get(subject)
+      if (retry !== undefined && retry.at > clock.now()) continue
+      for (const event of pendingOf(json)) {
+        if (isStopping) return
+        const isTooOld = clock.now() - event.at > KEPT_FOR_MS
+        const failure = isTooOld ? undefined : await attempt(control, subject, event)
+        if (isTooOld) log(`The event ${event.type} of ${subject} could not be delivered for 3 days, and is dropped.`)
+        if (failure !== undefined) {
+          const failures = (retries.get(subject)?.failures ?? 0) + 1
+          const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
+          retries.set(subject, { failures, at: clock.now() + wait })
+          log(
+            `The event ${event.type} of ${subject} was not delivered: ${failure}. The next attempt is in ${wait / 1_000} s.`,
+          )
+          if (failure === NO_ANSWER) return
+          break
+        }
+        retries.delete(subject)
+        await control.keep(subject, (kept) => withoutEvent(kept, event.id))
+      }
+    }
+  }
+
+  /** @returns why it was not delivered. */
+  const attempt = async (control: AgentControl, subject: string, event: AgentEvent): Promise<string | undefined> => {
+    const body = cloudEvent(subject, event, control.view().source.from)
+    const signed = signedHeaders(key, { id: event.id, timestamp: Math.floor(clock.now() / 1_000), body })
+    try {
+      const status = await send(body, { ...signed, 'content-type': CONTENT_TYPE })
+      return status >= 200 && status < 300 ? undefined : `the receiver answered ${status}`
+    } catch {
+      // The error may name the address, and that may hold a secret.
+      return NO_ANSWER
+    }
+  }
+
+  const run = async (control: AgentControl): Promise<void> => {
+    while (!isStopping) {
+      try {
+        await look(control)
+        await deliver(control)
+      } catch (error) {
+        log(`Events could not be kept: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      const nextRetry = Math.min(...[...retries.values()].map(({ at }) => at - clock.now()), LOOK_EVERY_MS)
+      await clock.sleep(Math.max(nextRetry, 1), wake.signal).catch(() => undefined)
+      wake = new AbortController()
+    }
+  }
+
+  return {
+    afterRound: (project, kept, now) => observeProject(project, kept, now, true),
+    onKept: wakeUp,
+    start: (control) => {
+      const unwatch = control.watchRounds(({ project }) => {
+        const account = control.view().projects.find(({ id }) => id === project)?.account
+        if (account !== undefined) accountsWithRounds.add(account)
+      })
+      running = run(control).finally(unwatch)
+    },
+    stop: async () => {
+      isStopping = true
+      wakeUp()
+      await running
+    },
+  }
+}

@@ -1,0 +1,163 @@
+/** The events of a project, of an account and of the repository, from what the agent shows of them. */
+import { agentStatusWords } from '../../report/index.ts'
+import { type Reason, STATES, type State, type Status } from '../state.ts'
+import type { AgentView, DifferenceView, ProjectView } from '../view.ts'
+import { ACCOUNT_REASONS, eventOf, nextRaise, observeConditions, REPOSITORY_REASONS } from './conditions.ts'
+import { type AgentEvent, type Kept, keptOf } from './kept.ts'
+
+/** While these hold, the differences that are shown are old, or none are shown. */
+const HIDING_STATES: readonly State[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
+const HIDING_REASONS: readonly Reason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
+
+export const observeProject = (project: ProjectView, json: unknown, now: number, isRound: boolean): Kept => {
+  const before = { ...keptOf(json), isRemoved: false }
+  const statuses = [project, ...project.differences].filter(
+    ({ reason }) => reason === undefined || ![...ACCOUNT_REASONS, ...REPOSITORY_REASONS].includes(reason),
+  )
+  const observed = observeConditions(
+    before,
+    {
+      subject: project.id,
+      statuses: statuses.map(({ state, reason }) => ({ state, ...(reason === undefined ? {} : { reason }) })),
+      isHidden: (condition) => hides(project, condition),
+      about: (condition) => aboutCondition(project, condition),
+    },
+    now,
+    isRound,
+  )
+  const isSuspended = project.state === 'Suspended'
+  const lastApply = project.lastApply?.at
+  const missedWindow = project.missedWindow?.opensAt
+  return {
+    ...observed,
+    isSuspended,
+    ...(lastApply === undefined ? {} : { lastApply }),
+    ...(missedWindow === undefined ? {} : { missedWindow }),
+    pending: [
+      ...observed.pending,
+      ...(lastApply === undefined || lastApply === before.lastApply
+        ? []
+        : [eventOf(project.id, 'applied', now, { ...identity(project), ...project.lastApply })]),
+      ...(missedWindow === undefined || missedWindow === before.missedWindow
+        ? []
+        : [eventOf(project.id, 'window.missed', now, { ...identity(project), ...project.missedWindow })]),
+      ...(isSuspended === before.isSuspended ? [] : [suspension(project, isSuspended, now)]),
+    ],
+  }
+}
+
+/** Between rounds: time has passed, or a person has suspended or resumed the project. */
+export const isOverdue = (project: ProjectView, json: unknown, now: number): boolean => {
+  const kept = keptOf(json)
+  return (nextRaise(kept) ?? Number.POSITIVE_INFINITY) <= now || kept.isSuspended !== (project.state === 'Suspended')
+}
+
+export const removeProject = (project: string, json: unknown, now: number): Kept => {
+  const kept = keptOf(json)
+  return {
+    ...kept,
+    isRemoved: true,
+    pending: [...kept.pending, eventOf(project, 'removed', now, { project: { id: project } })],
+  }
+}
+
+export const accountSubject = (name: string): string => `account/${name}`
+export const REPOSITORY_SUBJECT = 'repository'
+export const isProject = (subject: string): boolean => subject !== REPOSITORY_SUBJECT && !subject.includes('/')
+
+/** @param isRound whether a round of one of its projects ended. */
+export const observeAccount = (
+  account: string,
+  { projects }: AgentView,
+  json: unknown,
+  now: number,
+  isRound: boolean,
+): Kept => {
+  const own = projects.filter((project) => project.account === account)
+  const affected = (reason: Reason) => own.filter((project) => project.reason === reason)
+  return observeShared(
+    accountSubject(account),
+    ACCOUNT_REASONS.filter((reason) => affected(reason).length > 0).map((reason) => ({ state: 'Failing', reason })),
+    (condition) => {
+      const found = condition.reason === undefined ? [] : affected(condition.reason)
+      return { account, projects: found.length, message: found[0]?.message ?? `${agentStatusWords(condition)}` }
+    },
+    { json, now, isRound },
+  )
+}
+
+/** @param isRound whether something was fetched since. */
+export const observeRepository = (
+  { source, projects }: AgentView,
+  json: unknown,
+  now: number,
+  isRound: boolean,
+): Kept => {
+  const isStale = projects.some(({ reason }) => reason === 'GitStale')
+  return observeShared(
+    REPOSITORY_SUBJECT,
+    [
+      ...(source.error === undefined ? [] : [{ state: 'Failing', reason: 'Unreachable' } as const]),
+      ...(isStale ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
+    ],
+    (condition) => ({
+      repository: source.from,
+      message: source.error ?? agentStatusWords(condition),
+      ...(source.fetchedAt === undefined ? {} : { fetchedAt: source.fetchedAt }),
+    }),
+    { json, now, isRound },
+  )
+}
+
+const observeShared = (
+  subject: string,
+  statuses: readonly Status[],
+  about: (condition: Status) => Readonly<Record<string, unknown>>,
+  { json, now, isRound }: { readonly json: unknown; readonly now: number; readonly isRound: boolean },
+): Kept => observeConditions(keptOf(json), { subject, statuses, isHidden: () => false, about }, now, isRound)
+
+const hides = ({ state, reason }: Status, condition: Status): boolean =>
+  state === 'Unknown' ||
+  ((HIDING_STATES.includes(state) || (reason !== undefined && HIDING_REASONS.includes(reason))) &&
+    STATES.indexOf(state) <= STATES.indexOf(condition.state))
+
+const identity = ({ id, name, account }: ProjectView) => ({
+  project: { id, ...(name === undefined ? {} : { name }) },
+  account,
+})
+
+const MOST_NAMED = 20
+
+const aboutCondition = (project: ProjectView, condition: Status): Readonly<Record<string, unknown>> => {
+  const differences = project.differences.filter((one) => isOf(condition, one))
+  const isWhole = isOf(condition, project)
+  return {
+    ...identity(project),
+    message: (isWhole ? project.message : undefined) ?? agentStatusWords(condition),
+    ...(project.version === undefined ? {} : { version: project.version }),
+    ...(isWhole && project.command !== undefined ? { command: project.command } : {}),
+    differences: differences.slice(0, MOST_NAMED).map(differenceData),
+    ...(differences.length > MOST_NAMED ? { moreDifferences: differences.length - MOST_NAMED } : {}),
+  }
+}
+
+const isOf = (condition: Status, { state, reason }: Status): boolean =>
+  condition.state === state && condition.reason === reason
+
+/** Without values: a setting that only the live project has is nobody's business where events end up. */
+const differenceData = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => ({
+  branch,
+  ...(compute === undefined ? {} : { compute }),
+  kind,
+  ...(path === undefined ? {} : { path }),
+  impact,
+  origin,
+  ...(declaredAt === undefined ? {} : { declaredAt }),
+})
+
+const suspension = (project: ProjectView, isSuspended: boolean, now: number): AgentEvent =>
+  eventOf(project.id, isSuspended ? 'suspended' : 'resumed', now, {
+    ...identity(project),
+    ...(isSuspended && project.message !== undefined ? { message: project.message } : {}),
+    ...(isSuspended && project.until !== undefined ? { until: project.until } : {}),
+  })

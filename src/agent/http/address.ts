@@ -1,0 +1,30 @@
+/** Where the agent listens. */
+import { EspalierError } from '../../base/index.ts'
+
+export interface ListenAddress {
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+}
+
+export const DEFAULT_LISTEN = '127.0.0.1:7790'
+
+const ADDRESS = /^(?:\[(?<six>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/i
+
+/**
+ * `127.0.0.1:7790`, `[::1]:7790`.
+ *
+ * @throws {EspalierError} `E_USAGE`
+ */
+export const parseListenAddress = (text: string, flag: string): ListenAddress => {
+  const { six, host = six, port } = ADDRESS.exec(text)?.groups ?? {}
+  if (host === undefined || Number(port) > 65_535) {
+    throw new EspalierError('E_USAGE', `${flag} ${text} is not an address and a port.`, {
+      hint: `Write it like ${flag} ${DEFAULT_LISTEN}, or [::1]:7790 for IPv6.`,
+    })
+  }
+  return { host, port: Number(port) }
+}
+
+/** Reached from this machine only. */
+export const isLoopback = (host: string): boolean => /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)

@@ -1,0 +1,66 @@
+/** Pushes that git hosts announce. What they say is never read: the agent only fetches sooner. */
+import { createHmac, type Hmac } from 'node:crypto'
+import { webhookKey } from '../events/signature.ts'
+import { isSame } from './access.ts'
+
+const MAX_BYTES = 25 * 1024 * 1024
+const MAX_AGE_SECONDS = 5 * 60
+
+export type HookVerdict = 'signed' | 'not-signed' | 'too-large'
+
+/** A signature that a request claims to have. */
+interface Claim {
+  readonly hmac: Hmac
+  readonly encoding: 'hex' | 'base64'
+  /** One of them must be right. */
+  readonly signatures: readonly string[]
+}
+
+/** Without a claim, the body is not read. */
+export const verifyHook = async (request: Request, secret: string, now: number): Promise<HookVerdict> => {
+  const { headers } = request
+  // GitLab without a signing token sends the secret itself.
+  const gitlabToken = headers.get('x-gitlab-token')
+  const claim = standardClaim(headers, secret, now) ?? hexClaim(headers, secret)
+  if (claim === undefined) return gitlabToken !== null && isSame(gitlabToken, secret) ? 'signed' : 'not-signed'
+  let bytes = 0
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_BYTES) return 'too-large'
+    claim.hmac.update(chunk)
+  }
+  const expected = claim.hmac.digest(claim.encoding)
+  return claim.signatures.some((one) => isSame(one, expected)) ? 'signed' : 'not-signed'
+}
+
+/** GitHub and Bitbucket; Gitea, Forgejo and Gogs. */
+const HEX_HEADERS = [
+  ['x-hub-signature-256', /^sha256=([\da-f]{64})$/],
+  ['x-hub-signature', /^sha256=([\da-f]{64})$/],
+  ['x-forgejo-signature', /^([\da-f]{64})$/],
+  ['x-gitea-signature', /^([\da-f]{64})$/],
+  ['x-gogs-signature', /^([\da-f]{64})$/],
+] as const
+
+const hexClaim = (headers: Headers, secret: string): Claim | undefined => {
+  for (const [name, pattern] of HEX_HEADERS) {
+    const signature = pattern.exec(headers.get(name) ?? '')?.[1]
+    if (signature !== undefined) {
+      return { hmac: createHmac('sha256', secret), encoding: 'hex', signatures: [signature] }
+    }
+  }
+  return undefined
+}
+
+/** Standard Webhooks, as GitLab sends with a signing token. */
+const standardClaim = (headers: Headers, secret: string, now: number): Claim | undefined => {
+  const [id, timestamp, given] = ['id', 'timestamp', 'signature'].map((name) => headers.get(`webhook-${name}`))
+  const key = webhookKey(secret)
+  if (!id || !timestamp || !given || key === undefined) return undefined
+  if (!(Math.abs(now / 1_000 - Number(timestamp)) <= MAX_AGE_SECONDS)) return undefined
+  return {
+    hmac: createHmac('sha256', key).update(`${id}.${timestamp}.`),
+    encoding: 'base64',
+    signatures: given.split(' ').flatMap((one) => (one.startsWith('v1,') ? [one.slice(3)] : [])),
+  }
+}

@@ -1,0 +1,92 @@
+/** What changes, as server-sent events: a project as it is now, its id once it is removed, or the rest of the view. */
+import { plainJson } from '../../base/index.ts'
+import type { AgentControl, AgentView } from '../view.ts'
+
+/** Several changes of one moment are sent as one. */
+const GATHER_MS = 200
+const HEARTBEAT_MS = 20_000
+const MAX_CLIENTS = 100
+/** Chunks that wait for a client that does not read. */
+const MAX_WAITING = 1_000
+
+export interface LiveEvents {
+  /** `undefined`: there are too many clients. */
+  open(): ReadableStream<Uint8Array> | undefined
+  close(): void
+}
+
+type Client = ReadableStreamDefaultController<Uint8Array>
+
+export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveEvents => {
+  const clients = new Set<Client>()
+  const encoder = new TextEncoder()
+  let sent = partsOf(control.view())
+  let timer: NodeJS.Timeout | undefined
+
+  const drop = (client: Client): void => {
+    if (clients.delete(client)) client.close()
+  }
+  const send = (text: string): void => {
+    const bytes = encoder.encode(text)
+    for (const client of clients) {
+      client.enqueue(bytes)
+      // It connects again, and reads everything then.
+      if ((client.desiredSize ?? 0) < -MAX_WAITING) drop(client)
+    }
+  }
+  const sendChanges = (): void => {
+    timer = undefined
+    const now = partsOf(control.view())
+    const messages = messagesOf(sent, now)
+    sent = now
+    if (messages.length > 0) send(messages.join(''))
+  }
+  const stopWatching = control.watch(() => {
+    timer ??= setTimeout(sendChanges, GATHER_MS)
+  })
+  // Keeps proxies from ending the connection, and finds clients that are gone.
+  const heartbeat = setInterval(() => send(': \n\n'), HEARTBEAT_MS)
+  heartbeat.unref()
+  return {
+    open: () => {
+      if (clients.size >= MAX_CLIENTS) return undefined
+      let own: Client | undefined
+      return new ReadableStream<Uint8Array>({
+        start: (client) => {
+          own = client
+          clients.add(client)
+          client.enqueue(encoder.encode('retry: 3000\n\n'))
+        },
+        cancel: () => {
+          if (own !== undefined) clients.delete(own)
+        },
+      })
+    },
+    close: () => {
+      stopWatching()
+      clearTimeout(timer)
+      clearInterval(heartbeat)
+      for (const client of clients) drop(client)
+    },
+  }
+}
+
+interface Parts {
+  readonly projects: ReadonlyMap<string, string>
+  readonly agent: string
+}
+
+/** `tickedAt` and the counters of requests move all the time. */
+const partsOf = ({ projects, tickedAt: _, accounts, ...rest }: AgentView): Parts => ({
+  projects: new Map(projects.map((project) => [project.id, plainJson(project)])),
+  agent: plainJson({ ...rest, accounts: accounts.map(({ requests: _, ...account }) => account) }),
+})
+
+const messagesOf = (before: Parts, now: Parts): readonly string[] => [
+  ...[...now.projects].flatMap(([id, json]) => (before.projects.get(id) === json ? [] : [message('project', json)])),
+  ...[...before.projects.keys()].flatMap((id) => (now.projects.has(id) ? [] : [message('removed', plainJson({ id }))])),
+  ...(before.agent === now.agent ? [] : [message('agent', now.agent)]),
+]
+
+/** JSON has no line ends in it. */
+const message = (event: string, json: string): string => `event: ${event}\ndata: ${json}\n\n`

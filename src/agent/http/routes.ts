@@ -1,0 +1,101 @@
+/** All that the agent serves. */
+import { createHash } from 'node:crypto'
+import { Hono } from 'hono'
+import { agentPage, type PageFrame, planPage } from '../../report/html/index.ts'
+import type { AgentMetrics } from '../metrics/metrics.ts'
+import type { AgentControl } from '../view.ts'
+import { refuseOtherHosts, requireToken, securityHeaders } from './access.ts'
+import { isLoopback } from './address.ts'
+import { apiRoutes } from './api.ts'
+import { verifyHook } from './git-hook.ts'
+import type { LiveEvents } from './live-events.ts'
+
+export interface Served {
+  readonly control: AgentControl
+  readonly metrics: AgentMetrics
+  readonly now: () => number
+  /** Without it the git hook does not exist. */
+  readonly webhookSecret?: string
+  /** What went wrong inside, a line. */
+  readonly log: (line: string) => void
+}
+
+/** The scheduler sleeps a minute at most, and a round may keep it a little longer. */
+const MAX_TICK_AGE_MS = 90_000
+
+/** For probes, Prometheus and the git host: nothing here needs the token. */
+export const publicRoutes = (served: Served, host: string): Hono => {
+  const { control, metrics, now, webhookSecret } = served
+  const app = bareApp(served, host)
+  app.get('/healthz', (context) => {
+    const age = now() - Date.parse(control.view().tickedAt)
+    // Never git or the service: an outage of theirs must not end in a restart loop.
+    return age <= MAX_TICK_AGE_MS
+      ? context.text('ok\n')
+      : context.text(`The scheduler last ran ${Math.round(age / 1_000)} s ago.\n`, 503)
+  })
+  app.get('/readyz', (context) =>
+    control.view().source.version === undefined
+      ? context.text('The manifests have not been read yet.\n', 503)
+      : context.text('ok\n'),
+  )
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  )
+  app.post('/hooks/git', async (context) => {
+    if (webhookSecret === undefined) return context.notFound()
+    switch (await verifyHook(context.req.raw, webhookSecret, now())) {
+      case 'too-large':
+        return context.text('A push is announced in at most 25 MiB.\n', 413)
+      case 'not-signed':
+        return context.text('The signature of the webhook is missing or wrong.\n', 401)
+      case 'signed':
+        control.fetchSoon()
+        return context.body(null, 204)
+    }
+  })
+  return app
+}
+
+export const privateRoutes = (
+  served: Served,
+  host: string,
+  { token, live, version }: { readonly token: string; readonly live: LiveEvents; readonly version: string },
+): Hono => {
+  const { control, now } = served
+  const frame: PageFrame = {
+    version,
+    sha256: (text) => createHash('sha256').update(text).digest('base64'),
+    home: '/',
+  }
+  const app = bareApp(served, host)
+  const guard = requireToken(token, { alsoForReading: !isLoopback(host) })
+  app.use('*', (context, next) => (context.req.path === '/hooks/git' ? next() : guard(context, next)))
+  app.get('/', (context) => context.html(agentPage(control.view(), frame)))
+  app.get('/projects/:id', (context) => {
+    const id = context.req.param('id')
+    const project = control.view().projects.find((one) => one.id === id)
+    if (project === undefined) return context.notFound()
+    const plan = control.planOf(id)
+    if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
+    const { refreshedAt } = project
+    return context.html(
+      planPage(plan, { ...frame, concurrency: 1, ...(refreshedAt === undefined ? {} : { takenAt: refreshedAt }) }),
+    )
+  })
+  app.route('/api/v1', apiRoutes(control, live, now))
+  app.route('/', publicRoutes(served, host))
+  return app
+}
+
+const bareApp = ({ log }: Served, host: string): Hono => {
+  const app = new Hono()
+  app.use('*', securityHeaders)
+  if (isLoopback(host)) app.use('*', refuseOtherHosts)
+  app.notFound((context) => context.text('There is nothing here.\n', 404))
+  app.onError((error, context) => {
+    log(`${context.req.method} ${context.req.path}: ${error.stack ?? error.message}`)
+    return context.text('This is a bug of Espalier: the log of the agent says more.\n', 500)
+  })
+  return app
+}

@@ -1,0 +1,91 @@
+/** Serves a running agent: its page, its API, its metrics, and what a git host may announce. */
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { EspalierError } from '../../base/index.ts'
+import { agentMetrics } from '../metrics/metrics.ts'
+import type { AgentControl } from '../view.ts'
+import type { ListenAddress } from './address.ts'
+import { liveEvents } from './live-events.ts'
+import { privateRoutes, publicRoutes, type Served } from './routes.ts'
+
+export interface ServeOptions {
+  readonly listen: ListenAddress
+  /** Serves only health, metrics and the git hook, without a token. */
+  readonly listenPublic?: ListenAddress
+  readonly token: string
+  readonly webhookSecret?: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly log: (line: string) => void
+}
+
+export interface AgentServer {
+  /** `http://127.0.0.1:7790` */
+  readonly url: string
+  readonly publicUrl?: string
+  close(): Promise<void>
+}
+
+/** @throws {EspalierError} `E_AGENT_LISTEN` if an address cannot be used. */
+export const serveAgent = async (
+  control: AgentControl,
+  { listen, listenPublic, token, ...options }: ServeOptions,
+): Promise<AgentServer> => {
+  const metrics = agentMetrics(control)
+  const live = liveEvents(control)
+  const served: Served = { control, metrics, ...options }
+  const servers: Server[] = []
+  const close = async (): Promise<void> => {
+    live.close()
+    metrics.close()
+    await Promise.all(servers.map(end))
+  }
+  const start = async (
+    routes: (host: string) => { fetch: (request: Request) => Response | Promise<Response> },
+    address: ListenAddress,
+  ) => {
+    const app = routes(address.host)
+    // The globals stay Node's own.
+    const server = await bind(
+      getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
+      address,
+    )
+    servers.push(server)
+    return urlOf(server, address)
+  }
+  try {
+    const { version } = control.view()
+    const url = await start((host) => privateRoutes(served, host, { token, live, version }), listen)
+    if (listenPublic === undefined) return { url, close }
+    return { url, publicUrl: await start((host) => publicRoutes(served, host), listenPublic), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const bind = async (listener: RequestListener, { host, port }: ListenAddress): Promise<Server> => {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, listener)
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new EspalierError('E_AGENT_LISTEN', `The agent cannot listen on ${host}:${port}.`, {
+      hint: 'Another program may use it: name another address with --listen or --listen-public.',
+      cause,
+    })
+  }
+  return server
+}
+
+const urlOf = (server: Server, { host }: ListenAddress): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`
+
+const end = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}

@@ -1,0 +1,119 @@
+/** What Prometheus reads. A project has six series, and nothing has a label for a compute. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { pendingOf } from '../events/kept.ts'
+import type { Origin } from '../record.ts'
+import type { AgentControl, ProjectView } from '../view.ts'
+
+export interface AgentMetrics {
+  readonly contentType: string
+  text(): Promise<string>
+  close(): void
+}
+
+const ORIGINS: readonly Origin[] = ['introduced', 'drift', 'unrecorded']
+
+export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' | 'kept'>): AgentMetrics => {
+  const registry = new Registry()
+  const registers = [registry]
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> =>
+    new Gauge({ name, help, labelNames, registers })
+
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
+    new Counter({ name, help, labelNames, registers })
+
+  const results = counter('espalier_reconcile_total', 'Rounds that ended, by result.', ['result'])
+  for (const result of ['unchanged', 'changed', 'failed']) results.inc({ result }, 0)
+  const durations = new Histogram({
+    name: 'espalier_reconcile_duration_seconds',
+    help: 'How long rounds took.',
+    buckets: [0.1, 0.3, 1, 3, 10, 30, 60, 300, 1_800],
+    registers,
+  })
+  const delays = new Histogram({
+    name: 'espalier_reconcile_delay_seconds',
+    help: 'How long after it was due a round started.',
+    buckets: [0.1, 1, 5, 15, 30, 60, 300, 1_800],
+    registers,
+  })
+  const stopWatching = control.watchRounds(({ result, durationMs, delayMs }) => {
+    results.inc({ result })
+    durations.observe(durationMs / 1_000)
+    delays.observe(Math.max(0, delayMs) / 1_000)
+  })
+
+  const states = gauge('espalier_project_state', 'The state of each project: always 1.', ['project', 'state'])
+  const computes = gauge(
+    'espalier_differing_computes',
+    'Computes that differ from their manifest, by who moved last.',
+    ['project', 'origin'],
+  )
+  const scheduled = gauge('espalier_scheduled_steps', 'Steps that wait for a restart window.', ['project'])
+  const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
+    'project',
+  ])
+  const opens = gauge(
+    'espalier_window_opens_timestamp_seconds',
+    'When the window opens that scheduled steps wait for.',
+    ['project'],
+  )
+  const missed = counter('espalier_windows_missed_total', 'Windows that passed without their work being done.', [
+    'project',
+  ])
+  const intervals = gauge(
+    'espalier_interval_seconds',
+    'How often projects are refreshed: more than was asked for if that does not fit.',
+    ['account'],
+  )
+  const requests = counter('espalier_api_requests_total', 'Answers of the service, by HTTP status.', [
+    'account',
+    'code',
+  ])
+  const fetched = gauge('espalier_git_fetch_timestamp_seconds', 'When the manifests were last fetched.', [])
+  const committed = gauge('espalier_git_commit_timestamp_seconds', 'When the commit was made that counts.', [])
+  const pending = gauge('espalier_events_pending', 'Events that are still to be delivered.', [])
+  const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
+
+  const update = (): void => {
+    // Of what is no longer there, nothing stays.
+    for (const one of ofTheView) one.reset()
+    const { projects, accounts, source } = control.view()
+    for (const project of projects) {
+      const { id } = project
+      states.set({ project: id, state: project.state }, 1)
+      for (const origin of ORIGINS) computes.set({ project: id, origin }, differingComputes(project, origin))
+      scheduled.set({ project: id }, project.scheduledSteps)
+      missed.inc({ project: id }, project.missedWindows)
+      setTime(refreshed, { project: id }, project.refreshedAt)
+      setTime(opens, { project: id }, project.windowOpensAt)
+    }
+    for (const { name, intervalSeconds, requests: answers } of accounts) {
+      intervals.set({ account: name }, intervalSeconds)
+      for (const [code, count] of Object.entries(answers)) requests.inc({ account: name, code }, count)
+    }
+    setTime(fetched, {}, source.fetchedAt)
+    setTime(committed, {}, source.committedAt)
+    pending.set([...control.kept().values()].reduce<number>((sum, kept) => sum + pendingOf(kept).length, 0))
+  }
+  return {
+    contentType: registry.contentType,
+    text: () => {
+      update()
+      return registry.metrics()
+    },
+    close: stopWatching,
+  }
+}
+
+const setTime = <L extends string>(
+  gauge: Gauge<L>,
+  labels: Partial<Record<L, string>>,
+  iso: string | undefined,
+): void => {
+  if (iso === undefined) gauge.remove(labels)
+  else gauge.set(labels, Date.parse(iso) / 1_000)
+}
+
+const differingComputes = ({ differences }: ProjectView, origin: Origin): number =>
+  new Set(
+    differences.filter((one) => one.origin === origin).map(({ branch, compute }) => JSON.stringify([branch, compute])),
+  ).size

@@ -1,0 +1,116 @@
+/** Where manifests come from: one ref of a git repository, or a folder. Nothing of either is run. */
+import { createHash } from 'node:crypto'
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import {
+  canonicalJson,
+  commitTime,
+  fetchedCommit,
+  fetchTip,
+  isDescendant,
+  type Mirror,
+  openMirror,
+  remoteTip,
+  withoutCredentials,
+} from '../base/index.ts'
+import { EspalierError } from '../model/index.ts'
+import { type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
+
+export interface Version {
+  /** Commit, or digest of the folder. */
+  readonly id: string
+  readonly committedAt?: string
+  readonly manifests: Manifests
+}
+
+export interface Source {
+  readonly kind: 'git' | 'folder'
+  /** Without credentials. */
+  readonly from: string
+  readonly ref?: string
+  /**
+   * The version that counts now; `undefined` if the ref is gone.
+   *
+   * @throws {EspalierError} if it cannot be reached.
+   */
+  read(): Promise<Version | undefined>
+  /** What an earlier run fetched, for as long as the repository cannot be reached. */
+  lastRead(): Promise<Version | undefined>
+  /** Whether the version only adds to an earlier one. */
+  continues(version: string, earlier: string): Promise<boolean>
+}
+
+interface GitOptions {
+  readonly repo: string
+  readonly ref: string
+  /** Within the repository. */
+  readonly paths: readonly string[]
+  /** Where the mirror is kept. */
+  readonly folder: string
+}
+
+export const gitSource = ({ repo, ref, paths, folder }: GitOptions): Source => {
+  let opening: Promise<Mirror> | undefined
+  let last: { readonly tip: string; readonly version: Version } | undefined
+  const mirror = (): Promise<Mirror> => {
+    opening ??= openMirror(folder, repo)
+    opening.catch(() => {
+      opening = undefined
+    })
+    return opening
+  }
+  const versionOf = async (commit: string): Promise<Version> => {
+    const opened = await mirror()
+    return {
+      id: commit,
+      committedAt: await commitTime(opened, commit),
+      manifests: await manifestsAt(commit, { paths }, { cwd: opened.folder, missing: 'told' }),
+    }
+  }
+  return {
+    kind: 'git',
+    from: withoutCredentials(repo),
+    ref,
+    read: async () => {
+      const tip = await remoteTip(await mirror(), ref)
+      if (tip === undefined) return undefined
+      if (tip.id !== last?.tip) last = { tip: tip.id, version: await versionOf(await fetchTip(await mirror(), tip)) }
+      return last.version
+    },
+    lastRead: async () => {
+      try {
+        return await versionOf(await fetchedCommit(await mirror()))
+      } catch (error) {
+        if (error instanceof EspalierError) return undefined
+        throw error
+      }
+    },
+    continues: async (version, earlier) => version === earlier || isDescendant(await mirror(), version, earlier),
+  }
+}
+
+/** @param paths files, folders or globs, read together as one version. */
+export const folderSource = (paths: readonly string[], cwd: string): Source => ({
+  kind: 'folder',
+  from: paths.length === 0 ? cwd : paths.join(' '),
+  read: async () => {
+    const manifests = await readFolder(paths, cwd)
+    const { loaded, review } = manifests
+    const digest = createHash('sha256').update(loaded.digest)
+    digest.update(canonicalJson([review?.policies?.policies, loaded.diagnostics]))
+    return { id: digest.digest('hex'), manifests }
+  },
+  lastRead: async () => undefined,
+  continues: async () => true,
+})
+
+const readFolder = async (paths: readonly string[], cwd: string): Promise<Manifests> => {
+  const absolute = await Promise.all(paths.map((path) => settled(isAbsolute(path) ? path : join(cwd, path))))
+  const [only] = absolute
+  const isFolder = only !== undefined && (await stat(only).catch(() => undefined))?.isDirectory() === true
+  if (absolute.length === 1 && isFolder) return readManifests(['.'], { cwd: only })
+  return readManifests(absolute, { cwd })
+}
+
+/** Kubernetes replaces a mounted ConfigMap by moving the link `..data`: followed once, all files are of one version. */
+const settled = (path: string): Promise<string> => realpath(join(path, '..data')).catch(() => path)

@@ -1,0 +1,23 @@
+/** How far a read of many projects has come, for whoever waits for it. */
+export interface Reading {
+  readonly what: 'projects' | 'project names' | 'past operations'
+  readonly done: number
+  readonly total: number
+}
+
+export type OnReading = (reading: Reading) => void
+
+/** @returns what counts one as read, however its reading ended. */
+export const countReads = (
+  what: Reading['what'],
+  total: number,
+  onReading: OnReading = () => undefined,
+): (<T>(read: Promise<T>) => Promise<T>) => {
+  let done = 0
+  onReading({ what, done, total })
+  return (read) =>
+    read.finally(() => {
+      done += 1
+      onReading({ what, done, total })
+    })
+}

@@ -1,0 +1,119 @@
+/** A copy of one ref of any repository: fetched, never checked out. Credentials are left to git's own means. */
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EspalierError } from './errors.ts'
+import { git } from './git.ts'
+
+const FETCHED = 'refs/espalier/fetched'
+/** Of all objects: more than any repository of manifests has. */
+const MAX_BYTES = 2 * 1024 ** 3
+const SIZE_CHECK_MS = 1_000
+
+export interface Mirror {
+  /** Of the repository on disk, which is our own. */
+  readonly folder: string
+  /** URL or path. */
+  readonly from: string
+}
+
+/** @param folder is made if it is not there. */
+export const openMirror = async (folder: string, from: string): Promise<Mirror> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const isThere = (await stat(join(folder, '.git')).catch(() => undefined)) !== undefined
+  if (!isThere) await git(folder, ['init', '--quiet', '--template='], { isOwn: true })
+  return { folder, from }
+}
+
+export interface RemoteTip {
+  /** `refs/heads/main`. */
+  readonly ref: string
+  /** Of the commit, or of a tag that names one. */
+  readonly id: string
+}
+
+/**
+ * What `name` names there: a full ref, else a branch, else a tag; `undefined` if there is none.
+ *
+ * @throws {EspalierError} `E_GIT` if the repository cannot be reached.
+ */
+export const remoteTip = async (mirror: Mirror, name: string): Promise<RemoteTip | undefined> => {
+  const args = ['ls-remote', '--upload-pack=git-upload-pack', '--end-of-options', mirror.from, name]
+  const found = (await remote(mirror, args)).toString()
+  const ids = new Map(
+    found.split('\n').flatMap((line) => {
+      const [id = '', ref = ''] = line.split('\t')
+      return ref === '' ? [] : [[ref, id] as const]
+    }),
+  )
+  for (const ref of [name, `refs/heads/${name}`, `refs/tags/${name}`]) {
+    const id = ids.get(ref)
+    if (id !== undefined) return { ref, id }
+  }
+  return undefined
+}
+
+/**
+ * Fetches the tip with its history.
+ *
+ * @returns the id of its commit.
+ * @throws {EspalierError} `E_GIT`
+ */
+export const fetchTip = async (mirror: Mirror, { ref }: RemoteTip): Promise<string> => {
+  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
+  const from = ['--upload-pack=git-upload-pack', '--end-of-options', mirror.from, `+${ref}:${FETCHED}`]
+  const tooLarge = new AbortController()
+  const timer = setInterval(async () => {
+    if ((await bytesIn(join(mirror.folder, '.git', 'objects'))) <= MAX_BYTES) return
+    tooLarge.abort(new EspalierError('E_GIT', `The repository has more than ${MAX_BYTES / 1024 ** 3} GiB.`))
+  }, SIZE_CHECK_MS)
+  try {
+    await remote(mirror, ['fetch', ...quiet, ...from], tooLarge.signal)
+  } finally {
+    clearInterval(timer)
+  }
+  return fetchedCommit(mirror)
+}
+
+/** What the last fetch brought, in this run or an earlier one. @throws {EspalierError} `E_GIT` if there was none. */
+export const fetchedCommit = async ({ folder }: Mirror): Promise<string> =>
+  text(await git(folder, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], { isOwn: true }))
+
+/** ISO 8601. */
+export const commitTime = async ({ folder }: Mirror, commit: string): Promise<string> =>
+  new Date(text(await git(folder, ['show', '-s', '--format=%cI', commit], { isOwn: true }))).toISOString()
+
+/** Whether `commit` only adds to `earlier`. One that is not known here was rewritten. */
+export const isDescendant = async ({ folder }: Mirror, commit: string, earlier: string): Promise<boolean> => {
+  try {
+    await git(folder, ['merge-base', '--is-ancestor', '--end-of-options', earlier, commit], { isOwn: true })
+    return true
+  } catch (error) {
+    if (error instanceof EspalierError) return false
+    throw error
+  }
+}
+
+/** A URL may hold a password. */
+export const withoutCredentials = (url: string): string => url.replace(/(\w+:\/\/)[^/@\s]*@/g, '$1')
+
+const text = (output: Buffer): string => output.toString().trim()
+
+/** What git says of a remote may quote its URL. */
+const remote = async ({ folder }: Mirror, args: readonly string[], signal?: AbortSignal): Promise<Buffer> => {
+  try {
+    return await git(folder, args, { isRemote: true, isOwn: true, ...(signal === undefined ? {} : { signal }) })
+  } catch (error) {
+    if (!(error instanceof EspalierError)) throw error
+    throw new EspalierError(error.code, withoutCredentials(error.message), {
+      hint: 'Check the URL, the network and the credentials that git uses: `git ls-remote URL`.',
+    })
+  }
+}
+
+const bytesIn = async (folder: string): Promise<number> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  const sizes = entries.map(async (entry) =>
+    entry.isFile() ? ((await stat(join(entry.parentPath, entry.name)).catch(() => undefined))?.size ?? 0) : 0,
+  )
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}

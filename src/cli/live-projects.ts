@@ -1,0 +1,84 @@
+/** The live projects that a command line names, by id, name or glob. */
+import { ApiError, type Project, projectsNamed, type ReadApi } from '../api/index.ts'
+import { EspalierError, globMatcher, globProblem, ID, plainText } from '../model/index.ts'
+import { usageError } from './flags.ts'
+
+/** A key of one project may not list; a personal key may have to name an organization. */
+const REFUSED = new Set([400, 403, 404])
+
+/** Sorted by name. @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key may not list them. */
+export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]> => {
+  const projects = await api.listProjects().catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status === undefined || !REFUSED.has(error.status)) throw error
+    if (error.code === 'E_BASE_URL') throw error
+    throw new EspalierError('E_USAGE', `This key cannot list projects. ${error.message}`, {
+      hint: 'Name one: --project ID.',
+      cause: error,
+    })
+  })
+  if (projects.length > 0) return projects.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  throw new EspalierError('E_PROJECT_UNKNOWN', 'The key sees no project.', { hint: 'Create one, or use another key.' })
+}
+
+/**
+ * The id of a project that a person named. What may be an id and is not known as a name is returned as it is: a key that
+ * may not search can still use it.
+ *
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project or several have the name.
+ */
+export const projectIdOf = async (api: ReadApi, idOrName: string): Promise<string> => {
+  const mayBeId = ID.test(idOrName)
+  if (mayBeId && (await api.projectDetails(idOrName)) !== undefined) return idOrName
+  const [only, ...others] = await projectsNamed(api, idOrName)
+  if (only !== undefined && others.length > 0) {
+    const ids = [only, ...others].map(({ id }) => id)
+    throw new EspalierError('E_PROJECT_UNKNOWN', `${ids.length} projects have the name ${plainText(idOrName)}.`, {
+      hint: `Use an id: ${ids.join(', ')}.`,
+    })
+  }
+  if (only !== undefined) return only.id
+  if (mayBeId) return idOrName
+  throw unknownProject(idOrName)
+}
+
+export const unknownProject = (idOrName: string): EspalierError =>
+  new EspalierError(
+    'E_PROJECT_UNKNOWN',
+    `No project has the id or name ${plainText(idOrName)}, or the key cannot see it.`,
+    { hint: 'Check the project and the key.' },
+  )
+
+export interface LiveProjects {
+  /** Each once. */
+  readonly ids: readonly string[]
+  /** Projects of the key that were not asked for. Not counted where each one was named. */
+  readonly leftOut: number
+}
+
+/** @throws {EspalierError} `E_USAGE` for a pattern that is not a glob, or that matches no project. */
+export const liveProjects = async (api: ReadApi, patterns: readonly string[]): Promise<LiveProjects> => {
+  if (!patterns.some(isGlob)) {
+    const ids = await Promise.all(patterns.map((pattern) => projectIdOf(api, pattern)))
+    return { ids: [...new Set(ids)], leftOut: 0 }
+  }
+  const all = await visibleProjects(api)
+  const ids = patterns.flatMap((pattern) => {
+    const isMatch = globMatcher(pattern)
+    const found = all.filter(({ id, name }) => isMatch(id) || isMatch(name)).map(({ id }) => id)
+    if (found.length === 0) throw usageError(`--project ${pattern} matches no project that the key sees.`)
+    return found
+  })
+  const chosen = new Set(ids)
+  return { ids: [...chosen], leftOut: all.length - chosen.size }
+}
+
+/** Whether it may mean several projects, however many it matches now. */
+export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
+
+/** @throws {EspalierError} `E_USAGE` */
+export const checkGlobs = (flag: string, patterns: readonly string[] = []): void => {
+  for (const pattern of patterns) {
+    const wrong = globProblem(pattern)
+    if (wrong !== undefined) throw usageError(`--${flag} ${pattern} is not a valid glob: ${wrong}.`)
+  }
+}

@@ -1,0 +1,241 @@
+/** What an agent knows of its projects, those first that need a person. */
+import { encodePath } from '../../base/index.ts'
+import type { ChangeKind, Impact } from '../../model/index.ts'
+import {
+  AGENT_GROUPS,
+  type AgentGroup,
+  type AgentStatus,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
+  counted,
+  group,
+  minuteOf,
+  SYMBOLS,
+} from '../words/index.ts'
+import assets from './generated/assets.json' with { type: 'json' }
+import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look, STATE_LOOKS, shortImpact } from './looks.ts'
+import { type Markup, markup, NOTHING, when } from './markup.ts'
+import { type PageFrame, page } from './page.ts'
+
+/** Times are ISO 8601 in UTC. */
+export interface AgentPage {
+  readonly startedAt: string
+  readonly source: {
+    readonly from: string
+    readonly ref?: string
+    readonly version?: string
+    readonly committedAt?: string
+    readonly fetchedAt?: string
+    readonly error?: string
+  }
+  readonly accounts: readonly {
+    readonly name: string
+    readonly projects: number
+    readonly intervalSeconds: number
+    readonly isStretched: boolean
+  }[]
+  readonly projects: readonly AgentPageProject[]
+}
+
+export interface AgentPageProject extends AgentStatus {
+  readonly id: string
+  readonly name?: string
+  readonly message?: string
+  readonly since: string
+  readonly until?: string
+  readonly differences: readonly AgentPageDifference[]
+  readonly scheduledSteps: number
+  readonly version?: string
+  readonly refreshedAt?: string
+  readonly windowOpensAt?: string
+  readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
+  readonly lastApply?: {
+    readonly at: string
+    readonly version: string
+    readonly done: readonly string[]
+    readonly interruptions: number
+  }
+  readonly command?: string
+}
+
+interface AgentPageDifference extends AgentStatus {
+  readonly branch: string
+  readonly compute?: string
+  readonly kind: ChangeKind
+  readonly path?: string
+  readonly live: string | null
+  readonly want: string | null
+  readonly impact: Impact
+  readonly origin: string
+  readonly declaredAt?: string
+}
+
+const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
+  person: STATE_LOOKS.Blocked,
+  retrying: STATE_LOOKS.Failing,
+  waiting: STATE_LOOKS.Scheduled,
+  fine: STATE_LOOKS.Synced,
+}
+
+/** The plan page shows all of them. */
+const MOST_DIFFERENCES = 30
+
+export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
+  const groups = Object.keys(AGENT_GROUPS) as AgentGroup[]
+  const grouped = groups.map((name) => ({
+    name,
+    projects: agent.projects.filter((project) => agentGroup(project) === name).toSorted(byState),
+  }))
+  const worst = grouped.find(({ projects }) => projects.length > 0)
+  const verdict = worst === undefined ? 'No project is declared' : verdictOf(worst.name, worst.projects.length, agent)
+  const look = worst === undefined ? STATE_LOOKS.Unknown : GROUP_LOOKS[worst.name]
+  return page(
+    { ...frame, home: '/' },
+    {
+      title: `${verdict} · espalier agent`,
+      command: 'agent',
+      seen: markup`<span id="live" role="status">Reload the page to see changes</span>`,
+      head: markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${verdict}</h1>
+${sourceFacts(agent)}${when(agent.projects.length > 0, () => markup`<ul class="chips">${grouped.flatMap(({ name, projects }) => (projects.length === 0 ? [] : [markup`<li>${chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name)}`)}</li>`]))}</ul>`)}${notes(agent)}`,
+      body: grouped.map(({ name, projects }) =>
+        name === 'fine' ? fineSection(projects) : groupSection(name, projects),
+      ),
+      live: {
+        style: assets.agentStyle,
+        script: assets.agentScript,
+        places: groups.map((name) => [name, AGENT_GROUPS[name]]),
+        footer: `Running since ${minuteOf(agent.startedAt)}. Times are in UTC.`,
+      },
+    },
+  )
+}
+
+const groupWords = (name: AgentGroup): string => (name === 'person' ? 'for a person' : AGENT_GROUPS[name].toLowerCase())
+
+const verdictOf = (name: AgentGroup, count: number, { projects }: AgentPage): string => {
+  switch (name) {
+    case 'person':
+      return `${counted(count, 'project')} ${count === 1 ? 'needs' : 'need'} a person`
+    case 'retrying':
+      return `${counted(count, 'project')} ${count === 1 ? 'is' : 'are'} being retried`
+    case 'waiting':
+      return `${counted(count, 'project')} ${count === 1 ? 'is' : 'are'} waiting`
+    case 'fine':
+      return count === projects.length && count > 1
+        ? `All ${group(count)} projects are synced`
+        : 'The project is synced'
+  }
+}
+
+const STATES = Object.keys(STATE_LOOKS)
+
+const byState = (a: AgentPageProject, b: AgentPageProject): number =>
+  STATES.indexOf(a.state) - STATES.indexOf(b.state) || (titleOf(a) < titleOf(b) ? -1 : 1)
+
+const titleOf = ({ id, name }: AgentPageProject): string => name ?? id
+
+const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
+  markup`<p class="facts">From <code>${source.from}</code>${source.ref === undefined ? '' : markup`, ref <code>${source.ref}</code>`}${
+    source.version === undefined ? ', not read yet' : markup`, at ${version(source.version)}`
+  }${source.committedAt === undefined ? '' : markup`, committed ${moment(source.committedAt)}`}${source.fetchedAt === undefined ? '' : markup`, fetched ${moment(source.fetchedAt)}`}.</p>
+${accounts.map(
+  ({ name, projects, intervalSeconds, isStretched }) =>
+    markup`<p class="projects">Account <b>${name}</b>: ${counted(projects, 'project')}, refreshed every ${interval(intervalSeconds)}${isStretched ? ': a shorter interval does not fit its share of requests' : ''}.</p>`,
+)}`
+
+const notes = ({ source }: AgentPage): Markup =>
+  when(
+    source.error !== undefined,
+    () => markup`<ul class="notes"><li>The manifests could not be fetched: ${source.error}</li></ul>`,
+  )
+
+const interval = (seconds: number): string =>
+  seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 6) / 10} min`
+
+/** A commit is told by its first digits; a label of another kind is short. */
+const version = (text: string): Markup => markup`<code title="${text}">${text.slice(0, 12)}</code>`
+
+const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
+
+const groupSection = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup =>
+  when(
+    projects.length > 0,
+    () => markup`<section aria-labelledby="${name}"><h2 id="${name}">${AGENT_GROUPS[name]}</h2>
+<ol class="agent">${projects.map(projectRow)}</ol></section>`,
+  )
+
+const fineSection = (projects: readonly AgentPageProject[]): Markup =>
+  when(
+    projects.length > 0,
+    () => markup`<section aria-labelledby="fine"><h2 id="fine">${AGENT_GROUPS.fine}</h2>
+<ul class="fine">${projects.map(
+      (project) =>
+        markup`<li>${icon('check')}<span>${projectName(project)} ${applied(project)}${project.version === undefined ? '' : markup`<span class="quiet">at ${version(project.version)} since ${moment(project.since)}</span>`}</span></li>
+`,
+    )}</ul></section>`,
+  )
+
+const projectName = ({ id, name }: AgentPageProject): Markup =>
+  markup`<a id="p-${id}" href="/projects/${encodePath(id).replaceAll('/', '%2F')}">${name ?? id}</a>${name === undefined ? NOTHING : markup` <code>${id}</code>`}`
+
+const projectRow = (project: AgentPageProject): Markup => {
+  const look = STATE_LOOKS[project.state]
+  return markup`<li class="row"><div><h3>${projectName(project)}</h3>
+<p>${chip(look, agentStatusName(project))}</p></div>
+<div class="what"><p>${project.message ?? sentence(agentStatusWords(project))}</p>
+<dl>${facts(project).map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${project.command === undefined ? NOTHING : markup`<p class="paste"><code class="command" id="c-${project.id}">${project.command}</code></p>`}
+${differences(project)}</div></li>
+`
+}
+
+const sentence = (words: string): string => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`
+
+type Fact = readonly [name: string, value: Markup]
+
+const facts = (project: AgentPageProject): readonly Fact[] => {
+  const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
+  const found: Fact[] = [['since', moment(since)]]
+  if (until !== undefined) found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])
+  if (windowOpensAt !== undefined) {
+    found.push(['window opens', markup`${moment(windowOpensAt)} for ${counted(scheduledSteps, 'step')}`])
+  }
+  if (missedWindow !== undefined) {
+    const { opensAt, closesAt, cause } = missedWindow
+    found.push(['window missed', markup`${moment(opensAt)} to ${moment(closesAt)} (${cause.replaceAll('-', ' ')})`])
+  }
+  if (planned !== undefined) found.push(['planned for', version(planned)])
+  if (project.refreshedAt !== undefined) found.push(['refreshed', moment(project.refreshedAt)])
+  if (lastApply !== undefined) {
+    const { at, done, interruptions } = lastApply
+    found.push([
+      'last applied',
+      markup`${moment(at)}: ${counted(done.length, 'step')}, ${counted(interruptions, 'interruption')}`,
+    ])
+  }
+  return found
+}
+
+const applied = ({ lastApply }: AgentPageProject): Markup =>
+  lastApply === undefined
+    ? NOTHING
+    : markup`<span class="quiet">applied ${counted(lastApply.done.length, 'step')} ${moment(lastApply.at)},</span> `
+
+const differences = ({ id, differences }: AgentPageProject): Markup => {
+  if (differences.length === 0) return NOTHING
+  const shown = differences.slice(0, MOST_DIFFERENCES)
+  const more = differences.length - shown.length
+  return markup`<details id="d-${id}" class="more"><summary>${counted(differences.length, 'difference')}</summary><div class="scroll" role="region" tabindex="0" aria-label="Differences of ${id}"><table>
+<thead><tr><th scope="col">what</th><th scope="col">live</th><th scope="col">declared</th><th scope="col">impact</th><th scope="col">origin</th><th scope="col">state</th></tr></thead><tbody>${shown.map(differenceRow)}</tbody></table></div>${when(
+    more > 0,
+    () => markup`<p class="quiet">and ${group(more)} more on the page of the project</p>`,
+  )}</details>`
+}
+
+const differenceRow = (one: AgentPageDifference): Markup =>
+  markup`<tr><th scope="row"><span class="kind ${KIND_TONES[one.kind]}"><span aria-hidden="true">${SYMBOLS[one.kind]}</span> ${one.kind}</span> ${one.compute ?? 'compute'} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
+`
+
+const value = (text: string | null): Markup =>
+  text === null ? markup`<span class="quiet">none</span>` : markup`<code>${text}</code>`

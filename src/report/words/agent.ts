@@ -1,0 +1,82 @@
+/** States of a project under the agent and their reasons, in words. */
+
+/** In the order in which they are shown: the first that holds. */
+export const AGENT_STATES = {
+  Suspended: 'nothing is applied until the suspension ends',
+  Invalid: 'the manifests cannot be used, so nothing is applied',
+  Failing: 'the last attempt failed; the agent tries again',
+  Blocked: 'the agent will not go on without a person',
+  Progressing: 'a step is under way',
+  Scheduled: 'only work for a restart window is left',
+  OutOfSync: 'the project differs from its manifests, and the agent only reports it',
+  Synced: 'the project is as declared',
+  Unknown: 'not refreshed since the agent started',
+} as const
+
+export type AgentState = keyof typeof AGENT_STATES
+
+export const AGENT_REASONS = {
+  HistoryRewritten: 'a force push rewrote the history that this project was planned from',
+  GitStale: 'the repository has not been fetched for 6 hours',
+  PlanError: 'the project cannot be planned',
+  Refused: 'the service refused the same change before',
+  Reported: 'changes of the manifests are reported, not applied (--on-git report)',
+  Unrecorded: 'nothing is recorded of who made the difference (--on-unrecorded report)',
+  DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
+  Drift: 'somebody changed the live project (--on-drift report)',
+  DriftUnsafe: 'somebody changed the live project, and reverting that could interrupt users',
+  Conflict: 'the same drift came back after each revert',
+  Policy: 'a policy denies it',
+  Protected: 'the branch or compute is protected',
+  NotAllowed: 'it needs a consent that the agent does not have',
+  Budget: 'it is more than a budget allows',
+  TooManyRestarts: 'it was tried 3 times in 24 hours',
+  NoCommonWindow: 'its restart windows are never open at the same time',
+  Unreachable: 'the service does not answer',
+  KeyRefused: 'the service refuses the API key',
+} as const
+
+export type AgentReason = keyof typeof AGENT_REASONS
+
+export interface AgentStatus {
+  readonly state: AgentState
+  readonly reason?: AgentReason
+}
+
+/** Who has to act: what decides the order on the page. */
+export const AGENT_GROUPS = {
+  person: 'Needs a person',
+  retrying: 'Retrying',
+  waiting: 'Waiting',
+  fine: 'Synced',
+} as const
+
+export type AgentGroup = keyof typeof AGENT_GROUPS
+
+export const agentGroup = ({ state, reason }: AgentStatus): AgentGroup => {
+  if (reason === 'KeyRefused') return 'person'
+  switch (state) {
+    case 'Invalid':
+    case 'Blocked':
+      return 'person'
+    case 'OutOfSync':
+      return reason === 'DriftUnconfirmed' ? 'waiting' : 'person'
+    case 'Failing':
+      return 'retrying'
+    case 'Suspended':
+    case 'Progressing':
+    case 'Scheduled':
+    case 'Unknown':
+      return 'waiting'
+    case 'Synced':
+      return 'fine'
+  }
+}
+
+/** `Blocked: Conflict`. */
+export const agentStatusName = ({ state, reason }: AgentStatus): string =>
+  reason === undefined ? state : `${state}: ${reason}`
+
+/** Why it is in this state. */
+export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
+  reason === undefined ? AGENT_STATES[state] : AGENT_REASONS[reason]

@@ -1,0 +1,167 @@
+/** `require-reviewed`: after the merge, only what the pull request's comment showed is applied. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { KEY, manifest, pullRequest, type World, withHead } from './action-world.ts'
+
+/** main introduced, a, b and c drifted: planned on pull request 7, then merged as it is. */
+const reviewed = async () => {
+  const world = await withHead()
+  const { outputs } = await world.run({ command: 'plan' }, { event: world.event })
+  return { ...world, outputs, push: pushOf(world) }
+}
+
+const pushOf = ({ repository, github }: Pick<World, 'repository' | 'github'>) => {
+  const [sha, before] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
+  github.merged.set(sha, 7)
+  github.heads.set(7, sha)
+  return { event: { name: 'push', payload: { before, commits: [{ id: sha }] } }, sha }
+}
+
+const APPLY = { command: 'apply', 'require-reviewed': 'true' }
+
+const patch = async (world: Pick<World, 'sandbox'>, compute: string, size: number): Promise<void> => {
+  const send = () =>
+    fetch(`${world.sandbox.apiUrl}/projects/shop/endpoints/${compute}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoint: { autoscaling_limit_min_cu: size, autoscaling_limit_max_cu: size } }),
+    })
+  // The project is locked while an operation runs.
+  await expect.poll(async () => (await send()).status).toBe(200)
+}
+
+const writes = ({ sandbox }: Pick<World, 'sandbox'>) =>
+  sandbox.control.requests().filter(({ method }) => method !== 'GET')
+
+test('what was reviewed is applied, drift that was shown included', async () => {
+  const { run, push, github } = await reviewed()
+  const { code, log } = await run(APPLY, push)
+  expect(code, log).toBe(0)
+  expect(log).toContain('Reviewed: #7 at ')
+  expect(github.problems).toEqual([])
+  expect(github.comments[1]?.body).toContain('### Espalier: apply complete: 4 done')
+})
+
+test('a compute that fell asleep or drift that is gone makes no difference', async () => {
+  const world = await reviewed()
+  await fetch(`${world.sandbox.apiUrl}/projects/shop/endpoints/ep-main/suspend`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+  })
+  await patch(world, 'ep-a', 2)
+  const { code, log } = await world.run(APPLY, world.push)
+  expect(code, log).toBe(0)
+  expect(world.github.comments[1]?.body).toContain('3 done')
+})
+
+test('a change of the same compute since the review is listed, and nothing is applied', async () => {
+  const world = await reviewed()
+  await patch(world, 'ep-main', 8)
+  const before = writes(world).length
+  const { code, log, outputs } = await world.run(APPLY, world.push)
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'not-reviewed' })
+  expect(log).toContain('::error title=E_NOT_REVIEWED::One change is not what the pull request showed: ')
+  expect(log).toContain('update primary on main in shop (size 8 CU → 4 CU)')
+  expect(writes(world)).toHaveLength(before)
+})
+
+test('unrelated drift since the review is left alone', async () => {
+  const world = await withHead({ main: 4, a: 2, b: 2 })
+  await world.run({ command: 'plan' }, { event: world.event })
+  await patch(world, 'ep-a', 8)
+  const { code, log } = await world.run(APPLY, pushOf(world))
+  expect(code, log).toBe(0)
+  expect(log).toMatch(/^::notice::Left alone, .*update primary on a in shop \(size 8 CU → 2 CU\)/m)
+  expect(world.github.comments.at(-1)?.body).toContain('apply complete: 2 done')
+})
+
+test('manifests that were not planned on the pull request are refused', async () => {
+  const { run, repository, github } = await reviewed()
+  repository.write('espalier.yaml', manifest({ main: 8, a: 2, b: 2, c: 2 }))
+  repository.commit('pushed after the plan')
+  const late = pushOf({ repository, github })
+  const { outputs, log } = await run(APPLY, late)
+  expect(outputs['failure-reason']).toBe('not-reviewed')
+  expect(log).toContain(`There is no plan of #7 at ${late.sha.slice(0, 12)} with changes.`)
+})
+
+test('a push without a pull request is refused', async () => {
+  const { run, push, github } = await reviewed()
+  github.merged.clear()
+  const { outputs, log } = await run(APPLY, push)
+  expect(outputs['failure-reason']).toBe('not-reviewed')
+  expect(log).toContain('No pull request was merged with the commit ')
+})
+
+test.each([
+  [
+    'was edited by somebody else',
+    (github: World['github']) => Object.assign(github.comments[0] ?? {}, { editor: 'mallory' }),
+  ],
+  [
+    'was written by somebody else',
+    (github: World['github']) => {
+      const [own] = github.comments.splice(0, 1)
+      github.add(7, 'mallory', own?.body ?? '')
+    },
+  ],
+  ['is about an earlier commit', (github: World['github']) => github.heads.set(7, 'f'.repeat(40))],
+])('a comment that %s does not count', async (_what, tamper) => {
+  const world = await reviewed()
+  tamper(world.github)
+  const { outputs } = await world.run(APPLY, world.push)
+  expect(outputs['failure-reason']).toBe('not-reviewed')
+  expect(writes(world)).toEqual([])
+})
+
+test('a comment that was edited is named with who did it', async () => {
+  const { run, push, github } = await reviewed()
+  Object.assign(github.comments[0] ?? {}, { editor: 'mallory' })
+  expect((await run(APPLY, push)).log).toContain('#issuecomment-1 was edited by mallory, so it does not count.')
+})
+
+test('a failed plan leaves no record of the one before', async () => {
+  const { run, event, push, github } = await reviewed()
+  await run({ command: 'plan', 'api-key': 'wrong' }, { event })
+  expect(github.comments[0]?.body).not.toContain('espalier reviewed')
+  expect((await run(APPLY, push)).outputs['failure-reason']).toBe('not-reviewed')
+})
+
+test('plan and apply of a saved plan: made of what was reviewed, and applied exactly', async () => {
+  const world = await withHead({ main: 4, a: 2, b: 2 })
+  await world.run({ command: 'plan' }, { event: world.event })
+  await patch(world, 'ep-a', 8)
+  const push = pushOf(world)
+  const planned = await world.run({ command: 'plan', 'require-reviewed': 'true' }, push)
+  expect(planned.code, planned.log).toBe(0)
+  const saved = planned.outputs['plan-path'] ?? ''
+  expect(JSON.parse(readFileSync(saved, 'utf8')).plan.changes).toHaveLength(2)
+  const applied = await world.run({ ...APPLY, 'plan-file': saved }, push)
+  expect(applied.code, applied.log).toBe(0)
+  // A saved plan that was made without it holds more than was reviewed.
+  await patch(world, 'ep-main', 8)
+  const all = await world.run({ command: 'plan' }, push)
+  const refused = await world.run({ ...APPLY, 'plan-file': all.outputs['plan-path'] ?? '' }, push)
+  expect(refused.outputs['failure-reason']).toBe('not-reviewed')
+})
+
+test('a push of a merge queue may bring several pull requests', async () => {
+  const { run, repository, github } = await reviewed()
+  const first = repository.git('rev-parse', 'HEAD')
+  repository.write('espalier.yaml', manifest({ main: 4, a: 4, b: 2, c: 2 }))
+  const second = repository.commit('second')
+  const event = pullRequest({ repository } as World)
+  const payload = { pull_request: { ...event.payload.pull_request, number: 8 } }
+  await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
+  github.merged.set(first, 7).set(second, 8)
+  github.heads.set(7, first).set(8, second)
+  const before = repository.git('rev-parse', 'HEAD~2')
+  const push = {
+    event: { name: 'push', payload: { before, commits: [{ id: first }, { id: second }] } },
+    sha: second,
+  }
+  const { code, log } = await run(APPLY, push)
+  expect(code, log).toBe(0)
+  expect(log).toContain('Reviewed: #8 at ')
+  expect(log).toContain('Reviewed: #7 at ')
+})

@@ -1,0 +1,285 @@
+/** Which events are raised, and when. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cloudEvent } from '../../src/agent/events/cloud-event.ts'
+import { type AgentEvent, keptOf, withoutEvent } from '../../src/agent/events/kept.ts'
+import { observeAccount, observeProject, observeRepository, removeProject } from '../../src/agent/events/observe.ts'
+import { signedHeaders, webhookKey } from '../../src/agent/events/signature.ts'
+import { notifyKey, type ProjectView, STATES, type Status, sendTo } from '../../src/agent/index.ts'
+import { at, project, START, viewOf } from './fake-control.ts'
+import { EVERY_STATE } from './views.ts'
+
+const MINUTE = 60_000
+
+/** What is kept after rounds of one project, one every five minutes unless `seconds` says when. */
+const afterRounds = (rounds: readonly (Partial<ProjectView> & { readonly seconds?: number })[]) => {
+  let kept: unknown
+  for (const [index, { seconds = index * 300, ...shown }] of rounds.entries()) {
+    // As it is on disk.
+    kept = JSON.parse(JSON.stringify(observeProject(project('p-1', shown), kept, START + seconds * 1_000, true)))
+  }
+  return keptOf(kept)
+}
+const typesOf = ({ pending }: { readonly pending: readonly AgentEvent[] }): readonly string[] =>
+  pending.map(({ type, data }) => [type, data.reason ?? data.state].filter((one) => one !== undefined).join(' '))
+
+const DRIFT = { state: 'OutOfSync', reason: 'Drift' } as const
+const CONFLICT = { state: 'Blocked', reason: 'Conflict' } as const
+const GOOD = { state: 'Synced' } as const
+
+describe('a state is raised', () => {
+  test('once it lasts a minute, and not again while it lasts', () => {
+    expect(typesOf(afterRounds([DRIFT]))).toEqual([])
+    expect(typesOf(afterRounds([DRIFT, { ...DRIFT, seconds: 59 }]))).toEqual([])
+    expect(typesOf(afterRounds([DRIFT, { ...DRIFT, seconds: 60 }]))).toEqual(['out-of-sync Drift'])
+    expect(typesOf(afterRounds([DRIFT, DRIFT, DRIFT, DRIFT]))).toEqual(['out-of-sync Drift'])
+  })
+
+  test('and never if it passes sooner', () => {
+    expect(typesOf(afterRounds([DRIFT, { ...GOOD, seconds: 30 }, { ...DRIFT, seconds: 70 }]))).toEqual([])
+  })
+
+  test('once, whatever its message, counts and times are', () => {
+    const rounds = [1, 2, 3].map((count) => ({
+      state: 'Failing' as const,
+      message: `attempt ${count} failed`,
+      until: at(count * 30),
+      since: at(count),
+    }))
+    expect(typesOf(afterRounds(rounds))).toEqual(['failing Failing'])
+  })
+
+  test('again after it was resolved', () => {
+    expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD, GOOD, DRIFT, DRIFT]))).toEqual([
+      'out-of-sync Drift',
+      'resolved Drift',
+      'out-of-sync Drift',
+    ])
+  })
+
+  test('for each reason, those of differences behind the worst included', () => {
+    const [difference] = EVERY_STATE.flatMap(({ differences }) => differences)
+    if (difference === undefined) throw new Error('no difference')
+    const both = { ...CONFLICT, differences: [{ ...difference, ...DRIFT }] }
+    expect(typesOf(afterRounds([both, both]))).toEqual(['blocked Conflict', 'out-of-sync Drift'])
+  })
+
+  test.each<Status>([
+    { state: 'OutOfSync', reason: 'DriftUnconfirmed' },
+    { state: 'Scheduled' },
+    { state: 'Progressing' },
+    { state: 'Unknown' },
+    { state: 'Synced' },
+    { state: 'Failing', reason: 'Unreachable' },
+    { state: 'Failing', reason: 'KeyRefused' },
+    { state: 'Blocked', reason: 'GitStale' },
+  ])('but not $state $reason: it passes, or it is not of the project', (status) => {
+    expect(typesOf(afterRounds([status, status, status]))).toEqual([])
+  })
+})
+
+describe('it is resolved', () => {
+  test('after two good rounds in a row', () => {
+    expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD]))).toEqual(['out-of-sync Drift'])
+    expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD, DRIFT, GOOD]))).toEqual(['out-of-sync Drift'])
+    expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD, GOOD]))).toEqual(['out-of-sync Drift', 'resolved Drift'])
+  })
+
+  test('by rounds only, not by time', () => {
+    let kept: unknown = afterRounds([DRIFT, DRIFT])
+    for (const minutes of [10, 20, 30]) kept = observeProject(project('p-1'), kept, START + minutes * MINUTE, false)
+    expect(typesOf(keptOf(kept))).toEqual(['out-of-sync Drift'])
+  })
+
+  test('and names the event that it resolves', () => {
+    const [raised, resolved] = afterRounds([DRIFT, DRIFT, GOOD, GOOD]).pending
+    expect(resolved?.data).toMatchObject({ resolves: raised?.id, since: at(0) })
+  })
+
+  test.each<Status>([
+    { state: 'Suspended' },
+    { state: 'Invalid' },
+    { state: 'Failing', reason: 'Unreachable' },
+    { state: 'Blocked', reason: 'PlanError' },
+    { state: 'Unknown' },
+  ])('but not while $state $reason hides whether it still holds', (status) => {
+    expect(typesOf(afterRounds([DRIFT, DRIFT, status, status, status]))).not.toContain('resolved Drift')
+  })
+
+  test('a worse state is resolved although a lesser one is left', () => {
+    expect(typesOf(afterRounds([CONFLICT, CONFLICT, DRIFT, DRIFT]))).toEqual([
+      'blocked Conflict',
+      'resolved Conflict',
+      'out-of-sync Drift',
+    ])
+  })
+})
+
+test('whatever happens: raised and resolved take turns, and no identifier is used twice', () => {
+  const status = fc.constantFrom<Status>(
+    DRIFT,
+    CONFLICT,
+    GOOD,
+    ...STATES.map((state) => ({ state })),
+    { state: 'OutOfSync', reason: 'DriftUnconfirmed' },
+    { state: 'Failing', reason: 'Unreachable' },
+  )
+  fc.assert(
+    fc.property(fc.array(fc.record({ status, wait: fc.constantFrom(1, 30, 60, 300) }), { maxLength: 40 }), (rounds) => {
+      let seconds = 0
+      const kept = afterRounds(
+        rounds.map(({ status, wait }) => {
+          seconds += wait
+          return { ...status, seconds }
+        }),
+      )
+      const open = new Set<string>()
+      for (const { id, type, data } of kept.pending) {
+        const key = JSON.stringify([data.state, data.reason])
+        if (type === 'resolved') {
+          expect(open.delete(key)).toBe(true)
+        } else if (type !== 'suspended' && type !== 'resumed') {
+          expect(open.has(key)).toBe(false)
+          open.add(key)
+        }
+        expect(id).toMatch(/^evt_[\w-]{27}$/)
+      }
+      expect(new Set(kept.pending.map(({ id }) => id)).size).toBe(kept.pending.length)
+    }),
+  )
+})
+
+describe('single events', () => {
+  const APPLY = { at: at(100), version: 'abc', done: ['update primary on main'], interruptions: 1 }
+  const MISSED = { opensAt: at(0), closesAt: at(60), cause: 'agent-down' } as const
+
+  test('an apply and a missed window are sent once, over restarts too', () => {
+    const rounds = [
+      { lastApply: APPLY },
+      { lastApply: APPLY, missedWindow: MISSED },
+      { lastApply: APPLY, missedWindow: MISSED },
+    ]
+    expect(afterRounds(rounds).pending.map(({ type, data }) => [type, data.done ?? data.cause])).toEqual([
+      ['applied', ['update primary on main']],
+      ['window.missed', 'agent-down'],
+    ])
+  })
+
+  test('what was known before is not sent again once the program no longer shows it', () => {
+    expect(typesOf(afterRounds([{ lastApply: APPLY }, {}, { lastApply: APPLY }]))).toEqual(['applied'])
+  })
+
+  test('a suspension and its end', () => {
+    const suspended = { state: 'Suspended', message: 'a migration', until: at(7_200) } as const
+    const { pending } = afterRounds([GOOD, suspended, suspended, GOOD])
+    expect(pending.map(({ type, data }) => [type, data.message, data.until])).toEqual([
+      ['suspended', 'a migration', at(7_200)],
+      ['resumed', undefined, undefined],
+    ])
+  })
+
+  test('a removed project is kept until its events are delivered', () => {
+    const kept = removeProject('p-1', afterRounds([DRIFT, DRIFT]), START)
+    const [raised, removed] = kept.pending
+    expect(removed?.type).toBe('removed')
+    const left = withoutEvent(kept, raised?.id ?? '')
+    expect(left?.pending).toEqual([removed])
+    expect(withoutEvent(left, removed?.id ?? '')).toBeUndefined()
+  })
+})
+
+describe('a cause of the account or of the repository is one event', () => {
+  const unreachable = { state: 'Failing', reason: 'Unreachable', message: 'no answer' } as const
+  const down = viewOf(['a', 'b', 'c'].map((id) => project(id, unreachable)))
+
+  test('for all projects of the account, resolved when none of them has it any more', () => {
+    let kept: unknown
+    const round = (view: typeof down, minutes: number): void => {
+      kept = observeAccount('default', view, kept, START + minutes * MINUTE, true)
+    }
+    for (const minutes of [0, 1, 2]) round(down, minutes)
+    const [event] = keptOf(kept).pending
+    expect(event).toMatchObject({ type: 'failing', data: { account: 'default', projects: 3, message: 'no answer' } })
+    round(viewOf([project('a'), project('b'), project('c', unreachable)]), 3)
+    for (const minutes of [4, 5]) round(viewOf([project('a'), project('b'), project('c')]), minutes)
+    expect(typesOf(keptOf(kept))).toEqual(['failing Unreachable', 'resolved Unreachable'])
+  })
+
+  test('for the repository that cannot be fetched', () => {
+    const { source } = down
+    let kept: unknown
+    for (const minutes of [0, 1, 2]) {
+      const view = viewOf([], { source: { ...source, error: 'no route to host' } })
+      kept = observeRepository(view, kept, START + minutes * MINUTE, false)
+    }
+    expect(keptOf(kept).pending).toMatchObject([
+      { type: 'failing', data: { repository: source.from, message: 'no route to host' } },
+    ])
+  })
+})
+
+describe('what is sent', () => {
+  const [event] = afterRounds([{ ...DRIFT, differences: EVERY_STATE[2]?.differences ?? [] }, DRIFT]).pending
+
+  test('is a CloudEvent', () => {
+    if (event === undefined) throw new Error('no event')
+    expect(JSON.parse(cloudEvent('p-1', event, 'https://git.example/team/computes.git'))).toMatchObject({
+      specversion: '1.0',
+      id: event.id,
+      source: 'urn:espalier:agent:https%3A%2F%2Fgit.example%2Fteam%2Fcomputes.git',
+      type: 'dev.espalier.out-of-sync',
+      subject: 'p-1',
+      time: at(300),
+      datacontenttype: 'application/json',
+      data: { project: { id: 'p-1' }, account: 'default', state: 'OutOfSync', reason: 'Drift' },
+    })
+  })
+
+  test('names what differs, and no live or declared value', () => {
+    const secret = { ...EVERY_STATE[2]?.differences[0], live: 'secret-live', want: 'secret-want' }
+    const kept = afterRounds(
+      [1, 2].map(() => ({ ...DRIFT, differences: [secret as ProjectView['differences'][number]] })),
+    )
+    const text = cloudEvent('p-1', kept.pending[0] as AgentEvent, 'x')
+    expect(text).toContain('autoscaling.maxCu')
+    expect(text).not.toContain('secret')
+  })
+
+  test('names at most 20 of many differences', () => {
+    const [difference] = EVERY_STATE[2]?.differences ?? []
+    const many = Array.from({ length: 50 }, () => difference as ProjectView['differences'][number])
+    const { pending } = afterRounds([1, 2].map(() => ({ ...DRIFT, differences: many })))
+    expect(pending[0]?.data).toMatchObject({ moreDifferences: 30 })
+  })
+
+  /** The vector that the reference libraries of Standard Webhooks share. */
+  test('is signed as Standard Webhooks describes', () => {
+    const key = webhookKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+    if (key === undefined) throw new Error('no key')
+    expect(
+      signedHeaders(key, { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body: '{"test": 2432232314}' }),
+    ).toEqual({
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    })
+  })
+
+  test.each([
+    '',
+    'secret',
+    'whsec_',
+    'whsec_c2hvcnQ=',
+    `whsec_${'A'.repeat(200)}`,
+    'whsec_not base64 at all, but long enough',
+  ])('a secret must be one of Standard Webhooks: %j is refused', (text) => {
+    expect(() => notifyKey(text)).toThrow('--notify-secret-file')
+  })
+
+  test.each(['', 'hooks.example', 'ftp://hooks.example/token-1', 'file:///token-1'])(
+    '%j is not an address for events, and is not repeated',
+    (url) => {
+      expect(() => sendTo(url)).toThrow(/^--notify is not an http or https address\.$/)
+    },
+  )
+})

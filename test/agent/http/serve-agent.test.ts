@@ -1,0 +1,385 @@
+/** What the agent serves, over real HTTP. */
+import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type AgentServer, parseListenAddress, serveAgent } from '../../../src/agent/index.ts'
+import { PLAN } from '../../report/fixtures.ts'
+import { at, FakeControl, project, START } from '../fake-control.ts'
+
+const TOKEN = 'correct-horse-battery-staple'
+const SECRET = 'webhook-secret'
+const servers: AgentServer[] = []
+const lines: string[] = []
+
+const serve = async (
+  control: FakeControl,
+  { host = '127.0.0.1', now = () => START, secret = SECRET, publicly = false } = {},
+): Promise<AgentServer> => {
+  const server = await serveAgent(control, {
+    listen: { host, port: 0 },
+    ...(publicly ? { listenPublic: { host: '127.0.0.1', port: 0 } } : {}),
+    token: TOKEN,
+    ...(secret === '' ? {} : { webhookSecret: secret }),
+    now,
+    log: (line) => lines.push(line),
+  })
+  servers.push(server)
+  return { ...server, url: server.url.replace('0.0.0.0', '127.0.0.1') }
+}
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+  expect(lines.splice(0)).toEqual([])
+})
+
+const BEARER = { authorization: `Bearer ${TOKEN}` }
+const BASIC = { authorization: `Basic ${Buffer.from(`any:${TOKEN}`).toString('base64')}` }
+const READS = [
+  '/',
+  '/projects/p-1',
+  '/api/v1/projects',
+  '/api/v1/projects/p-1',
+  '/api/v1/events',
+  '/metrics',
+  '/healthz',
+]
+const WRITES = [
+  ['POST', '/api/v1/projects/p-1/reconcile'],
+  ['POST', '/api/v1/reconcile'],
+  ['PUT', '/api/v1/projects/p-1/suspension'],
+  ['DELETE', '/api/v1/projects/p-1/suspension'],
+  ['PUT', '/api/v1/suspension'],
+  ['DELETE', '/api/v1/suspension'],
+] as const
+
+/** Without reading an answer that never ends. */
+const statusOf = async (url: string, init: RequestInit = {}): Promise<number> => {
+  const answer = await fetch(url, init)
+  await answer.body?.cancel()
+  return answer.status
+}
+
+const planned = (): FakeControl => {
+  const control = new FakeControl([project('p-1'), project('p-2')])
+  control.plans.set('p-1', PLAN)
+  return control
+}
+
+describe('who may ask', () => {
+  test.each(READS)('on this machine, %s is read without the token', async (path) => {
+    const { url } = await serve(planned())
+    expect(await statusOf(`${url}${path}`)).toBe(200)
+  })
+
+  test.each(READS)('beyond this machine, %s needs the token', async (path) => {
+    const { url } = await serve(planned(), { host: '0.0.0.0' })
+    const refused = await fetch(`${url}${path}`)
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('www-authenticate')).toContain('Basic')
+    expect(await refused.text()).not.toContain('p-1')
+    expect(await statusOf(`${url}${path}`, { headers: { authorization: 'Bearer wrong' } })).toBe(401)
+    expect(await statusOf(`${url}${path}`, { headers: BEARER })).toBe(200)
+    expect(await statusOf(`${url}${path}`, { headers: BASIC })).toBe(200)
+  })
+
+  test.each(WRITES)('%s %s needs the bearer token everywhere, and takes no password', async (method, path) => {
+    for (const host of ['127.0.0.1', '0.0.0.0']) {
+      const control = planned()
+      const { url } = await serve(control, { host })
+      const body = method === 'PUT' ? JSON.stringify({ for: '1h', reason: 'a migration' }) : null
+      for (const headers of [{}, BASIC, { authorization: 'Bearer ' }]) {
+        expect(await statusOf(`${url}${path}`, { method, headers, body })).toBe(401)
+      }
+      expect(control.asked).toEqual([])
+      expect(await statusOf(`${url}${path}`, { method, headers: BEARER, body })).toBeLessThan(300)
+      expect(control.asked).toHaveLength(1)
+    }
+  })
+
+  test.each([
+    ['evil.example', 421],
+    ['evil.example:7790', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['localhost:7790', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:7790', 200],
+  ])('on this machine, a request for the host %j is answered with %i', async (host, status) => {
+    const { url } = await serve(planned())
+    for (const path of ['/api/v1/projects', '/metrics']) expect(await askedAs(host, `${url}${path}`)).toBe(status)
+  })
+
+  test('another site gets no permission to read an answer', async () => {
+    const { url } = await serve(planned())
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await fetch(`${url}/api/v1/projects`, { method, headers: { origin: 'https://evil.example' } })
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+      await answer.body?.cancel()
+    }
+  })
+
+  test('each answer forbids frames, sniffing and caching, and pages allow only their own script', async () => {
+    const { url } = await serve(planned())
+    for (const path of [...READS, '/nothing']) {
+      const { headers, body } = await fetch(`${url}${path}`)
+      expect(headers.get('content-security-policy'), path).toContain("frame-ancestors 'none'")
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff')
+      expect(headers.get('cache-control'), path).toBe('no-store')
+      if (!headers.get('content-type')?.startsWith('text/html')) {
+        expect(headers.get('content-security-policy'), path).toContain("default-src 'none'")
+      }
+      await body?.cancel()
+    }
+    const page = await (await fetch(`${url}/`)).text()
+    expect(page).toMatch(
+      /Content-Security-Policy" content="default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; base-uri 'none'; form-action 'none'"/,
+    )
+  })
+
+  test('the public address serves health, metrics and the git hook, and nothing else', async () => {
+    const { publicUrl = '' } = await serve(planned(), { publicly: true })
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(`${publicUrl}${path}`)).toBe(200)
+    expect(await statusOf(`${publicUrl}/hooks/git`, { method: 'POST', body: '{}' })).toBe(401)
+    for (const path of ['/', '/projects/p-1', '/api/v1/projects', '/api/v1/events']) {
+      expect(await statusOf(`${publicUrl}${path}`, { headers: BEARER })).toBe(404)
+    }
+    for (const [method, path] of WRITES) {
+      expect(await statusOf(`${publicUrl}${path}`, { method, headers: BEARER })).toBe(404)
+    }
+  })
+})
+
+/** `fetch` does not let a caller choose the host. */
+const askedAs = (host: string, url: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const asked = request(url, { headers: { host } }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+
+describe('the API', () => {
+  test('shows all projects, or one', async () => {
+    const control = planned()
+    const { url } = await serve(control)
+    expect(await (await fetch(`${url}/api/v1/projects`)).json()).toEqual(JSON.parse(JSON.stringify(control.view())))
+    expect(await (await fetch(`${url}/api/v1/projects/p-2`)).json()).toMatchObject({ id: 'p-2', state: 'Synced' })
+    const missing = await fetch(`${url}/api/v1/projects/p-3`)
+    expect(missing.status).toBe(404)
+    expect(await missing.json()).toMatchObject({
+      error: { message: 'No manifest that the agent reads declares the project p-3.' },
+    })
+  })
+
+  test('reconciles one project or all of them, and accepts rewritten history', async () => {
+    const control = planned()
+    const { url } = await serve(control)
+    const post = (path: string, body?: object) =>
+      statusOf(`${url}/api/v1${path}/reconcile`, {
+        method: 'POST',
+        headers: BEARER,
+        body: body === undefined ? null : JSON.stringify(body),
+      })
+    expect(await post('/projects/p-1')).toBe(202)
+    expect(await post('', { accept: 'abc' })).toBe(202)
+    expect(await post('/projects/p-3')).toBe(404)
+    expect(await post('', { now: true })).toBe(400)
+    expect(control.asked).toEqual([
+      ['reconcile', ['p-1'], undefined],
+      ['reconcile', 'all', 'abc'],
+    ])
+  })
+
+  test('suspends for a time and with a reason, and resumes', async () => {
+    const control = planned()
+    const { url } = await serve(control)
+    const put = (body: unknown) =>
+      fetch(`${url}/api/v1/projects/p-1/suspension`, { method: 'PUT', headers: BEARER, body: JSON.stringify(body) })
+    const answer = await put({ for: '2h', reason: 'a migration' })
+    expect(await answer.json()).toEqual({ until: at(7_200) })
+    for (const body of [
+      { for: '2h' },
+      { for: '2h', reason: ' ' },
+      { for: 'soon', reason: 'x' },
+      { for: '31d', reason: 'x' },
+      'x',
+    ]) {
+      const refused = await put(body)
+      expect(refused.status).toBe(400)
+      expect(await refused.json()).toMatchObject({ error: { code: 'E_USAGE' } })
+    }
+    await fetch(`${url}/api/v1/suspension`, { method: 'DELETE', headers: BEARER })
+    expect(control.asked).toEqual([
+      ['suspend', ['p-1'], START + 7_200_000, 'a migration'],
+      ['resume', 'all'],
+    ])
+  })
+
+  test('refuses a body that is too large before it has read it', async () => {
+    const { url } = await serve(planned())
+    const body = JSON.stringify({ for: '2h', reason: 'x'.repeat(2_000_000) })
+    expect(await statusOf(`${url}/api/v1/suspension`, { method: 'PUT', headers: BEARER, body })).toBe(413)
+  })
+
+  test('names the addresses that it can listen on', () => {
+    expect(parseListenAddress('127.0.0.1:7790', '--listen')).toEqual({ host: '127.0.0.1', port: 7790 })
+    expect(parseListenAddress('[::]:80', '--listen')).toEqual({ host: '::', port: 80 })
+    for (const text of ['7790', 'host', 'host:', 'host:70000', 'http://host:80', '::1:80']) {
+      expect(() => parseListenAddress(text, '--listen')).toThrow('--listen')
+    }
+  })
+
+  test('an address that is taken is an error that says what to do', async () => {
+    const { url } = await serve(planned())
+    const taken = serveAgent(planned(), {
+      listen: parseListenAddress(url.slice('http://'.length), '--listen'),
+      token: TOKEN,
+      now: () => START,
+      log: () => undefined,
+    })
+    await expect(taken).rejects.toMatchObject({ code: 'E_AGENT_LISTEN', hint: expect.stringContaining('--listen') })
+  })
+})
+
+describe('live events', () => {
+  const reader = async (url: string) => {
+    const answer = await fetch(`${url}/api/v1/events`)
+    const chunks = (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    return {
+      until: async (part: string): Promise<string> => {
+        while (!text.includes(part)) text += (await chunks.read()).value ?? ''
+        return text
+      },
+      cancel: () => chunks.cancel(),
+    }
+  }
+
+  test('carry the project that changed, the id of one that was removed, and nothing that did not change', async () => {
+    const control = planned()
+    const { url } = await serve(control)
+    const events = await reader(url)
+    control.show([project('p-1', { state: 'Blocked', reason: 'Conflict' })])
+    const text = await events.until('event: removed\ndata: {"id":"p-2"}\n\n')
+    expect(text).toMatch(/event: project\ndata: {"id":"p-1",.*"reason":"Conflict"/)
+    expect(text.match(/event:/g)).toHaveLength(2)
+    control.show(control.shown.projects, { tickedAt: at(60) })
+    control.show(control.shown.projects, { source: { ...control.shown.source, error: 'no route to host' } })
+    const more = await events.until('no route to host')
+    expect(more.match(/event: agent/g)).toHaveLength(1)
+    await events.cancel()
+  })
+
+  test('end with the server, and nothing is watched any more', async () => {
+    const control = planned()
+    const server = await serve(control)
+    const answer = await fetch(`${server.url}/api/v1/events`)
+    await server.close()
+    await answer.text().catch(() => undefined)
+    expect(control.watchers).toBe(0)
+    servers.length = 0
+  })
+})
+
+describe('health', () => {
+  test('is lost when the scheduler has not run for a while, and not by git or the service', async () => {
+    const control = new FakeControl([project('p-1', { state: 'Failing', reason: 'Unreachable' })])
+    control.show(control.shown.projects, { source: { ...control.shown.source, error: 'no route to host' } })
+    let now = START + 60_000
+    const { url } = await serve(control, { now: () => now })
+    expect(await statusOf(`${url}/healthz`)).toBe(200)
+    now += 60_000
+    expect(await statusOf(`${url}/healthz`)).toBe(503)
+  })
+
+  test('ready means that the manifests were read once', async () => {
+    const control = new FakeControl()
+    const { version: _, ...unread } = control.shown.source
+    control.show([], { source: unread })
+    const { url } = await serve(control)
+    expect(await statusOf(`${url}/readyz`)).toBe(503)
+    control.show([], { source: { ...unread, version: 'abc' } })
+    expect(await statusOf(`${url}/readyz`)).toBe(200)
+  })
+})
+
+describe('the git hook', () => {
+  const hex = (body: string, secret = SECRET): string => createHmac('sha256', secret).update(body).digest('hex')
+  const STANDARD = `whsec_${Buffer.from('a key of thirty two bytes, at least').toString('base64')}`
+  const standard = (body: string, timestamp: number): Record<string, string> => ({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `v1,${createHmac('sha256', 'a key of thirty two bytes, at least').update(`msg_1.${timestamp}.${body}`).digest('base64')}`,
+  })
+  const NOW = START / 1_000
+
+  test.each<[string, Record<string, string>, string?]>([
+    ['GitHub', { 'x-hub-signature-256': `sha256=${hex('{"ref":1}')}` }],
+    ['Bitbucket', { 'x-hub-signature': `sha256=${hex('{"ref":1}')}` }],
+    ['Gitea', { 'x-gitea-signature': hex('{"ref":1}') }],
+    ['Forgejo', { 'x-forgejo-signature': hex('{"ref":1}') }],
+    ['GitLab with its secret token', { 'x-gitlab-token': SECRET }],
+    ['GitLab with a signing token', standard('{"ref":1}', NOW), STANDARD],
+  ])('takes a push that %s signed', async (_host, headers, secret = SECRET) => {
+    const control = planned()
+    const { url } = await serve(control, { secret })
+    expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body: '{"ref":1}' })).toBe(204)
+    expect(control.asked).toEqual([['fetchSoon']])
+  })
+
+  test.each<[string, Record<string, string>, string?]>([
+    ['nothing', {}],
+    ['another secret', { 'x-hub-signature-256': `sha256=${hex('{}', 'guess')}` }],
+    ['another body', { 'x-hub-signature-256': `sha256=${hex('{"a":1}')}` }],
+    ['SHA-1', { 'x-hub-signature': `sha1=${createHmac('sha1', SECRET).update('{}').digest('hex')}` }],
+    ['a wrong token', { 'x-gitlab-token': 'guess' }],
+    ['an old signature', standard('{}', NOW - 3_600), STANDARD],
+    ['a time that is none', { ...standard('{}', NOW), 'webhook-timestamp': 'now' }, STANDARD],
+    ['the bearer token of the agent', BEARER],
+  ])('a push that is signed with %s causes nothing', async (_what, headers, secret = SECRET) => {
+    const control = planned()
+    const { url } = await serve(control, { secret })
+    expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body: '{}' })).toBe(401)
+    expect(control.asked).toEqual([])
+  })
+
+  test('what a push says is never read: any signed bytes only fetch sooner', async () => {
+    const control = planned()
+    const { url } = await serve(control)
+    for (const body of ['', 'not json', '{"ref":"refs/heads/evil","repository":{"url":"ext::sh"}}', '\u0000\uffff']) {
+      const headers = { 'x-hub-signature-256': `sha256=${hex(body)}` }
+      expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body })).toBe(204)
+    }
+    expect(control.asked).toEqual([['fetchSoon'], ['fetchSoon'], ['fetchSoon'], ['fetchSoon']])
+  })
+
+  test('ends a body of more than 25 MiB', async () => {
+    const control = planned()
+    const { url } = await serve(control)
+    const body = Buffer.alloc(25 * 1024 * 1024 + 1)
+    const headers = { 'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}` }
+    expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body })).toBe(413)
+    expect(control.asked).toEqual([])
+  })
+
+  test('does not exist without a secret', async () => {
+    const control = planned()
+    const { url } = await serve(control, { secret: '' })
+    const headers = { 'x-hub-signature-256': `sha256=${hex('{}', '')}`, 'x-gitlab-token': '' }
+    expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body: '{}' })).toBe(404)
+    expect(control.asked).toEqual([])
+  })
+})
+
+test('a bug is a line of the log, and the client learns nothing of it', async () => {
+  const control = planned()
+  const { url } = await serve(control)
+  control.planOf = () => {
+    throw new Error('a secret place')
+  }
+  const answer = await fetch(`${url}/projects/p-1`)
+  expect(answer.status).toBe(500)
+  expect(await answer.text()).not.toContain('secret place')
+  expect(lines.splice(0).join()).toContain('GET /projects/p-1: Error: a secret place')
+})

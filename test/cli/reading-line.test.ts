@@ -1,0 +1,56 @@
+/** How far a long read has come, on a terminal only. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { readingLine } from '../../src/cli/reading-line.ts'
+import { fakeIo } from '../in-process.ts'
+import { screenOf } from '../terminal/screen.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const reading = (isTTY: boolean) => {
+  const { io, output } = fakeIo({ cwd: '/', env: { TERM: 'xterm' } })
+  Object.assign(io.stderr, { isTTY, columns: 80 })
+  const now = () => Date.now()
+  const seen = async (): Promise<readonly string[]> => {
+    const screen = screenOf(80, 10)
+    await screen.write(output.sofar.stderr)
+    return screen.lines()
+  }
+  return { ...readingLine({ ...io, clock: { ...io.clock, now } }), seen, output }
+}
+
+test('a read that is over within a second shows nothing', async () => {
+  const { onReading, output } = reading(true)
+  onReading({ what: 'projects', done: 0, total: 2 })
+  vi.advanceTimersByTime(900)
+  onReading({ what: 'projects', done: 2, total: 2 })
+  vi.advanceTimersByTime(5_000)
+  expect(output.sofar.stderr).toBe('')
+})
+
+test('a longer one shows how far it is, and what the rate limit leaves; then the line is gone', async () => {
+  const { onReading, onLimit, seen } = reading(true)
+  onReading({ what: 'projects', done: 0, total: 400 })
+  onLimit({ left: 580, aMinute: 700 })
+  onReading({ what: 'projects', done: 40, total: 400 })
+  vi.advanceTimersByTime(2_000)
+  expect(await seen()).toEqual(['Reading projects 40/400  2 s  about 42 s left  rate limit 580/700 left'])
+  onReading({ what: 'projects', done: 400, total: 400 })
+  expect(await seen()).toEqual([])
+})
+
+test('one that fails leaves no line, and in a pipe there is none at all', async () => {
+  const failed = reading(true)
+  failed.onReading({ what: 'projects', done: 0, total: 400 })
+  vi.advanceTimersByTime(3_000)
+  failed.end()
+  expect(await failed.seen()).toEqual([])
+  const piped = reading(false)
+  piped.onReading({ what: 'projects', done: 0, total: 400 })
+  vi.advanceTimersByTime(3_000)
+  expect(piped.output.sofar.stderr).toBe('')
+})

@@ -1,0 +1,72 @@
+/** A mistake is reported by its cause: not by what else is missing, and not in the words of another command. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier, start } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    seed: {
+      projects: [
+        {
+          id: 'shop',
+          branches: [
+            {
+              name: 'main',
+              computes: [
+                { id: 'ep-main', size: 1 },
+                { id: 'ep-reporting', type: 'read_only', name: 'reporting', size: 1 },
+                { id: 'ep-nameless', type: 'read_only', size: 1 },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  })
+  folder = await mkdtemp(join(tmpdir(), 'espalier-cause-'))
+  await writeFile(join(folder, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { main: { primary: {} } }\n')
+  await writeFile(join(folder, 'bad.yaml'), 'version: 1\nbranches: { main: { primary: {} } }\n')
+})
+afterAll(() => sandbox.close())
+
+test.each([
+  [['apply', 'nope.json'], 'nope.json', /E_CONSENT/],
+  [['apply', 'nope.yaml'], 'nope.yaml', /E_CONSENT/],
+  [['apply', 'bad.yaml'], 'E_REQUIRED', /E_CONSENT/],
+  [['apply', '--only', 'introduced'], '--only introduced needs --base REF.', /E_CONSENT/],
+  [['apply'], 'E_CONSENT', /never/],
+  [['drift'], 'Run it in the repository of the manifests.', /plan --base|without --base/],
+  [['validate', 'bad.yaml'], 'Add `project` with the id of the project.', /quiet-river/],
+  [['compute', 'start', 'nope'], 'Known are main, main/reporting, ep-nameless.', /br-/],
+])('%s', async (args, words, not) => {
+  const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)
+  expect(code).toBe(1)
+  expect((stdout + stderr).replace(/\s+/g, ' ')).toContain(words)
+  expect(stdout + stderr).not.toMatch(not)
+})
+
+test('a list of operations without a hit says so, and prints no bare header', async () => {
+  const ended = await espalier(['operations', 'list', '--action', 'nope'], environmentOf(sandbox), folder)
+  expect(ended).toEqual({ code: 0, stdout: '', stderr: 'No operations match.\n' })
+})
+
+test('of several sandboxes, connect takes the one that ESPALIER_BASE_URL names', async () => {
+  const env = { TMPDIR: folder }
+  const serve = async () => {
+    const served = start(['sandbox', 'serve', '--port', '0', '--computes', 'simulated'], env, folder)
+    onTestFinished(() => served.interrupt('SIGTERM'))
+    await served.says('Computes  simulated')
+    return /API {2}(\S+)/.exec(served.sofar.stdout)?.[1] ?? ''
+  }
+  const [one = ''] = [await serve(), await serve()]
+  const either = await espalier(['sandbox', 'connect', 'main'], env, folder)
+  expect(either.stderr).toContain('2 sandboxes run')
+  const named = await espalier(['sandbox', 'connect', 'main'], { ...env, ESPALIER_BASE_URL: one }, folder)
+  expect(named.stderr).not.toContain('2 sandboxes run')
+})

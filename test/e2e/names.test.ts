@@ -1,0 +1,159 @@
+/** Projects by the names that people know them by, and parts of a fleet. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+const PROJECTS = [
+  ['amber-1', 'billing'],
+  ['brown-2', 'billing-eu'],
+  ['coral-3', 'shop'],
+  ['doves-4', 'twin'],
+  ['eagle-5', 'twin'],
+] as const
+
+let sandbox: Sandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    timeScale: 100,
+    seed: {
+      projects: PROJECTS.map(([id, name]) => ({
+        id,
+        name,
+        branches: [
+          { name: 'main', default: true, computes: [{ id: `ep-main-${id}`, size: 2, scaleToZero: 'never' }] },
+          { name: 'dev', computes: [{ id: `ep-dev-${id}`, size: 1, state: 'idle' }] },
+        ],
+      })),
+    },
+  })
+})
+afterAll(() => sandbox.close())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-names-'))
+})
+
+const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
+const manifest = (project: string, size: number): string =>
+  `version: 1\nproject: ${project}\nbranches:\n  main: { primary: { size: ${size} } }\n  dev: { primary: {} }\n`
+const write = (file: string, text: string) => writeFile(join(folder, file), text)
+const commit = () => {
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' })
+  git('init', '-q')
+  git('add', '.')
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', 'commit', '-qm', 'all')
+}
+
+describe('a project by its name', () => {
+  test.each([
+    [['operations', 'list', '--project', 'billing'], 0, /./],
+    [['compute', 'start', 'dev', '--project', 'Shop'], 0, /primary on dev \(ep-dev-coral-3\)/],
+    [['status', '--project', 'billing'], 0, /^billing +amber-1 +2 computes/],
+    [['import', '--project', 'shop'], 0, /^project: coral-3$/m],
+    [['snapshot', '--project', 'shop', '--out', 'live.json'], 0, /Saved to live\.json/],
+  ])('%s', async (args, code, output) => {
+    const ended = await run(...args)
+    expect(ended.code, ended.stderr).toBe(code)
+    expect(ended.stdout + ended.stderr).toMatch(output)
+  })
+
+  test.each([
+    ['twin', '2 projects have the name twin', 'Use an id: doves-4, eagle-5.'],
+    ['No Such', 'No project has the id or name No Such', ''],
+  ])('%s is answered with what it may be', async (name, message, hint) => {
+    const { code, stderr } = await run('compute', 'start', 'dev', '--project', name)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+    expect(stderr).toContain(hint)
+  })
+
+  test('where the manifests declare several, they are listed', async () => {
+    await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
+    const { stderr } = await run('operations', 'list')
+    expect(stderr).toContain('Which of the 2 projects of the manifests?')
+    expect(stderr).toContain('They declare amber-1, coral-3.')
+  })
+})
+
+describe('names next to ids', () => {
+  test('in drift', async () => {
+    await write('espalier.yaml', manifest('amber-1', 4))
+    commit()
+    const { stdout } = await run('drift')
+    expect(stdout).toContain('primary on main in billing (ep-main-amber-1): size: live 2 CU, declared 4 CU')
+    const { differences } = JSON.parse((await run('drift', '--format', 'json')).stdout)
+    expect(differences).toMatchObject([{ project: 'amber-1', projectName: 'billing' }])
+  })
+
+  test('in warnings, and of a project that is no longer managed', async () => {
+    await write('billing.yaml', manifest('amber-1', 1))
+    await write('shop.yaml', manifest('coral-3', 2))
+    commit()
+    await rm(join(folder, 'shop.yaml'))
+    const { stdout } = await run('plan', '.', '--base', 'HEAD')
+    const words = stdout.replace(/\s+/g, ' ')
+    expect(words).toContain('of project `billing` (amber-1) shrinks from')
+    expect(words).toContain('primary on main in shop ep-main-coral-3')
+  })
+})
+
+describe('status of a part', () => {
+  beforeEach(async () => {
+    await write(
+      'espalier.yaml',
+      `${manifest('amber-1', 4)}---\n${manifest('brown-2', 2)}---\n${manifest('coral-3', 2)}`,
+    )
+  })
+
+  test('by project and branch, with what is left out', async () => {
+    const { code, stdout, stderr } = await run('status', '--project', 'billing*', '--branch', 'main')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^billing +amber-1 +1 compute, 1 active, 1 differs$/m)
+    expect(stdout).toMatch(/^billing-eu +brown-2 +1 compute, 1 active$/m)
+    expect(stdout).not.toMatch(/shop|dev/)
+    expect(stderr).toBe('Note  Only projects billing*; branches main. Left out: 1 project and 2 computes.\n')
+  })
+
+  test('a project that no manifest here declares is listed without SYNC', async () => {
+    const { code, stdout } = await run('status', '--project', 'doves-4')
+    expect(code).toBe(0)
+    expect(stdout).toContain('ep-main-doves-4')
+    expect(stdout).not.toContain('in sync')
+  })
+
+  test.each([
+    [['--branch', 'nope'], '--branch nope matches no branch of these projects.'],
+    [['--project', 'nope*'], '--project nope* matches no project that the key sees.'],
+    [['espalier.yaml', '--project', 'nope'], '--project nope matches no project of these manifests.'],
+    [['--branch', '[z-a]'], '--branch [z-a] is not a valid glob'],
+  ])('%s', async (args, message) => {
+    const { code, stderr } = await run('status', ...args)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  })
+})
+
+test('status goes on with manifests that have errors: the live state, and SYNC unknown', async () => {
+  await write('espalier.yaml', `${manifest('amber-1', 4)}---\n${manifest('coral-3', 3.5)}`)
+  const { code, stdout, stderr } = await run('status')
+  expect(code).toBe(1)
+  expect(stderr).toContain('E_SIZE_STEP')
+  expect(stderr).toContain('SYNC is unknown until the errors in the manifests are corrected.')
+  expect(stdout).toMatch(/ unknown +ep-main-amber-1/)
+  expect(stdout).toMatch(/ unknown +ep-main-coral-3/)
+})
+
+test('import takes several projects and branches, and says what it left out', async () => {
+  const { code, stderr } = await run(
+    ...['import', '--project', 'billing*', '--project', 'shop', '--branch', 'ma*', '--branch', 'prod'],
+    ...['--out', 'fleet'],
+  )
+  expect(code, stderr).toBe(0)
+  expect((await readdir(join(folder, 'fleet'))).sort()).toEqual(['billing-eu.yaml', 'billing.yaml', 'shop.yaml'])
+  expect(stderr).toContain(
+    'Note  Only projects billing*, shop; branches ma*, prod. Left out: 2 projects and 3 computes.',
+  )
+})

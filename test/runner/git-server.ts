@@ -1,0 +1,48 @@
+/** Git over HTTP on loopback, as actions/checkout fetches from it: `git http-backend` as the CGI program that it is. */
+import { spawn } from 'node:child_process'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+/** @param root the folder of `owner/name` folders. @returns the server's URL. */
+export const openGitServer = async (root: string): Promise<string> => {
+  const server = createServer((request, response) => {
+    void serve(root, request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  // A name below localhost is no Enterprise Server to the actions that store artifacts.
+  return `http://git.localhost:${(server.address() as AddressInfo).port}`
+}
+
+const serve = async (root: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const backend = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env.PATH,
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      // Pushes are allowed: a workflow may open a pull request.
+      REMOTE_USER: 'runner',
+      REQUEST_METHOD: request.method,
+      PATH_INFO: decodeURIComponent(url.pathname),
+      QUERY_STRING: url.search.slice(1),
+      CONTENT_TYPE: request.headers['content-type'],
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'],
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  request.pipe(backend.stdin)
+  const answer = await buffer(backend.stdout)
+  const end = answer.indexOf('\r\n\r\n')
+  const headers = answer
+    .subarray(0, end)
+    .toString()
+    .split('\r\n')
+    .map((line) => line.split(/: (.*)/s, 2) as [string, string])
+  const status = headers.find(([name]) => name === 'Status')?.[1] ?? '200'
+  response.writeHead(Number.parseInt(status, 10), headers.filter(([name]) => name !== 'Status').flat())
+  response.end(answer.subarray(end + 4))
+}

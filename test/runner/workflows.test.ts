@@ -1,0 +1,122 @@
+/** The example workflows, each on a runner: `npm run test:runner`. */
+import { expect, test } from 'vitest'
+import { KEY, manifest } from '../action/action-world.ts'
+import { ACT } from './act.ts'
+import { openRunnerWorld, type RunnerWorld, succeeded } from './runner-world.ts'
+
+if (ACT === undefined) {
+  process.stderr.write('No workflow was run, since act is missing: go install github.com/nektos/act@latest\n')
+}
+const onRunner = test.skipIf(ACT === undefined)
+
+const AS_LIVE = { main: 1, a: 1, b: 1, c: 1 }
+const RESIZED = { 'espalier.yaml': manifest({ ...AS_LIVE, main: 4 }) }
+const DISPATCH = { name: 'workflow_dispatch', payload: {} }
+
+const sizeOf = async ({ sandbox }: RunnerWorld, compute: string): Promise<number> => {
+  const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/${compute}`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  })
+  const { endpoint } = (await answer.json()) as { endpoint: { autoscaling_limit_max_cu: number } }
+  return endpoint.autoscaling_limit_max_cu
+}
+
+onRunner('pull-request.yml plans and comments', async () => {
+  const world = await openRunnerWorld('pull-request.yml')
+  const payload = world.openPull(RESIZED)
+  const ended = await world.run({ name: 'pull_request', payload })
+  expect(succeeded(ended)).toBe(true)
+  expect(ended.log).not.toContain(KEY)
+  expect(world.github.problems).toEqual([])
+  expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
+})
+
+onRunner('pull-request.yml validates a fork without a key', async () => {
+  const world = await openRunnerWorld('pull-request.yml')
+  const payload = world.openPull(RESIZED, true)
+  const ended = await world.run({ name: 'pull_request', payload }, { ESPALIER_API_KEY: '' })
+  expect(succeeded(ended)).toBe(true)
+  expect(ended.log).toContain('This pull request comes from a fork')
+  expect(world.github.comments).toEqual([])
+})
+
+onRunner('pull-request.yml plans a merge group', async () => {
+  const world = await openRunnerWorld('pull-request.yml')
+  world.openPull(RESIZED)
+  const merge_group = { base_sha: world.base, head_sha: world.git('rev-parse', 'HEAD'), base_ref: 'refs/heads/main' }
+  const ended = await world.run({ name: 'merge_group', payload: { action: 'checks_requested', merge_group } })
+  expect(succeeded(ended)).toBe(true)
+  expect(ended.log).toContain('update primary on main')
+})
+
+onRunner('apply.yml applies what the pull request showed, and comments the outcome', async () => {
+  const reviewing = await openRunnerWorld('apply.yml', 'pull-request.yml')
+  const payload = reviewing.openPull(RESIZED)
+  expect(succeeded(await reviewing.run({ name: 'pull_request', payload }, undefined, 'pull-request.yml'))).toBe(true)
+  const ended = await reviewing.run({ name: 'push', payload: reviewing.merge() })
+  expect(succeeded(ended)).toBe(true)
+  expect(reviewing.github.problems).toEqual([])
+  expect(reviewing.github.comments[1]?.body).toContain('apply complete: 1 done')
+  expect(await sizeOf(reviewing, 'ep-main')).toBe(4)
+})
+
+onRunner('apply.yml applies nothing that the pull request did not show', async () => {
+  const world = await openRunnerWorld('apply.yml')
+  world.openPull(RESIZED)
+  const ended = await world.run({ name: 'push', payload: world.merge() })
+  expect(ended.code).not.toBe(0)
+  expect(ended.log).toContain('E_NOT_REVIEWED')
+  expect(await sizeOf(world, 'ep-main')).toBe(1)
+})
+
+onRunner('drift.yml opens an issue, keeps it while the service is down, and closes it', async () => {
+  const world = await openRunnerWorld('drift.yml')
+  world.write('espalier.yaml', manifest({ ...AS_LIVE, a: 2 }))
+  world.commit('drift')
+  world.git('push', '-q', 'origin', 'main')
+  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  expect(world.github.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('1 computes differ') }])
+  expect((await world.run(DISPATCH, { ESPALIER_API_KEY: 'refused' })).code).not.toBe(0)
+  expect(world.github.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('The check failed') }])
+  world.git('revert', '--no-edit', 'HEAD')
+  world.git('push', '-q', 'origin', 'main')
+  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  expect(world.github.issues).toMatchObject([{ state: 'closed' }])
+  expect(world.github.problems).toEqual([])
+})
+
+onRunner('forks.yml plans what a fork asks for, within the base', async () => {
+  const world = await openRunnerWorld('forks.yml')
+  const payload = world.openPull(RESIZED, true)
+  world.git('checkout', '-q', 'main')
+  const ended = await world.run({ name: 'pull_request_target', payload })
+  expect(succeeded(ended)).toBe(true)
+  expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
+})
+
+onRunner('fleet.yml joins the plans of four shards', async () => {
+  const world = await openRunnerWorld('fleet.yml')
+  world.git('rm', '-q', 'espalier.yaml')
+  const payload = world.openPull({ 'espalier/shop.yaml': RESIZED['espalier.yaml'] })
+  const ended = await world.run({ name: 'pull_request', payload })
+  expect(succeeded(ended)).toBe(true)
+  expect(world.github.problems).toEqual([])
+  expect(world.github.comments).toMatchObject([{ body: expect.stringContaining('1 compute restarts') }])
+})
+
+onRunner('restart-window.yml applies what is due', async () => {
+  const world = await openRunnerWorld('restart-window.yml')
+  world.write('espalier.yaml', RESIZED['espalier.yaml'])
+  world.commit('merged')
+  world.git('push', '-q', 'origin', 'main')
+  expect(succeeded(await world.run({ name: 'schedule', payload: {} }))).toBe(true)
+  expect(await sizeOf(world, 'ep-main')).toBe(4)
+})
+
+onRunner('try-it.yml needs no account', async () => {
+  const world = await openRunnerWorld('try-it.yml')
+  world.copy('examples/quickstart')
+  const payload = world.openPull({ 'more.txt': 'x' })
+  expect(succeeded(await world.run({ name: 'pull_request', payload }, { ESPALIER_API_KEY: '' }))).toBe(true)
+  expect(world.github.comments[0]?.body).toContain('### Espalier')
+})
