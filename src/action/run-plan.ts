@@ -14,12 +14,12 @@ import {
 } from '../report/index.ts'
 import {
   encodeSavedPlan,
+  fileNotes,
   type Manifests,
   openReadClient,
   type Planned,
   planLive,
   readManifests,
-  seedNote,
   selectShard,
   withClient,
 } from '../workflow/index.ts'
@@ -43,7 +43,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
   const all = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
-  for (const path of all.loaded.seeds) runner.print(seedNote(path))
+  for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
