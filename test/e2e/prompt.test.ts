@@ -16,6 +16,7 @@ beforeEach(async () => {
       projects: [
         {
           id: 'shop',
+          name: 'storefront',
           branches: [
             { name: 'main', computes: [{ id: 'ep-main', size: 1, scaleToZero: 'never' }] },
             { name: 'old', computes: [{ id: 'ep-old', size: 1, scaleToZero: 'never' }] },
@@ -182,7 +183,7 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
       ['apply', '--allow', 'delete'],
       [
         [APPLY, `${answer}\n`],
-        [AGAIN, 'yes\n'],
+        [answer === '' ? AGAIN : `'${answer}' is neither. ${AGAIN}`, 'yes\n'],
       ],
     )
     expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [] })
