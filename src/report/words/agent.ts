@@ -31,6 +31,7 @@ export const AGENT_REASONS = {
   NotAllowed: 'it needs a consent that the agent does not have',
   Budget: 'it is more than a budget allows',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
+  Wave: 'an earlier wave is not done',
   NoCommonWindow: 'its restart windows are never open at the same time',
   Unreachable: 'the service does not answer',
   KeyRefused: 'the service refuses the API key',
