@@ -1,4 +1,4 @@
-// Builds the program into dist/, with the licences of what is in it, and with its help.
+// Builds the program into dist/, with the licences of what is in it, its help and its man page.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ const modules = await bundle(
 await writeTypes(['src/index.ts', 'src/sandbox/public.ts'], 'dist/types')
 await writeFile('dist/LICENSES.txt', await licences(modules))
 await cacheHelp()
+await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/man-page.ts', 'dist/espalier.1'])
 
 /**
  * The types of what can be imported, and of what these need. An application has none of our sources and none of the

@@ -15,17 +15,37 @@ const TOGETHER = [
 ]
 
 /**
+ * In chunks, for a Node that is installed.
  * @param input entry files by name.
  * @param options `wholeUndici`: with its index, as anybody imports it.
  * @returns the paths of the modules that something was bundled of.
  */
-export async function bundle(input, dir, { wholeUndici = false } = {}) {
+export const bundle = (input, dir, { wholeUndici = false } = {}) =>
+  write(
+    // `pg` is needed for the sandbox's real computes only.
+    { input, external: /^pg($|\/)/, target: 'node20.19', wholeUndici },
+    { dir, chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: { groups: TOGETHER } },
+  )
+
+/**
+ * Into one file that needs no other, for an executable with a Node of its own.
+ * @param help the program's help by width, as the build rendered it.
+ * @returns as above.
+ */
+export const bundleWhole = (input, file, target, help) =>
+  write(
+    // Optional parts of `pg` and `ws`, written in C.
+    { input, external: ['pg-native', 'bufferutil', 'utf-8-validate'], target, define: { __ESPALIER_HELP__: help } },
+    { file, codeSplitting: false },
+  )
+
+async function write({ input, external, target, wholeUndici = false, define = {} }, output) {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+  const constants = { __ESPALIER_VERSION__: version, ...define }
   const build = await rolldown({
     input,
     platform: 'node',
-    // Of the sandbox's real computes only; they look for optional packages of their own.
-    external: /^pg($|\/)/,
+    external,
     // The same libraries as ES modules: what is not used of them can be left out, and what they load is seen.
     resolve: {
       alias: {
@@ -34,19 +54,20 @@ export async function bundle(input, dir, { wholeUndici = false } = {}) {
         ...(wholeUndici ? {} : { undici$: resolve('scripts/undici.cjs') }),
       },
     },
-    transform: { target: 'node20.19', define: { __ESPALIER_VERSION__: JSON.stringify(version) } },
+    transform: {
+      target,
+      define: Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)])),
+    },
     // An index must not load its whole module.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
   })
-  const { output } = await build.write({
-    dir,
+  const written = await build.write({
     format: 'esm',
-    chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: false,
     // A report of a bug names functions.
     minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true }, codegen: true },
-    codeSplitting: { groups: TOGETHER },
+    ...output,
   })
   await build.close()
-  return output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
+  return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
 }

@@ -1,3 +1,5 @@
+export type { Advice, DeclaredPlace, Edit, SavingKey } from './advice.ts'
+export * from './cost-report.ts'
 export * from './estimate.ts'
 export * from './live-cost.ts'
 export * from './plan-cost.ts'

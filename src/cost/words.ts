@@ -62,8 +62,8 @@ const averagePhrase = ({ averageCu }: CostBasis): string | undefined =>
   averageCu === null ? undefined : `${averageCu} CU on average`
 
 /** `1 November`. */
-const formatDay = (iso: string): string =>
-  new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+export const formatDay = (time: string | number): string =>
+  new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
 
 const FLAG_WORDS = {
   'short-history': 'less than a week of history',

@@ -1,4 +1,4 @@
-/** Sums of cost. What is unknown of one is unknown of all, but for `expected`, which counts what it leaves out. */
+/** Sums of cost. An unknown bound makes the sum unknown; `expected` leaves out what is unknown, and counts it. */
 import type { CostRange, CostSummary, CostTotal, Money, Price } from './cost.ts'
 
 export const addCosts = (ranges: readonly (CostRange & { readonly unknown?: number })[]): CostTotal => {
@@ -6,7 +6,10 @@ export const addCosts = (ranges: readonly (CostRange & { readonly unknown?: numb
     ranges.reduce<number | null>((total, range) => plus(total, pick(range)), 0)
   return {
     low: all(({ low }) => low),
-    expected: ranges.reduce((total, { expected }) => total + (expected ?? 0), 0),
+    expected:
+      ranges.length > 0 && ranges.every(({ expected }) => expected === null)
+        ? null
+        : ranges.reduce((total, { expected }) => total + (expected ?? 0), 0),
     high: all(({ high }) => high),
     unknown: ranges.reduce((total, { expected, unknown }) => total + (unknown ?? Number(expected === null)), 0),
   }
@@ -22,7 +25,7 @@ export const roundCost = <T extends CostRange>(range: T): T => ({
   high: toCents(range.high),
 })
 
-const toCents = <T extends number | null>(value: T): T => {
+export const toCents = <T extends number | null>(value: T): T => {
   if (value === null) return value
   // Twelve digits take away what binary fractions add: 1.005 is stored as less than that.
   const cents = Math.round(Number((Math.abs(value) * 100).toPrecision(12)))
@@ -40,19 +43,27 @@ export const costSummary = (
   ...(price === undefined ? {} : { money: moneyOf(price, before, after, delta) }),
 })
 
-const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostTotal): Money => {
-  const amount = ({ expected }: CostTotal): number | null =>
-    expected === null ? null : toCents(expected * price.cuHour)
-  return { price, before: amount(before), after: amount(after), delta: amount(delta) }
-}
+const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostTotal): Money => ({
+  price,
+  before: amountOf(before, price),
+  after: amountOf(after, price),
+  delta: amountOf(delta, price),
+})
+
+/** What the expected CU-hours come to. */
+export const amountOf = ({ expected }: CostRange, { cuHour }: Price): number | null =>
+  expected === null ? null : toCents(expected * cuHour)
 
 /** Amounts at different prices are not added. */
 export const totalCost = (parts: readonly CostSummary[]): CostSummary => {
-  const [first, ...others] = parts.map(({ money }) => money?.price)
-  const isOne = others.every((other) => other?.cuHour === first?.cuHour && other?.currency === first?.currency)
+  const price = commonPrice(parts.map(({ money }) => money?.price))
   const sum = (pick: (part: CostSummary) => CostTotal): CostTotal => addCosts(parts.map(pick))
   return costSummary(
     { before: sum(({ before }) => before), after: sum(({ after }) => after), delta: sum(({ delta }) => delta) },
-    isOne ? first : undefined,
+    price,
   )
 }
+
+/** The price that all of them have. */
+export const commonPrice = ([first, ...others]: readonly (Price | undefined)[]): Price | undefined =>
+  others.every((other) => other?.cuHour === first?.cuHour && other?.currency === first?.currency) ? first : undefined

@@ -1,4 +1,5 @@
 export { type ComputePolicy, policyOf } from './compute-policy.ts'
+export { declaredComputes } from './declared-computes.ts'
 export { type DeclaredPolicy, declaredPolicyOf } from './declared-policy.ts'
 export { differenceKey, type Fact, factsOf } from './facts.ts'
 export { mergeOrigins, mergePlans } from './merge-plans.ts'

@@ -7,6 +7,7 @@ export { COMMENT_LIMIT, type Limit, SUMMARY_LIMIT } from './markdown/limit.ts'
 export { outcomeComment } from './markdown/outcome.ts'
 export { markdownPlan, planComment } from './markdown/plan.ts'
 export { problemComment } from './markdown/problems.ts'
+export { costMarkdown } from './markdown/spending.ts'
 export type { FailureView, OutcomeView, PlanView, ProblemView } from './markdown/view.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
@@ -19,6 +20,7 @@ export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export { type ReadingView, readingLine } from './terminal/reading.ts'
 export { sizesTable } from './terminal/sizes-table.ts'
+export { costTable } from './terminal/spending.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
 export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
@@ -37,7 +39,9 @@ export {
   plainText,
   planLine,
   projectsLeftOut,
+  type SpendingBy,
   type StepNames,
+  spendingWords,
   stepNamesOf,
   stepTitle,
   time,

@@ -13,6 +13,7 @@ export {
   withClient,
 } from './connect.ts'
 export { allowed, enforceBudgets } from './consents.ts'
+export { costLive } from './cost.ts'
 export {
   DEFAULT_PATHS,
   type ManifestOptions,

@@ -96,7 +96,7 @@ test('without history the cost is unknown, and never zero', () => {
     delta: { low: 0, expected: null, high: 730 },
     sentence: 'no history to go by',
   })
-  expect(cost.total.before).toEqual({ low: 0, expected: 0, high: 730, unknown: 1 })
+  expect(cost.total.before).toEqual({ low: 0, expected: null, high: 730, unknown: 1 })
 })
 
 test('money needs a price', () => {

@@ -23,8 +23,9 @@ test('is the program, its schemas, its examples and some texts', () => {
     /^dist\/.+\.js$/,
     // The types of what a program can import.
     /^dist\/types\/.+\.d\.ts$/,
-    // The help as it is printed, and the licences of what is bundled.
+    // The help as it is printed, the man page, and the licences of what is bundled.
     /^dist\/help\/\d+\.txt$/,
+    /^dist\/espalier\.1$/,
     /^dist\/LICENSES\.txt$/,
     /^schemas\/.+\.(json|yaml)$/,
     // The README uses them.
@@ -72,11 +73,12 @@ test('no file tells of the machine that it was built on', () => {
 })
 
 test('is ready to be published with provenance', () => {
-  const { name, version, license, bin, engines, publishConfig, repository, scripts } = JSON.parse(
+  const { name, version, license, bin, man, engines, publishConfig, repository, scripts } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   )
   expect({ name, license, engines }).toEqual({ name: 'espalier', license: 'Apache-2.0', engines: { node: '>=20.19' } })
   expect(version).toMatch(/^\d+\.\d+\.\d+/)
+  expect(readFileSync(man[0], 'utf8')).toContain(`"espalier ${version}"`)
   expect(publishConfig).toEqual({ access: 'public', provenance: true })
   // Provenance is checked against this address.
   expect(repository).toEqual({ type: 'git', url: expect.stringMatching(/^git\+https:\/\/github\.com\/.+\.git$/) })

@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { applyCommand } from './apply.ts'
 import { completionCommand } from './completion.ts'
 import { computeCommand } from './compute.ts'
+import { costCommand } from './cost.ts'
 import { driftCommand } from './drift.ts'
 import { explainCommand } from './explain.ts'
 import { fmtCommand } from './fmt.ts'
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   reportCommand,
   driftCommand,
   statusCommand,
+  costCommand,
   operationsCommand,
   computeCommand,
   snapshotCommand,

@@ -38,6 +38,12 @@ type Place = readonly [id: string, name: string]
 const PLACES: readonly Place[] = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
+  ['advice', 'Savings'],
+  ['projects', 'Projects'],
+  ['cost-branches', 'Branches'],
+  ['computes', 'Computes'],
+  ['cost', 'Cost'],
+  ['checks', 'Checks'],
   ['interrupts', 'Interruptions'],
   ['capacity', 'Capacity'],
   ['steps', 'Steps'],

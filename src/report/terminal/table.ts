@@ -1,5 +1,5 @@
 /** A table that fits the width it has: less important columns are left out, names are shortened, no line wraps. */
-import { clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from './style.ts'
+import { clipMiddle, type Paint, paintOf, type Style, textWidth } from './style.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly color?: (row: Row, paint: Paint) => (text: string) => string
   /** Left out if there is no room; of several, earlier columns are kept first. */
   readonly isOptional?: boolean
+  /** Numbers are compared by their ends. */
+  readonly isNumber?: boolean
   /** How far it may be shortened, in columns. */
   readonly narrowest?: number
 }
@@ -42,16 +44,26 @@ export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row
   const shown = kept.toSorted((a, b) => columns.indexOf(a.column) - columns.indexOf(b.column))
   const join = (cells: readonly string[]): string => (GAP + cells.join(GAP)).trimEnd()
   return {
-    head: paint.dim(join(shown.map(({ column, width }) => pad(column.title, width)))),
+    head: paint.dim(join(shown.map(({ column, width }) => aligned(column, column.title, width)))),
     line: (row) =>
       join(
         shown.map(({ column, width, limit }) => {
           const text = limit === undefined ? column.text(row) : clipMiddle(column.text(row), limit)
           // Only the text is coloured, so that no trailing spaces are left behind the last column.
-          return (column.color?.(row, paint) ?? String)(text) + ' '.repeat(Math.max(0, width - textWidth(text)))
+          return aligned(column, text, width, column.color?.(row, paint))
         }),
       ),
   }
+}
+
+const aligned = <Row>(
+  { isNumber }: Column<Row>,
+  text: string,
+  width: number,
+  color: (text: string) => string = String,
+): string => {
+  const room = ' '.repeat(Math.max(0, width - textWidth(text)))
+  return isNumber === true ? room + color(text) : color(text) + room
 }
 
 interface Measured<Row> {

@@ -43,5 +43,15 @@ export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
 export { deniedWords, policyLines } from './policies.ts'
+export {
+  adviceTitles,
+  editWords,
+  type SpendingBy,
+  type SpendingRow,
+  savingWords,
+  spendingMoney,
+  spendingRows,
+  spendingWords,
+} from './spending.ts'
 export { verdict } from './verdict.ts'
 export { waveWords } from './waves.ts'

@@ -1,0 +1,49 @@
+// Builds the program with a Node inside, for machines that have none: build/espalier, and the licences of what is in it.
+// Needs dist/. The Node is the one that runs this if it can (26 and newer), else the one of npm's `node` package.
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { glob } from 'tinyglobby'
+import { bundleWhole } from './bundle.mjs'
+import { licences } from './licences.mjs'
+import { nodeBinary } from './node-binary.mjs'
+
+const MAJOR = 26
+const own = Number.parseInt(process.versions.node, 10) >= MAJOR
+const node = own ? process.execPath : nodeBinary(MAJOR)
+
+const folder = 'build'
+const program = join(folder, process.platform === 'win32' ? 'espalier.exe' : 'espalier')
+const main = join(folder, 'main.mjs')
+const config = join(folder, 'sea.json')
+
+await rm(folder, { recursive: true, force: true })
+await mkdir(folder)
+const help = Object.fromEntries(
+  await Promise.all([100, 110].map(async (width) => [width, await readFile(`dist/help/${width}.txt`, 'utf8')])),
+)
+const modules = await bundleWhole('src/cli/main.ts', main, `node${MAJOR}`, help)
+const [nodeLicence] = await glob(['../LICENSE', './LICENSE', '../node_modules/node-*/LICENSE'], {
+  cwd: dirname(node),
+  absolute: true,
+})
+if (nodeLicence === undefined) throw new Error(`No LICENSE of Node near ${node}`)
+await writeFile(
+  join(folder, 'LICENSES.txt'),
+  `${await licences(modules)}\n${'-'.repeat(80)}\n\nNode.js\n\n${await readFile(nodeLicence, 'utf8')}`,
+)
+await writeFile(
+  config,
+  JSON.stringify({
+    main,
+    mainFormat: 'module',
+    output: program,
+    disableExperimentalSEAWarning: true,
+    // Half of what loading costs.
+    useCodeCache: true,
+  }),
+)
+execFileSync(node, ['--build-sea', config], { stdio: 'inherit' })
+// macOS runs no program whose signature does not fit.
+if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', program], { stdio: 'inherit' })
+for (const file of [main, config]) await rm(file)

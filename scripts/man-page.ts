@@ -1,0 +1,96 @@
+/** Writes the man page, from the table of commands that the help is laid out from: `tsx scripts/man-page.ts FILE`. */
+import { writeFileSync } from 'node:fs'
+import type { Options } from 'yargs'
+import packageJson from '../package.json' with { type: 'json' }
+import type { Command, Flags } from '../src/cli/command.ts'
+import { COMMANDS } from '../src/cli/commands/index.ts'
+import { EXIT_WORDS } from '../src/cli/exit-words.ts'
+import { API_ENVIRONMENT, COMMON_FLAGS } from '../src/cli/flags.ts'
+import { EXIT } from '../src/model/index.ts'
+
+/** As roff: a backslash, and a dot or quote at the start of a line, mean something to it; it reads ASCII. */
+const roff = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll(/^([.'])/gm, '\\&$1')
+    .replaceAll(/[^\n -~]/gu, (char) => `\\[u${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`)
+
+const bold = (text: string): string => `\\fB${roff(text)}\\fR`
+const italic = (text: string): string => `\\fI${roff(text)}\\fR`
+
+const verbatim = (text: string): readonly string[] => ['.PP', '.nf', roff(text), '.fi']
+
+const flag = ([name, { describe = '', alias, choices, default: preset, type, array }]: readonly [
+  string,
+  Options,
+]): readonly string[] => {
+  const aliases = [alias ?? []].flat().map((short) => `${short.length === 1 ? '-' : '--'}${short}`)
+  const names = [...aliases, `--${name}`].map(bold).join(', ')
+  const value = choices?.join('|') ?? (type === 'number' ? 'N' : 'VALUE')
+  const notes = [
+    ...(array === true ? ['Can be given several times.'] : []),
+    ...(preset === undefined || preset === false ? [] : [`Default: ${String(preset)}.`]),
+  ]
+  const sentence = [describe.replace(/(?<![.)])$/, '.'), ...notes].join(' ')
+  return ['.TP', type === 'boolean' ? names : `${names} ${italic(value)}`, roff(sentence)]
+}
+
+const flags = (all: Flags): readonly string[] =>
+  Object.entries(all)
+    .filter(([, { hidden }]) => hidden !== true)
+    .flatMap(flag)
+
+const section = (command: Command, before: string): readonly string[] => {
+  const line = `${before} ${command.command}`
+  const [name = ''] = line.split(/ [<[]/)
+  return [
+    `.SS ${bold(line)}`,
+    roff(`${command.summary}.`),
+    ...Object.entries(command.positionals ?? {}).flatMap(([positional, { describe, choices = [] }]) => [
+      '.TP',
+      italic(positional),
+      roff([`${describe}.`, ...(choices.length === 0 ? [] : [`One of: ${choices.join(', ')}.`])].join(' ')),
+    ]),
+    ...flags(command.flags),
+    ...(command.subcommands === undefined ? verbatim(withoutEnvironment(command.notes)) : []),
+    ...command.examples.flatMap(([example, what]) => [
+      '.TP',
+      bold(example.replaceAll('$0', 'espalier')),
+      roff(`${what}.`),
+    ]),
+    ...(command.subcommands ?? []).flatMap((subcommand) => section(subcommand, name)),
+  ]
+}
+
+/** It is the same for all commands, and has a section of its own. */
+const withoutEnvironment = (notes: string): string => notes.replace(API_ENVIRONMENT, '').trim()
+
+const exitCodes = Object.entries(EXIT).flatMap(([name, code]) => [
+  '.TP',
+  bold(String(code)),
+  roff(`${EXIT_WORDS[name as keyof typeof EXIT]}.`),
+])
+
+const { version, description, homepage } = packageJson
+const page = [
+  // No date: the same commit gives the same bytes.
+  `.TH ESPALIER 1 "" "espalier ${version}" "User Commands"`,
+  '.SH NAME',
+  `espalier \\- ${roff(description)}`,
+  '.SH SYNOPSIS',
+  `${bold('espalier')} ${italic('command')} [${italic('paths')}...] [${italic('flags')}]`,
+  '.SH COMMANDS',
+  ...COMMANDS.flatMap((command) => section(command, 'espalier')),
+  '.SH FLAGS OF EVERY COMMAND',
+  ...flags(COMMON_FLAGS),
+  '.SH EXIT STATUS',
+  ...exitCodes,
+  '.SH ENVIRONMENT',
+  ...verbatim(API_ENVIRONMENT),
+  '.SH SEE ALSO',
+  roff(homepage),
+  '',
+]
+const [to = 'dist/espalier.1'] = process.argv.slice(2)
+writeFileSync(to, page.join('\n'))

@@ -1,0 +1,1 @@
+export function nodeBinary(major: number | string): string

@@ -1,0 +1,56 @@
+import { defineCommand } from '../command.ts'
+import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
+import { PATHS } from './paths.ts'
+
+export const costCommand = defineCommand({
+  command: 'cost [paths..]',
+  summary: 'Estimate monthly cost, and what would save the most',
+  positionals: PATHS,
+  flags: {
+    project: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'Project id, instead of manifests; repeatable',
+    },
+    by: {
+      type: 'string',
+      choices: ['compute', 'branch', 'project'],
+      default: 'compute',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'What each line of the table is',
+    },
+    format: {
+      type: 'string',
+      alias: 'o',
+      choices: ['terminal', 'json', 'markdown', 'html'],
+      default: 'terminal',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'Output format',
+    },
+    out: {
+      type: 'string',
+      requiresArg: true,
+      group: 'Output:',
+      describe: 'With --format html: write the page to FILE',
+    },
+    price: REVIEW_FLAGS.price,
+    ...MANIFEST_FLAGS,
+    ...API_FLAGS,
+  },
+  examples: [
+    ['$0 cost', 'The projects of the manifests here, most expensive first'],
+    ['$0 cost --project quiet-river-12345678 --by branch', 'A project without manifests, by branch'],
+    ['$0 cost --price 0.222USD', 'In money too'],
+    ['$0 cost --format html --out cost.html', 'A page for any browser'],
+  ],
+  notes: `Exit codes:
+  0   estimated
+  1   wrong input, or a project cannot be read; the others are shown
+
+${API_ENVIRONMENT}`,
+  run: async (argv, io) => (await import('../runs/cost.ts')).runCost(argv, io),
+})

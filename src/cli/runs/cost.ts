@@ -1,0 +1,67 @@
+import { type CostReport, parsePrice } from '../../cost/index.ts'
+import { EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
+import { costMarkdown, costTable, type SpendingBy, spendingWords, terminalDiagnostics } from '../../report/index.ts'
+import { costLive } from '../../workflow/index.ts'
+import { type ApiFlags, withReadApi } from '../connect.ts'
+import { usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
+import { readManifests } from '../manifests.ts'
+import { openPage, PAGE_FRAME } from '../page-file.ts'
+import { NO_FILES, reportProblems } from '../report-problems.ts'
+import { print, styleOf, tableStyle } from '../terminal.ts'
+
+export interface CostFlags extends ApiFlags {
+  readonly paths: readonly string[]
+  readonly project?: readonly string[] | undefined
+  readonly by: string
+  readonly format: string
+  readonly out?: string | undefined
+  readonly price?: string | undefined
+  readonly sizeTable?: string | undefined
+  readonly noColor?: boolean | undefined
+}
+
+export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
+  const { concurrency, format } = flags
+  const price = flags.price === undefined ? undefined : parsePrice(flags.price)
+  if (flags.project !== undefined && flags.paths.length > 0) {
+    throw usageError('--project and paths cannot be given together.')
+  }
+  const page = format === 'html' ? await openPage(flags.out ?? missingOut(), 'out', io) : undefined
+  const manifests = flags.project === undefined ? await readManifests(flags.paths, flags.sizeTable, io) : undefined
+  if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
+    reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
+    return EXIT.error
+  }
+  const projects = flags.project ?? (manifests === undefined ? [] : projectIds(manifests.loaded.desired))
+  const { observed, report } = await withReadApi(flags, io, (api) =>
+    costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) }),
+  )
+  if (page === undefined) print(textOf(report, flags, io), io.stdout)
+  else {
+    const { costPage } = await import('../../report/html/index.ts')
+    await page.write(costPage(report, PAGE_FRAME))
+    print(spendingWords(report), io.stdout)
+    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+  }
+  const unread = unreadProjects(observed)
+  const { lineOf } = manifests?.loaded ?? NO_FILES
+  for (const { diagnostics } of unread) {
+    print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), lineOf), io.stderr)
+  }
+  return unread.length === 0 ? EXIT.ok : EXIT.error
+}
+
+const missingOut = (): never => {
+  throw usageError(
+    '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
+    'For example: espalier cost --format html --out cost.html',
+  )
+}
+
+const textOf = (report: CostReport, flags: CostFlags, io: Io): string => {
+  if (flags.format === 'json') return plainJson(report, 2)
+  if (flags.format === 'markdown') return costMarkdown(report)
+  return costTable(report, flags.by as SpendingBy, tableStyle(io.stdout, flags, io.env))
+}

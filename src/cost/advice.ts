@@ -1,0 +1,164 @@
+/** What would save the most. Counters show averages: no advice claims to know peaks, or when a compute is idle. */
+import { groupBy } from '../base/index.ts'
+import {
+  formatDuration,
+  formatScaleToZero,
+  isFixed,
+  SCALE_TO_ZERO_DEFAULT_SECONDS,
+  SCALE_TO_ZERO_NEVER,
+  SIZE_TABLE,
+  type Size,
+  type Source,
+  scaleToZeroSeconds,
+} from '../model/index.ts'
+import type { LiveCost } from './live-cost.ts'
+import { formatCuHours, formatDay } from './words.ts'
+
+export interface Advice {
+  readonly kind: 'never-sleeps' | 'at-minimum' | 'fixed' | 'long-timeout'
+  readonly project: string
+  readonly branch: string
+  /** `ep-…`. */
+  readonly compute: string
+  /** CU-hours a month. */
+  readonly saves: number
+  /** Whether `saves` is the least that it saves, or the most. */
+  readonly bound: 'at least' | 'up to'
+  /** Why, and how sure it is. */
+  readonly text: string
+  readonly edit: Edit
+}
+
+/** The change of the manifest. */
+export interface Edit {
+  readonly key: SavingKey
+  /** As in a manifest; `null`: the manifests do not set it. */
+  readonly before: string | null
+  readonly after: string
+  /** The line to change, or the declaration to add the key to; absent if no manifest declares the compute. */
+  readonly source?: Source
+  /** How many other computes the same line counts for. */
+  readonly others: number
+}
+
+export type SavingKey = 'size' | 'scaleToZero'
+
+/** Where a manifest sets an attribute, or would. */
+export interface DeclaredPlace {
+  readonly source: Source
+  /** Whether the attribute is set there. */
+  readonly isSet: boolean
+  readonly others: number
+}
+
+export interface AdviceContext {
+  readonly project: string
+  readonly placeOf: (compute: string, key: SavingKey) => DeclaredPlace | undefined
+}
+
+/** Smaller savings are noise. */
+const LEAST_HOURS = 10
+const LEAST_SHARE = 0.05
+const WEEK_HOURS = 168
+/** A minimum that low costs next to nothing. */
+const SMALLEST_MIN = 0.25
+
+type Found = Omit<Advice, 'project' | 'branch' | 'compute' | 'edit'> & {
+  readonly key: SavingKey
+  readonly after: string
+}
+
+/** The best advice for each compute of a project; savings of one compute do not add up. Most first. */
+export const adviceFor = (costs: readonly LiveCost[], { project, placeOf }: AdviceContext): readonly Advice[] => {
+  const total = costs.reduce((sum, { cost }) => sum + (cost.expected ?? 0), 0)
+  const least = Math.max(LEAST_HOURS, LEAST_SHARE * total)
+  const found = costs.flatMap((one) =>
+    [neverSleeps(one), staysAtMinimum(one), isFixedSize(one), sleepsLate(one)].flatMap((advice): readonly Advice[] => {
+      if (advice === undefined || advice.saves < least) return []
+      const { key, after, ...rest } = advice
+      const { compute, branch } = one
+      const place = placeOf(compute.id, key)
+      const before = place === undefined || place.isSet ? textOf(one, key) : null
+      const edit = { key, before, after, ...(place && { source: place.source }), others: place?.others ?? 0 }
+      return [{ ...rest, project, branch: branch.name, compute: compute.id, edit }]
+    }),
+  )
+  const best = groupBy(found, ({ compute }) => compute)
+  return [...best.values()].flatMap((all) => all.toSorted(bySaving).slice(0, 1)).sort(bySaving)
+}
+
+export const bySaving = (a: Pick<Advice, 'saves'>, b: Pick<Advice, 'saves'>): number => b.saves - a.saves
+
+const neverSleeps = ({ settings, cost, branch }: LiveCost): Found | undefined => {
+  const { size, scaleToZero, disabled } = settings
+  if (scaleToZero !== SCALE_TO_ZERO_NEVER || disabled || size === undefined || cost.expected === null) return undefined
+  if (size.max > SIZE_TABLE.scaleToZeroMaxCu || branch.isDefault || branch.isProtected) return undefined
+  return {
+    kind: 'never-sleeps',
+    key: 'scaleToZero',
+    after: formatDuration(SCALE_TO_ZERO_DEFAULT_SECONDS),
+    saves: cost.expected,
+    bound: 'up to',
+    text: 'Never sleeps. How much a timeout saves depends on when it is idle, which the counters do not show.',
+  }
+}
+
+const staysAtMinimum = ({ settings, usage, cost, hours }: LiveCost): Found | undefined => {
+  const { size, disabled } = settings
+  if (disabled || size === undefined || isFixed(size) || usage === undefined || usage.hours < WEEK_HOURS)
+    return undefined
+  const { min, max } = size
+  if (usage.averageCu > 1.05 * min || cost.low === null) return undefined
+  const smaller = SIZE_TABLE.steps.findLast(({ cu }) => cu < min)?.cu
+  if (smaller === undefined || max - smaller > SIZE_TABLE.maxSpreadCu) return undefined
+  const share = hours === 0 || min === 0 ? 0 : cost.low / min
+  return {
+    kind: 'at-minimum',
+    key: 'size',
+    after: sizeText({ min: smaller, max }),
+    saves: share * (min - smaller),
+    bound: 'up to',
+    text: `Averaged its minimum of ${min} CU since ${formatDay(usage.since)}.`,
+  }
+}
+
+const isFixedSize = ({ settings, cost }: LiveCost): Found | undefined => {
+  const { size, disabled } = settings
+  if (disabled || size === undefined || !isFixed(size) || cost.expected === null) return undefined
+  if (size.max <= 1 || size.max > SIZE_TABLE.autoscalingMaxCu) return undefined
+  const min = Math.max(SMALLEST_MIN, size.max - SIZE_TABLE.maxSpreadCu)
+  return {
+    kind: 'fixed',
+    key: 'size',
+    after: sizeText({ min, max: size.max }),
+    saves: cost.expected * (1 - min / size.max),
+    bound: 'up to',
+    text: `Fixed at ${size.max} CU. How much autoscaling saves depends on the load, which the counters do not show.`,
+  }
+}
+
+const sleepsLate = ({ settings, usage, hours }: LiveCost): Found | undefined => {
+  const { size, scaleToZero, disabled } = settings
+  if (disabled || size === undefined || scaleToZero === undefined || usage?.suspends === undefined) return undefined
+  const seconds = scaleToZero === SCALE_TO_ZERO_NEVER ? 0 : scaleToZeroSeconds(scaleToZero)
+  if (seconds <= SCALE_TO_ZERO_DEFAULT_SECONDS || usage.suspends === 0) return undefined
+  const perUse = (seconds - SCALE_TO_ZERO_DEFAULT_SECONDS) / 3600
+  const times = usage.suspends === 1 ? 'its one use' : `each of ${formatCuHours(usage.suspends)} uses`
+  return {
+    kind: 'long-timeout',
+    key: 'scaleToZero',
+    after: formatDuration(SCALE_TO_ZERO_DEFAULT_SECONDS),
+    saves: (usage.suspends * perUse * size.min * hours) / usage.hours,
+    bound: 'at least',
+    text: `Kept awake for ${formatDuration(seconds)} after ${times} since ${formatDay(usage.since)}.`,
+  }
+}
+
+/** The live value as a manifest spells it. */
+const textOf = ({ settings: { size, scaleToZero } }: LiveCost, key: SavingKey): string | null => {
+  if (key === 'size') return size === undefined ? null : sizeText(size)
+  if (scaleToZero === undefined) return null
+  return formatScaleToZero(scaleToZeroSeconds(scaleToZero))
+}
+
+const sizeText = (size: Size): string => (isFixed(size) ? String(size.max) : `{ min: ${size.min}, max: ${size.max} }`)

@@ -1,0 +1,11 @@
+/** Which declaration each live compute has. */
+import type { Desired, DesiredCompute, ObservedProject } from '../model/index.ts'
+import { declarationsOf } from './declarations.ts'
+
+/** By compute id; computes that no manifest declares are absent. */
+export const declaredComputes = (desired: Desired, project: ObservedProject): ReadonlyMap<string, DesiredCompute> =>
+  new Map(
+    declarationsOf(desired, project).claims.flatMap(({ observed, desired: declared }) =>
+      observed === undefined ? [] : [[observed.id, declared] as const],
+    ),
+  )

@@ -1,0 +1,56 @@
+/** `espalier cost` for people: a table, and below it what would save the most. */
+import type { CostReport } from '../../cost/index.ts'
+import {
+  adviceTitles,
+  editWords,
+  plainText,
+  type SpendingBy,
+  type SpendingRow,
+  savingWords,
+  spendingMoney,
+  spendingRows,
+  spendingWords,
+} from '../words/index.ts'
+import { paintOf, type Style, wrap } from './style.ts'
+import { type Column, tableOf } from './table.ts'
+
+export const costTable = (report: CostReport, by: SpendingBy, style: Style): string => {
+  const paint = paintOf(style)
+  const rows = spendingRows(report, by)
+  const table = tableOf(COLUMNS, rows, style)
+  const money = spendingMoney(report)
+  return [
+    `${paint.bold('Cost')}  ${spendingWords(report)}`,
+    ...(money === undefined ? [] : [`      ${money}`]),
+    '',
+    ...(rows.length === 0 ? ['No computes.'] : [table.head, ...rows.map(table.line)]),
+    ...adviceLines(report, style),
+    '',
+  ].join('\n')
+}
+
+const COLUMNS: readonly Column<SpendingRow>[] = [
+  { title: 'CU-HOURS A MONTH', text: ({ expected }) => expected, isNumber: true },
+  { title: 'AT MOST', text: ({ most }) => most, isNumber: true },
+  { title: 'AMOUNT', text: ({ amount }) => amount, isNumber: true },
+  { title: 'ACTIVE', text: ({ active }) => active },
+  { title: 'SIZE', text: ({ size }) => size },
+  { title: 'PROJECT', text: ({ project }) => plainText(project), narrowest: 12 },
+  { title: 'BRANCH', text: ({ branch }) => plainText(branch), narrowest: 12 },
+  { title: 'COMPUTE', text: ({ compute }) => compute, narrowest: 12 },
+  { title: 'COULD SAVE', text: ({ saving }) => saving, color: (_, paint) => paint.green, isOptional: true },
+]
+
+const adviceLines = (report: CostReport, style: Style): readonly string[] => {
+  if (report.advice.length === 0) return []
+  const paint = paintOf(style)
+  const titleOf = adviceTitles(report)
+  return [
+    '',
+    paint.bold('What would save the most, in CU-hours a month'),
+    ...report.advice.flatMap((advice) => [
+      wrap(`${paint.green(savingWords(advice))}  ${plainText(titleOf(advice))}. ${advice.text}`, style, '  ', '    '),
+      wrap(plainText(editWords(advice.edit)), style, '    ', '      '),
+    ]),
+  ]
+}

@@ -1,0 +1,109 @@
+/** What `espalier cost` says of projects, branches and computes. */
+import {
+  type Advice,
+  type CostReport,
+  type Edit,
+  formatCuHours,
+  formatMoney,
+  formatPrice,
+  type Spending,
+} from '../../cost/index.ts'
+import { formatSize } from '../../model/index.ts'
+import { place } from './names.ts'
+
+export type SpendingBy = 'compute' | 'branch' | 'project'
+
+/** One line of the table: a compute, a branch or a project. */
+export interface SpendingRow {
+  readonly expected: string
+  readonly most: string
+  readonly amount: string
+  readonly active: string
+  readonly size: string
+  /** Empty where all are of one project. */
+  readonly project: string
+  readonly branch: string
+  readonly compute: string
+  readonly saving: string
+}
+
+export const spendingRows = (report: CostReport, by: SpendingBy): readonly SpendingRow[] => {
+  const isFleet = report.projects.length > 1
+  const nameOf = new Map(report.projects.map(({ project, name }) => [project, name ?? project]))
+  const title = (project: string): string => (isFleet || by === 'project' ? (nameOf.get(project) ?? project) : '')
+  const saving = new Map(report.advice.map((advice) => [advice.compute, savingWords(advice)]))
+  const none = { amount: '', active: '', size: '', branch: '', compute: '', saving: '' }
+  if (by === 'compute') {
+    return report.computes.map(({ project, branch, compute, title: name, size, disabled, cost, basis }) => ({
+      ...none,
+      expected: formatCuHours(cost.expected),
+      most: formatCuHours(cost.high),
+      active: disabled ? 'disabled' : activeWords(basis),
+      size: size === null ? 'unknown' : formatSize(size),
+      project: title(project),
+      branch,
+      compute: name,
+      saving: saving.get(compute) ?? '',
+    }))
+  }
+  const groups = by === 'branch' ? report.branches : report.projects
+  return groups.map((one) => ({
+    ...none,
+    expected: totalWords(one),
+    most: formatCuHours(one.cost.high),
+    amount: amountWords(one),
+    project: title(one.project),
+    branch: 'branch' in one ? one.branch : '',
+  }))
+}
+
+const activeWords = ({ kind, activeHoursPerDay }: CostReport['computes'][number]['basis']): string => {
+  if (kind === 'settings') return '24 h a day'
+  return activeHoursPerDay === null ? 'unknown' : `${formatCuHours(activeHoursPerDay)} h a day`
+}
+
+/** `292`, `292 and 1 unknown`, `unknown`. */
+const totalWords = ({ cost: { expected, unknown } }: Spending): string => {
+  if (unknown === 0) return formatCuHours(expected)
+  return expected === null ? 'unknown' : `${formatCuHours(expected)} and ${unknown} unknown`
+}
+
+const amountWords = ({ money }: Spending): string =>
+  money === undefined
+    ? ''
+    : money.expected === null
+      ? 'unknown'
+      : `${formatMoney(money.expected)} ${money.price.currency}`
+
+/** `1,060 CU-hours a month, at most 1,460; 1 compute unknown`. */
+export const spendingWords = ({ total: { cost } }: CostReport): string => {
+  const { expected, high, unknown } = cost
+  const bound =
+    high === expected && unknown === 0 ? '' : high === null ? ', no known bound' : `, at most ${formatCuHours(high)}`
+  if (expected === null) return `unknown${bound}${high === null ? '' : ' CU-hours a month'}`
+  const rest = unknown === 0 ? '' : `; ${unknown} ${unknown === 1 ? 'compute' : 'computes'} unknown`
+  return `${formatCuHours(expected)} CU-hours a month${bound}${rest}`
+}
+
+/** `235.32 USD a month, at 0.222 USD a CU-hour`; `undefined` without a price. */
+export const spendingMoney = ({ total }: CostReport): string | undefined =>
+  total.money === undefined ? undefined : `${amountWords(total)} a month, at ${formatPrice(total.money.price)}`
+
+/** `up to 2,920`. */
+export const savingWords = ({ bound, saves }: Advice): string => `${bound} ${formatCuHours(saves)}`
+
+/** `shop.yaml:12  scaleToZero: never → 5m`. */
+export const editWords = ({ key, before, after, source, others }: Edit): string => {
+  const change = before === null ? `add ${key}: ${after}` : `${key}: ${before} → ${after}`
+  if (source === undefined) return `${change}  (no manifest declares it)`
+  const shared = others === 0 ? '' : `  (also counts for ${others} other ${others === 1 ? 'compute' : 'computes'})`
+  return `${place(source)}  ${change}${shared}`
+}
+
+/** Whose advice it is: `primary on staging`, in a fleet with the project. */
+export const adviceTitles = ({ computes, projects }: CostReport): ((advice: Advice) => string) => {
+  const byId = new Map(computes.map((one) => [one.compute, one]))
+  const names = new Map(projects.map(({ project, name }) => [project, name ?? project]))
+  return ({ compute, branch, project }) =>
+    `${byId.get(compute)?.title ?? compute} on ${branch}${projects.length > 1 ? ` in ${names.get(project)}` : ''}`
+}

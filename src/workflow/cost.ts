@@ -1,0 +1,68 @@
+/** What live projects cost: read, estimated, and tied to the manifests' lines. */
+import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import { groupBy, mapConcurrently } from '../base/index.ts'
+import { type CostReport, costReport, type DeclaredPlace, type SavingKey } from '../cost/index.ts'
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  type DesiredCompute,
+  type Observed,
+  type ObservedProject,
+  type Price,
+  SCALE_TO_ZERO_DEFAULT_SECONDS,
+  type Source,
+} from '../model/index.ts'
+import { declaredComputes } from '../planner/index.ts'
+import type { Manifests } from './manifests.ts'
+
+export interface CostOptions {
+  readonly concurrency?: number
+  readonly clock?: Clock
+  readonly price?: Price | undefined
+  /** Whose lines the advice names. */
+  readonly manifests?: Manifests
+}
+
+export const costLive = async (
+  api: ReadApi,
+  projects: readonly string[],
+  { concurrency = DEFAULT_CONCURRENCY, clock, price, manifests }: CostOptions = {},
+): Promise<{ readonly observed: Observed; readonly report: CostReport }> => {
+  const seen = await snapshot(api, projects, { concurrency, ...(clock && { clock }) })
+  const read = await mapConcurrently(seen.projects, concurrency, async (project) =>
+    needsOperations(project) ? { ...project, ...(await pastOperations(api, project.id)) } : project,
+  )
+  const observed = { ...seen, projects: read }
+  const report = costReport(observed, {
+    priceOf: () => price,
+    ...(manifests === undefined ? {} : { placeOf: placesOf(observed, manifests) }),
+  })
+  return { observed, report }
+}
+
+/** The counters are of branches: operations split them, and show how often a compute slept. */
+const needsOperations = ({ computes }: ObservedProject): boolean =>
+  new Set(computes.map(({ branchId }) => branchId)).size < computes.length ||
+  computes.some(({ attributes: { scaleToZero = 0 } }) => scaleToZero > SCALE_TO_ZERO_DEFAULT_SECONDS)
+
+const placesOf = (observed: Observed, { loaded }: Manifests) => {
+  const byProject = new Map(observed.projects.map((one) => [one.id, declaredComputes(loaded.desired, one)]))
+  const all = [...byProject.values()].flatMap((computes) => [...computes.values()])
+  const sharing = new Map<string, number>()
+  for (const key of ['size', 'scaleToZero'] as const) {
+    for (const [place, computes] of groupBy(all, (declared) => placeKey(key, placeIn(declared, key).source))) {
+      sharing.set(place, computes.length)
+    }
+  }
+  return (project: string, compute: string, key: SavingKey): DeclaredPlace | undefined => {
+    const declared = byProject.get(project)?.get(compute)
+    if (declared === undefined) return undefined
+    const place = placeIn(declared, key)
+    return { ...place, others: (sharing.get(placeKey(key, place.source)) ?? 1) - 1 }
+  }
+}
+
+const placeIn = ({ attributes, sources, source }: DesiredCompute, key: SavingKey): Omit<DeclaredPlace, 'others'> =>
+  attributes[key] === undefined ? { source, isSet: false } : { source: sources[key] ?? source, isSet: true }
+
+const placeKey = (key: SavingKey, { file, line, column }: Source): string => `${key} ${file}:${line}:${column}`

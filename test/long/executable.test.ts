@@ -1,0 +1,63 @@
+/** The program with a Node inside, where no Node is installed. */
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { nodeBinary } from '../../scripts/node-binary.mjs'
+
+const PROGRAM = resolve('build', process.platform === 'win32' ? 'espalier.exe' : 'espalier')
+const MANIFEST = resolve('examples/quickstart/espalier.yaml')
+const SEED = resolve('examples/quickstart/seed.yaml')
+
+/** Why there is no Node to put into it. */
+let missing: string | undefined
+let home: string
+beforeAll(() => {
+  try {
+    if (Number.parseInt(process.versions.node, 10) < 26) nodeBinary(26)
+  } catch (error) {
+    missing = `npm's package of Node 26 cannot be installed: ${String(error).split('\n')[0]}`
+    return
+  }
+  home = mkdtempSync(join(tmpdir(), 'espalier-executable-'))
+  execFileSync(process.execPath, ['scripts/build-executable.mjs'])
+}, 300_000)
+
+beforeEach(({ skip }) => skip(missing !== undefined, missing))
+
+const run = (args: readonly string[]) =>
+  promisify(execFile)(PROGRAM, [...args], { cwd: home, env: { PATH: '/nowhere', HOME: home } })
+
+const inSandbox = (name: string) => [MANIFEST, `--sandbox=${join(home, name)}`, '--seed', SEED]
+
+test('prints its version, and the help that the build rendered', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(await run(['--version'])).toEqual({ stdout: `${version}\n`, stderr: '' })
+  expect(await run(['--help'])).toEqual({ stdout: readFileSync('dist/help/100.txt', 'utf8'), stderr: '' })
+})
+
+test('validates, also by a custom table of sizes, which compiles a schema', async () => {
+  expect(await run(['validate', MANIFEST])).toEqual({ stdout: 'No problems in 1 file.\n', stderr: '' })
+  const table = join(home, 'sizes.json')
+  const { stdout } = await run(['sizes', '--format', 'json'])
+  writeFileSync(table, stdout)
+  expect((await run(['validate', MANIFEST, '--size-table', table])).stdout).toContain('No problems')
+})
+
+test('plans and applies on the embedded sandbox, and writes pages', async () => {
+  const planned = await run(['plan', ...inSandbox('plan'), '--format', 'html', '--out', join(home, 'plan.html')])
+  expect(planned.stdout).toContain('Plan: 1 to create, 3 to update, 0 to delete.')
+  expect(readFileSync(join(home, 'plan.html'), 'utf8')).toContain('<html')
+  const applied = await run(['apply', ...inSandbox('apply'), '--auto-approve', '--report', join(home, 'apply.html')])
+  expect(applied.stdout).toContain('Apply complete: 4 done.')
+  expect((await run(['plan', MANIFEST, `--sandbox=${join(home, 'apply')}`])).stdout).toContain('No changes')
+  expect((await run(['plan', ...inSandbox('rehearse'), '--rehearse'])).stdout).toContain('1 to create')
+})
+
+test('comes with the licences of its parts', () => {
+  const text = readFileSync('build/LICENSES.txt', 'utf8')
+  for (const part of ['Node.js', 'undici', 'yaml', 'pg ']) expect(text).toContain(`\n${part}`)
+  expect(existsSync('build/main.mjs')).toBe(false)
+})
