@@ -5,16 +5,19 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, PRIVATE, replaceFile } from '../base/index.ts'
 import { isGone, ownIdentity } from './process-identity.ts'
+import { STATES } from './state.ts'
 
 const FORMAT = 1
 
 const value = z.string().nullable()
-const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
+const entry = z.object({ want: value, seen: value, base: value.exactOptional(), agreed: z.boolean() })
 
 /** So that a record is never ahead of the attempts, the suspension and the events that belong to it, they are one file. */
 const PROJECT_FILE = z.object({
   format: z.number(),
-  record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }).optional(),
+  record: z
+    .object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) })
+    .exactOptional(),
   refusals: z.array(
     z.object({ key: z.string(), want: value, live: value, why: z.enum(['not-effective', 'rejected']) }),
   ),
@@ -30,26 +33,32 @@ const PROJECT_FILE = z.object({
   ),
   /** Attempts in a row that failed, and when the next one is made. */
   failures: z.number(),
-  retryAt: z.number().optional(),
-  failure: z.string().optional(),
+  retryAt: z.number().exactOptional(),
+  failure: z.string().exactOptional(),
   /** Operations that failed, by compute. */
-  failedOperations: z.record(z.string(), z.object({ at: z.number(), message: z.string() })),
+  failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
+  /** The journal of an apply that has begun and not ended. */
+  applying: z.string().exactOptional(),
+  /** Changes and computes that an apply of ours was changing when it failed or ended. */
+  moving: z.array(z.string()).exactOptional(),
   /** Steps that were started in the last 24 hours and interrupted somebody, or deleted a compute. */
   attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
   /** What plans that were started in the last 24 hours add. */
   growth: z.array(z.object({ at: z.number(), cu: z.number(), cuHours: z.number() })),
   /** The window that some steps wait for, or run in. */
-  wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).optional(),
+  wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).exactOptional(),
   missed: z
     .object({
       opensAt: z.string(),
       closesAt: z.string(),
       cause: z.enum(['suspended', 'agent-down', 'failed', 'too-little-time']),
     })
-    .optional(),
-  suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
+    .exactOptional(),
+  suspension: z.object({ until: z.number(), reason: z.string() }).exactOptional(),
+  /** Of the state that is shown, and since when it is. */
+  status: z.object({ state: z.enum(STATES), reason: z.string().exactOptional(), since: z.number() }).exactOptional(),
   /** Those of the event keeper. */
-  events: z.unknown().optional(),
+  events: z.unknown().exactOptional(),
 })
 
 export type ProjectFile = Omit<z.infer<typeof PROJECT_FILE>, 'format'>
@@ -72,18 +81,20 @@ const SOURCE_FILE = z.object({
   /** Repository and ref, or folder. */
   from: z.string(),
   /** The last version that had no errors. */
-  valid: z.object({ version: z.string(), projects: declared }).optional(),
+  valid: z.object({ version: z.string(), projects: declared }).exactOptional(),
   /** The last version whose history continues the one before, or was accepted. */
-  accepted: z.object({ version: z.string(), projects: declared }).optional(),
+  accepted: z.object({ version: z.string(), projects: declared }).exactOptional(),
   /** Projects that a commit declared for the first time, until their record is written. */
   introduced: z.array(z.string()),
-  fetchedAt: z.number().optional(),
+  fetchedAt: z.number().exactOptional(),
+  /** Of the event keeper, by subject: accounts, the repository, projects that are no longer declared. */
+  events: z.record(z.string(), z.unknown()).exactOptional(),
 })
 
 export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
 
 const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(), start: z.string() })
-const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.optional() })
+const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.exactOptional() })
 type Lease = z.infer<typeof LEASE>
 const LEASE_MS = 45_000
 

@@ -115,8 +115,14 @@ export interface StepContext {
   readonly policy: AgentPolicy
   /** Milliseconds since the epoch. */
   readonly now: number
+  /** A policy denies what the project would be. */
+  readonly isDenied: boolean
   /** The plan, with what ran in the last 24 hours, is over a budget. */
   readonly isOverBudget: boolean
+  /** A project of an earlier wave is not done. */
+  readonly isWaveHeld: boolean
+  /** It was not tried too often in the last 24 hours. */
+  readonly mayInterrupt: (step: Step) => boolean
   /** Steps that go on with a chain that began in its window. */
   readonly continuing: ReadonlySet<string>
 }
@@ -133,14 +139,18 @@ export const decideSteps = (steps: readonly Step[], context: StepContext): Reado
   return verdicts
 }
 
-const decideStep = (step: Step, { policy, now, isOverBudget, continuing }: StepContext): StepVerdict => {
+const decideStep = (step: Step, context: StepContext): StepVerdict => {
+  const { policy, now, isDenied, isOverBudget, isWaveHeld, mayInterrupt, continuing } = context
   const run = (row: number): StepVerdict => ({ row, action: 'run', state: 'Progressing' })
   const skip = (row: number, reason: Reason): StepVerdict => ({ row, action: 'skip', state: 'Blocked', reason })
   const { windows = [] } = step
+  if (isDenied) return skip(10, 'Policy')
   if (step.refused !== undefined) return skip(10, 'Protected')
   if (step.consents.some((consent) => !policy.allow.has(consent))) return skip(10, 'NotAllowed')
   if (isOverBudget) return skip(11, 'Budget')
+  if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
+  if (!mayInterrupt(step)) return skip(13, 'TooManyRestarts')
   if (windows.length === 0) return run(13)
   if (continuing.has(step.id)) return run(14)
   const { isOpen, opensAt } = openingOf(windows, now)

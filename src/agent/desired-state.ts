@@ -15,6 +15,7 @@ export interface Declaration {
   readonly version: string
   /** Of what is declared of this project, wherever in the files it is. */
   readonly digest: string
+  readonly files: readonly string[]
   /** Of this project only, without errors; absent if they cannot be used. */
   readonly manifests?: Manifests
   /** Why they cannot be used. */
@@ -35,6 +36,9 @@ export interface DesiredState {
   recorded(project: string): Promise<void>
   /** @returns whether that is the version that counts now, and so is accepted. */
   accept(commit: string): Promise<boolean>
+  /** What the event keeper keeps of accounts, the repository and projects that are no longer declared. */
+  events(): Readonly<Record<string, unknown>>
+  keepEvents(events: Readonly<Record<string, unknown>>): Promise<void>
   /** Milliseconds since the epoch; 0: never. */
   fetchedAt(): number
   view(): SourceView
@@ -147,6 +151,7 @@ export const openDesiredState = async (
       return {
         version: current?.version.id ?? '',
         digest,
+        files: current?.declared[project]?.files ?? [],
         ...(problem === undefined && manifests !== undefined ? { manifests } : {}),
         ...(problem === undefined ? {} : { problem }),
         history: isChanged ? 'rewritten' : now() - fetchedAt > STALE_MS ? 'stale' : 'known',
@@ -167,6 +172,8 @@ export const openDesiredState = async (
       current = { ...current, isRewritten: false }
       return true
     },
+    events: () => file.events ?? {},
+    keepEvents: (events) => save({ ...file, events }),
     fetchedAt: () => fetchedAt,
     view: () => ({
       kind: source.kind,
@@ -185,6 +192,7 @@ export const openDesiredState = async (
 const pick = (stored: SourceFile | undefined): Partial<SourceFile> => ({
   ...(stored?.valid === undefined ? {} : { valid: stored.valid }),
   ...(stored?.accepted === undefined ? {} : { accepted: stored.accepted }),
+  ...(stored?.events === undefined ? {} : { events: stored.events }),
 })
 
 const digests = (state: DesiredState): ReadonlyMap<string, string> =>

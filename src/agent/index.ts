@@ -1,4 +1,6 @@
-/** The agent: what a round decides, as functions of plan, record, policy and clock; and the folder that it keeps. */
+/** The agent: keeps projects as declared, by the planner, the apply and the gates that a person uses. */
+export type { AccountsOptions, AgentKey } from './accounts.ts'
+export { type AgentOptions, openAgent, type RunningAgent } from './agent.ts'
 export * from './data-folder.ts'
 export * from './decide.ts'
 export { createNotifier, type Notifier, type NotifierOptions, type Send } from './events/notifier.ts'
@@ -9,6 +11,7 @@ export * from './record.ts'
 export * from './request-share.ts'
 export * from './retries.ts'
 export * from './round.ts'
+export { folderSource, gitSource, type Source, type Version } from './source.ts'
 export * from './state.ts'
 export * from './suspension.ts'
 export * from './view.ts'

@@ -28,11 +28,13 @@ export interface RoundInput {
   readonly plan: (select?: (change: Change) => Selected) => Plan
   readonly memory: Memory
   readonly situation: Situation
-  readonly steps: Omit<StepContext, 'policy' | 'isOverBudget'>
+  readonly steps: Omit<StepContext, 'policy' | 'isDenied' | 'isOverBudget'>
   readonly isOverBudget: (plan: Plan) => boolean
 }
 
 export interface Round {
+  /** Before differences are held back. */
+  readonly whole: Plan
   /** Of each difference, by its key. */
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** What is left of the plan once differences are held back. */
@@ -61,11 +63,23 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
     const paths = change.attributes.filter((attribute) => isPlanned(change, attribute)).map(({ path }) => path)
     return paths.length === change.attributes.length || (paths.length > 0 && new Set(paths))
   }
-  const left = plan(select)
   const { policy } = situation
-  const decided = decideSteps(left.steps, { ...steps, policy, isOverBudget: isOverBudget(left) })
+  const decide = (left: Plan) => {
+    const isDenied = left.policies?.results.some(({ outcome }) => outcome === 'denied') === true
+    return decideSteps(left.steps, { ...steps, policy, isDenied, isOverBudget: isOverBudget(left) })
+  }
+  const first = plan(select)
+  const decided = decide(first)
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
-  return { verdicts, plan: left, steps: decided, status: worstOf([...held, ...decided.values()]) }
+  // What no gate of an apply stops must not be in its plan.
+  const tried = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
+  if (tried.length === 0) {
+    return { whole, verdicts, plan: first, steps: decided, status: worstOf([...held, ...decided.values()]) }
+  }
+  const changes = new Set(tried.map(({ change }) => change))
+  const left = plan((change) => !changes.has(change.id) && select(change))
+  const rest = decide(left)
+  return { whole, verdicts, plan: left, steps: rest, status: worstOf([...held, ...decided.values(), ...rest.values()]) }
 }
 
 /** An update is decided attribute by attribute; `undefined`: anything else is done as a whole. */

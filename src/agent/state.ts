@@ -30,6 +30,7 @@ export type Reason =
   | 'Protected'
   | 'NotAllowed'
   | 'Budget'
+  | 'Wave'
   | 'TooManyRestarts'
   | 'NoCommonWindow'
   | 'Unreachable'

@@ -34,6 +34,18 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
   return { isOpen: false, opensAt: new Date(first).toISOString(), opensLocally: localTime(zoned(first, window)) }
 }
 
+/** The first moment after `at`, at which all of them are open, at which one of them is not; milliseconds since the epoch. */
+export const closingOf = (windows: readonly RestartWindow[], at: number): number => {
+  const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
+  const endOf = ({ to }: RestartWindow): string => (to === '24:00' ? '00:00' : to)
+  const end = windows
+    .flatMap((window) => openings({ ...window, from: endOf(window) }, at, HORIZON_DAYS))
+    .filter((moment) => moment > at)
+    .sort((a, b) => a - b)
+    .find((moment) => !areOpen(moment))
+  return end ?? at + HORIZON_DAYS * 86_400_000
+}
+
 const zoned = (at: number, { timezone }: RestartWindow): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(timezone)
 

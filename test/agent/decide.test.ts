@@ -84,7 +84,15 @@ const step = (more: Partial<Step>): Step => ({
 })
 
 describe('rows 10 to 16, of a step', () => {
-  const CONTEXT = { policy: POLICY, now: SUNDAY_3, isOverBudget: false, continuing: new Set<string>() }
+  const CONTEXT = {
+    policy: POLICY,
+    now: SUNDAY_3,
+    isDenied: false,
+    isOverBudget: false,
+    isWaveHeld: false,
+    mayInterrupt: () => true,
+    continuing: new Set<string>(),
+  }
   const never = [on('sun'), on('mon')]
 
   test.each<[number, string, Partial<Step>, Partial<typeof CONTEXT>, string]>([
@@ -96,7 +104,10 @@ describe('rows 10 to 16, of a step', () => {
       { policy: { ...POLICY, allow: new Set() } },
       'skip Blocked NotAllowed',
     ],
+    [10, 'denied by a policy', { impact: 'none' }, { isDenied: true }, 'skip Blocked Policy'],
     [11, 'over a budget', { impact: 'none' }, { isOverBudget: true }, 'skip Blocked Budget'],
+    [11, 'an earlier wave is not done', { impact: 'none' }, { isWaveHeld: true }, 'wait Scheduled Wave'],
+    [13, 'tried too often today', {}, { mayInterrupt: () => false }, 'skip Blocked TooManyRestarts'],
     [12, 'nobody is interrupted', { impact: 'none', windows: [on('mon')] }, {}, 'run Progressing'],
     [13, 'no window', {}, {}, 'run Progressing'],
     [14, 'an open window', { windows: [on('sun')] }, {}, 'run Progressing'],

@@ -33,7 +33,7 @@ const round = (wanted: Desired, observed: Observed, record: ProjectRecord, polic
       areManifestsValid: true,
       history: 'known',
     },
-    steps: { now: NOW, continuing: new Set() },
+    steps: { now: NOW, continuing: new Set(), isWaveHeld: false, mayInterrupt: () => true },
     isOverBudget: () => false,
   })
 

@@ -1,4 +1,5 @@
 /** A sandbox and the engine that works on it in one virtual time, over real HTTP: ten minutes of waiting take none. */
+import { subscribe } from 'node:diagnostics_channel'
 import { type ApiOptions, createWriteApi, type WriteApi } from '../../src/api/index.ts'
 import type { Clock } from '../../src/model/index.ts'
 import { manualClock, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
@@ -16,6 +17,23 @@ export interface Stage {
 
 /** Client and server share one event loop: after so many turns in which nothing happened, nothing is on its way. */
 const IDLE_TURNS = 25
+/** Requests that are on their way, of all clients of this process. */
+const requests = { open: 0 }
+for (const [name, by] of [
+  ['create', 1],
+  ['trailers', -1],
+  ['error', -1],
+] as const) {
+  subscribe(`undici:request:${name}`, () => {
+    requests.open += by
+  })
+}
+
+/** A file that is being written, or a program that runs, takes no virtual time. */
+const isDiskBusy = (): boolean =>
+  process
+    .getActiveResourcesInfo()
+    .some((name) => name.startsWith('FSReq') || name === 'CloseReq' || name === 'ProcessWrap')
 /** Where a request is held up and nobody sleeps. */
 const STRIDE_MS = 50
 
@@ -59,7 +77,9 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
     },
   }
   const advance = (): Promise<void> => {
-    const next = wakes.size === 0 ? time.now() + STRIDE_MS : Math.min(...wakes)
+    // Whoever sleeps long must not wake while a request is on its way.
+    const stride = time.now() + STRIDE_MS
+    const next = Math.min(...(wakes.size === 0 || requests.open > 0 ? [stride] : []), ...wakes)
     return time.advance(Math.max(0, next - time.now()))
   }
   return {
@@ -81,6 +101,7 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
         await new Promise((resolve) => setImmediate(resolve))
         idle = seen === happenings ? idle + 1 : 0
         seen = happenings
+        if (isDiskBusy()) idle = 0
         if (idle < IDLE_TURNS) continue
         idle = 0
         await advance()

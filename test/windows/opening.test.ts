@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatWindow, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
-import { openingOf } from '../../src/windows/index.ts'
+import { closingOf, openingOf } from '../../src/windows/index.ts'
 import { runs } from '../long-runs.ts'
 
 const window = (days: string, from: string, to: string, timezone: string): RestartWindow => ({
@@ -189,5 +189,32 @@ describe('formatWindow', () => {
     [window('daily', '00:00', '24:00', 'UTC'), 'daily 00:00–24:00 UTC'],
   ])('%o', (one, words) => {
     expect(formatWindow(one)).toBe(words)
+  })
+})
+
+describe('when it closes', () => {
+  it.each([
+    ['its end', [SUNDAY_NIGHT], '2026-11-22T01:30:00Z', '2026-11-22T03:00:00.000Z'],
+    ['over midnight', [window('fri', '22:00', '04:00', 'UTC')], '2026-11-27T23:00:00Z', '2026-11-28T04:00:00.000Z'],
+    [
+      'at midnight, and the next day is none',
+      [window('sun', '00:00', '24:00', 'UTC')],
+      '2026-11-22T12:00:00Z',
+      '2026-11-23T00:00:00.000Z',
+    ],
+    [
+      'the first of two',
+      [SUNDAY_NIGHT, window('sun', '01:00', '02:00', 'UTC')],
+      '2026-11-22T01:30:00Z',
+      '2026-11-22T02:00:00.000Z',
+    ],
+    [
+      'where the clock is put forward',
+      [window('sun', '01:00', '02:30', 'Europe/Berlin')],
+      '2026-03-29T00:30:00Z',
+      '2026-03-29T01:00:00.000Z',
+    ],
+  ])('%s', (_when, windows, at, closes) => {
+    expect(new Date(closingOf(windows, Date.parse(at))).toISOString()).toBe(closes)
   })
 })

@@ -30,6 +30,7 @@ export const AGENT_REASONS = {
   Protected: 'the branch or compute is protected',
   NotAllowed: 'it needs a consent that the agent does not have',
   Budget: 'it is more than a budget allows',
+  Wave: 'a project of an earlier wave is not done',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
   Wave: 'an earlier wave is not done',
   NoCommonWindow: 'its restart windows are never open at the same time',

@@ -1,0 +1,150 @@
+/** Keys and the accounts that they belong to: each account has one share of requests, however many keys it has. */
+import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
+import { EspalierError, globMatcher } from '../model/index.ts'
+import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits, type Share } from './request-share.ts'
+import type { AccountView } from './view.ts'
+
+export interface AgentKey {
+  readonly name: string
+  /** Read again once a minute: a file may be replaced. */
+  read(): Promise<string>
+  /** Globs over ids; absent: all projects. */
+  readonly projects?: readonly string[]
+  /** Globs over the files that may declare them; absent: all files. */
+  readonly paths?: readonly string[]
+  /** In place of what the service says. */
+  readonly account?: string
+}
+
+export interface AccountsOptions {
+  readonly keys: readonly AgentKey[]
+  /** What all clients share. */
+  readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
+  /** Of an account's limit: 0 to 1. */
+  readonly share: number
+  readonly interval: number
+  readonly now: () => number
+}
+
+export interface KeyOfProject {
+  readonly api: WriteApi
+  readonly account: string
+  /** Of these files, the first that may not declare its projects. */
+  foreignFile(files: readonly string[]): string | undefined
+}
+
+export interface Accounts {
+  /** `undefined` if no key is for it. */
+  of(project: string): KeyOfProject | undefined
+  /** Milliseconds, stretched until all of the account's projects fit. */
+  intervalOf(project: string, projects: readonly string[]): number
+  /** @throws {EspalierError} `E_KEY` */
+  rereadKeys(): Promise<void>
+  view(projects: readonly string[]): readonly AccountView[]
+  close(): Promise<void>
+}
+
+/** A project that is locked for longer frees its place for others. */
+const LOCK_TIMEOUT_MS = 60_000
+
+interface Opened {
+  readonly key: AgentKey
+  readonly isFor: (project: string) => boolean
+  readonly mayDeclare: (file: string) => boolean
+  text: string
+  api: WriteApi
+  account: string
+}
+
+export const openAccounts = async (options: AccountsOptions): Promise<Accounts> => {
+  const { keys, interval, now } = options
+  const shares = new Map<string, Share & { limitedAt?: number }>()
+  const requests = new Map<string, Map<string, number>>()
+  const opened: Opened[] = []
+
+  const allowed = (account: string): number => allowance(shares.get(account) ?? { share: options.share }, now())
+  const count = (account: string, status: number | undefined): void => {
+    const counts = requests.get(account) ?? new Map<string, number>()
+    const code = status === undefined ? 'none' : String(status)
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+    requests.set(account, counts)
+    if (status === 429) shares.set(account, { share: options.share, limitedAt: now() })
+  }
+  const connect = (apiKey: string, accountOf: () => string): WriteApi =>
+    createWriteApi({
+      ...options.api,
+      apiKey,
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+      clients: () => {
+        const account = accountOf()
+        const others = Math.max(1, opened.filter((one) => one.account === account).length)
+        return (others * ACCOUNT_LIMIT_PER_MINUTE) / allowed(account)
+      },
+      watch: { begin: () => (_problem, status) => count(accountOf(), status) },
+    })
+  for (const key of keys) {
+    const text = await key.read()
+    const one: Opened = {
+      key,
+      text,
+      isFor: matcherOf(key.projects),
+      mayDeclare: matcherOf(key.paths),
+      account: UNKNOWN,
+      api: connect(text, () => one.account),
+    }
+    one.account = key.account ?? (await one.api.account()) ?? UNKNOWN
+    opened.push(one)
+  }
+  const keyOf = (project: string): Opened | undefined => opened.find(({ isFor }) => isFor(project))
+  const fitting = (account: string, projects: readonly string[]): number =>
+    intervalThatFits(interval, projects.filter((id) => keyOf(id)?.account === account).length, allowed(account))
+  return {
+    of: (project) => {
+      const key = keyOf(project)
+      if (key === undefined) return undefined
+      return {
+        api: key.api,
+        account: key.account,
+        foreignFile: (files) => files.find((file) => !key.mayDeclare(file)),
+      }
+    },
+    intervalOf: (project, projects) => fitting(keyOf(project)?.account ?? UNKNOWN, projects),
+    rereadKeys: async () => {
+      for (const one of opened) {
+        const text = await one.key.read()
+        if (text === one.text) continue
+        const old = one.api
+        one.text = text
+        one.api = connect(text, () => one.account)
+        await old.close()
+      }
+    },
+    view: (projects) =>
+      [...new Set(opened.map(({ account }) => account))].map((name) => {
+        const fits = fitting(name, projects)
+        return {
+          name,
+          projects: projects.filter((id) => keyOf(id)?.account === name).length,
+          intervalSeconds: Math.round(fits / 1_000),
+          isStretched: fits > interval,
+          requests: Object.fromEntries(requests.get(name) ?? []),
+        }
+      }),
+    close: async () => {
+      await Promise.all(opened.map(({ api }) => api.close()))
+    },
+  }
+}
+
+/** Of accounts that nobody can tell apart, all count as one. */
+const UNKNOWN = 'unknown'
+
+const matcherOf = (globs: readonly string[] | undefined): ((text: string) => boolean) => {
+  if (globs === undefined) return () => true
+  const matchers = globs.map(globMatcher)
+  return (text) => matchers.some((matches) => matches(text))
+}
+
+/** @throws {EspalierError} `E_KEY` for a project that no key is for. */
+export const noKeyFor = (project: string): EspalierError =>
+  new EspalierError('E_KEY', `No key of --keys is for project ${project}.`)

@@ -1,0 +1,24 @@
+/** What the agent prints: a line for each state that changes, and for each apply. */
+import type { ProjectView } from './view.ts'
+
+export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
+  const lines: string[] = []
+  const { lastApply: applied, missedWindow: missed, message } = after
+  if (applied !== undefined && applied !== before.lastApply) {
+    for (const step of applied.done) lines.push(`${after.id}  done: ${step}`)
+  }
+  if (missed !== undefined && after.missedWindows > before.missedWindows) {
+    lines.push(`${after.id}  window missed: ${missed.opensAt} to ${missed.closesAt}, ${missed.cause}`)
+  }
+  if (before.state !== after.state || before.reason !== after.reason) {
+    const until = after.until === undefined ? '' : ` until ${after.until}`
+    lines.push(`${after.id}  ${titleOf(after)}${until}${message === undefined ? '' : `. ${message}`}`)
+  }
+  return lines
+}
+
+const titleOf = ({ state, reason, differences }: ProjectView): string => {
+  const count = differences.length
+  const differing = count === 0 ? '' : ` (${count} ${count === 1 ? 'difference' : 'differences'})`
+  return `${state}${reason === undefined ? '' : `: ${reason}`}${differing}`
+}

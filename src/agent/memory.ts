@@ -1,0 +1,167 @@
+/** What a project's file remembers after a refresh, a step and an apply. Pure. */
+import type { Budgets } from '../apply/index.ts'
+import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../model/index.ts'
+import { differenceKey, factsOf } from '../planner/index.ts'
+import type { ProjectFile } from './data-folder.ts'
+import { originOf, type ProjectRecord, refreshed } from './record.ts'
+import { movedBy } from './recovery.ts'
+import { mayInterrupt, type Refusal, type Sighting, waitAfter } from './retries.ts'
+
+const DAY = 24 * 60 * 60_000
+const WEEK = 7 * DAY
+
+export interface Seen {
+  readonly desired: Desired
+  readonly project: ObservedProject
+  readonly program: string
+  readonly digest: string
+  readonly isNew: boolean
+  readonly now: number
+  readonly fetchedAt: number
+}
+
+export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
+  const { desired, project, program, digest, now, fetchedAt } = seen
+  const facts = factsOf(desired, project)
+  const { moving = [], ...rest } = file
+  const record = withOwnMoves(
+    refreshed(file.record, { facts, program, manifests: digest, isNewlyDeclared: seen.isNew }),
+    file.record,
+    moving,
+  )
+  const isChanging = project.computes.some(({ pendingState, state }) => (pendingState ?? state) !== state)
+  const sightingOf = (key: string): Sighting => {
+    const [before, after] = [file.record?.entries[key], record.entries[key]]
+    const isSame = before?.want === after?.want && before?.seen === after?.seen
+    const known = isSame ? file.sightings[key] : undefined
+    return { firstSeenAt: known?.firstSeenAt ?? now, refreshedAt: now, fetchedAt, isChanging }
+  }
+  const differing = facts.filter(({ agrees }) => !agrees)
+  return {
+    ...rest,
+    record,
+    sightings: Object.fromEntries(differing.map(({ key }) => [key, sightingOf(key)])),
+    // What was refused counts for as long as it is asked for of the same live value.
+    refusals: file.refusals.filter(({ key, want, live }) => {
+      const entry = record.entries[key]
+      return entry !== undefined && entry.want === want && entry.seen === live
+    }),
+    reverts: file.reverts.filter(({ at }) => at > now - WEEK),
+    attempts: file.attempts.filter(({ at }) => at > now - DAY),
+    growth: file.growth.filter(({ at }) => at > now - DAY),
+  }
+}
+
+/** What we moved and did not bring to its end is as introduced as it was before. */
+const withOwnMoves = (
+  record: ProjectRecord,
+  before: ProjectRecord | undefined,
+  moving: readonly string[],
+): ProjectRecord => {
+  if (moving.length === 0) return record
+  const entries = Object.entries(record.entries).map(([key, entry]) => {
+    const known = before?.entries[key]
+    const isOurs = !entry.agreed && moving.some((id) => key.startsWith(`${id}/`))
+    return isOurs && known !== undefined && known.base === known.seen
+      ? ([key, { ...entry, base: entry.seen }] as const)
+      : ([key, entry] as const)
+  })
+  return { ...record, entries: Object.fromEntries(entries) }
+}
+
+/** Before its first call: what is not remembered must not happen. */
+export const beforeStep = (file: ProjectFile, step: Step, now: number): ProjectFile => {
+  const [interrupts, deletes] = [step.impact !== 'none', step.kind === 'delete']
+  if (!interrupts && !deletes) return file
+  return { ...file, attempts: [...file.attempts, { at: now, compute: subjectOf(step), interrupts, deletes }] }
+}
+
+export const beforeApply = (
+  before: ProjectFile,
+  { summary, cost }: Plan,
+  journal: string,
+  now: number,
+): ProjectFile => {
+  const file = { ...before, applying: journal }
+  const cu = summary.capacity.after.maxCu - summary.capacity.before.maxCu
+  const cuHours = (cost?.computes ?? []).reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
+  return cu === 0 && cuHours === 0 ? file : { ...file, growth: [...file.growth, { at: now, cu, cuHours }] }
+}
+
+const subjectOf = ({ compute, change }: Step): string => compute.id ?? change
+
+export const mayInterruptNow = ({ attempts }: ProjectFile, step: Step, now: number): boolean => {
+  const own = attempts.filter(({ compute, interrupts }) => interrupts && compute === subjectOf(step))
+  return mayInterrupt(
+    own.map(({ at }) => at),
+    now,
+  )
+}
+
+/** What the last 24 hours leave of each budget. */
+export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile, now: number): Budgets => {
+  const recent = attempts.filter(({ at }) => at > now - DAY)
+  const grown = growth.filter(({ at }) => at > now - DAY)
+  const less = (limit: number | undefined, used: number): number | undefined =>
+    limit === undefined ? undefined : limit - used
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+  return {
+    maxRestarts: less(budgets.maxRestarts, recent.filter(({ interrupts }) => interrupts).length),
+    maxDeletes: less(budgets.maxDeletes, recent.filter(({ deletes }) => deletes).length),
+    maxCuIncrease: less(budgets.maxCuIncrease, sum(grown.map(({ cu }) => cu))),
+    maxCuHoursIncrease: less(budgets.maxCuHoursIncrease, sum(grown.map(({ cuHours }) => cuHours))),
+  }
+}
+
+/** The service says so of a value for good; a new branch, for a while. */
+const REJECTED = new Set([400, 422])
+
+export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, now: number): ProjectFile => {
+  const byId = new Map(plan.steps.map((step) => [step.id, step]))
+  const failed = steps.filter(({ status }) => status === 'failed' || status === 'stale')
+  const keysOf = (outcome: StepOutcome): readonly string[] => {
+    const change = plan.changes.find(({ id }) => id === byId.get(outcome.step)?.change)
+    if (change === undefined) return []
+    return change.kind === 'update'
+      ? change.attributes.map((attribute) => differenceKey(change, attribute))
+      : [differenceKey(change)]
+  }
+  const entryOf = (key: string) => file.record?.entries[key]
+  const refusals = failed.flatMap((outcome): readonly Refusal[] => {
+    const isRejected = outcome.reason === 'apply-failed' && REJECTED.has(outcome.httpStatus ?? 0)
+    if (outcome.reason !== 'not-effective' && !isRejected) return []
+    const why = isRejected ? 'rejected' : 'not-effective'
+    return keysOf(outcome).flatMap((key) => {
+      const { want = null, seen = null } = entryOf(key) ?? {}
+      return [{ key, want, live: seen, why } as const]
+    })
+  })
+  const done = steps.filter(({ status }) => status === 'done')
+  const reverts = [...new Set(done.flatMap(keysOf))].flatMap((key) => {
+    const entry = entryOf(key)
+    return entry !== undefined && !entry.agreed && originOf(entry) === 'drift'
+      ? [{ at: now, key, want: entry.want }]
+      : []
+  })
+  const operations = failed.flatMap(({ step, reason, computeId, message = '', operations: all }) => {
+    const compute = computeId ?? byId.get(step)?.compute.id
+    const isOurs = reason === 'operation-failed' || reason === 'operation-timeout'
+    return isOurs && compute !== undefined ? [[compute, { operation: all.at(-1)?.id ?? '', message }] as const] : []
+  })
+  const [first] = failed
+  const failures = first === undefined ? 0 : file.failures + 1
+  const { failure: _, retryAt: __, applying: ___, ...rest } = file
+  const open = steps.filter(({ status }) => status !== 'done')
+  return {
+    ...rest,
+    ...(open.length === 0 ? {} : { moving: movedBy({ plan, started: new Set(steps.map(({ step }) => step)) }) }),
+    refusals: [...file.refusals, ...refusals],
+    reverts: [...file.reverts, ...reverts],
+    failedOperations: { ...file.failedOperations, ...Object.fromEntries(operations) },
+    failures,
+    ...(first === undefined
+      ? {}
+      : { retryAt: now + waitAfter(failures), failure: first.message ?? 'A step failed, and no reason was given.' }),
+    ...(file.wait === undefined || first === undefined ? {} : { wait: { ...file.wait, failed: true } }),
+  }
+}

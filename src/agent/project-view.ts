@@ -1,0 +1,86 @@
+/** A project as it is shown, from what its last round found. Pure. */
+import type { AttributeChange, Change, Plan } from '../model/index.ts'
+import { differenceKey } from '../planner/index.ts'
+import type { ProjectFile } from './data-folder.ts'
+import { originOf } from './record.ts'
+import type { Round } from './round.ts'
+import type { Status } from './state.ts'
+import type { DifferenceView, ProjectView } from './view.ts'
+
+export const differencesOf = (
+  whole: Plan,
+  { verdicts, steps, plan }: Round,
+  file: ProjectFile,
+): readonly DifferenceView[] =>
+  whole.changes.flatMap((change) => {
+    const parts: readonly (AttributeChange | undefined)[] = change.kind === 'update' ? change.attributes : [undefined]
+    return parts.map((attribute): DifferenceView => {
+      const key = differenceKey(change, attribute)
+      const entry = file.record?.entries[key]
+      const verdict = verdicts.get(key)
+      const planned = verdict?.action === 'plan' ? stepStatus(change, plan, steps) : undefined
+      const { state = 'Unknown', reason } = planned ?? verdict ?? {}
+      const place = attribute?.source ?? change.source
+      return {
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        branch: change.branch.name,
+        ...(change.compute.id === undefined ? {} : { compute: change.compute.id }),
+        kind: change.kind,
+        ...(attribute === undefined ? {} : { path: attribute.path }),
+        live: attribute === undefined ? (entry?.seen ?? null) : (attribute.beforeText ?? null),
+        want: attribute === undefined ? (entry?.want ?? null) : attribute.afterText,
+        impact: attribute?.impact ?? change.impact,
+        origin: entry === undefined ? 'unrecorded' : originOf(entry),
+        ...(place === undefined ? {} : { declaredAt: `${place.file}:${place.line}:${place.column}` }),
+      }
+    })
+  })
+
+/** Of the first step of a change that does not simply run. */
+const stepStatus = (change: Change, plan: Plan, steps: Round['steps']): Status | undefined => {
+  const own = plan.steps.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
+  return own.find(({ action }) => action !== 'run') ?? own[0]
+}
+
+/** What a person runs to settle it. */
+export const commandFor = (
+  project: string,
+  { state, reason }: Status,
+  version: string | undefined,
+): string | undefined => {
+  switch (reason) {
+    case 'HistoryRewritten':
+      return `espalier agent reconcile ${project} --accept ${version?.slice(0, 12) ?? 'COMMIT'}`
+    case 'Refused':
+    case 'Conflict':
+      return `espalier agent reconcile ${project}`
+    case 'GitStale':
+    case 'Wave':
+    case 'DriftUnconfirmed':
+      return undefined
+    case 'PlanError':
+    case 'Policy':
+    case 'Protected':
+      return `espalier plan --project ${project}`
+    case 'KeyRefused':
+    case 'Unreachable':
+      return undefined
+    default:
+  }
+  if (state === 'Suspended') return `espalier agent resume ${project}`
+  if (state === 'Invalid') return 'espalier validate'
+  return state === 'Blocked' || state === 'OutOfSync' ? `espalier apply --project ${project}` : undefined
+}
+
+/** The newest state of a project, before it was read for the first time. */
+export const unknownProject = (id: string, account: string, since: number): ProjectView => ({
+  id,
+  account,
+  state: 'Unknown',
+  since: new Date(since).toISOString(),
+  sync: 'Unknown',
+  differences: [],
+  scheduledSteps: 0,
+  missedWindows: 0,
+})

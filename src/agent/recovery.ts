@@ -1,0 +1,113 @@
+/** What an agent that was killed left in the middle of an apply, read from its journal. */
+import { readFile } from 'node:fs/promises'
+import { hasEnded, type ReadApi, type WriteApi } from '../api/index.ts'
+import { waitForOperations } from '../apply/index.ts'
+import { type ApplyEvent, type Clock, DEFAULT_TIMEOUT_MS, type Observed, type Plan, type Step } from '../model/index.ts'
+import type { ProjectFile } from './data-folder.ts'
+
+export interface Interrupted {
+  readonly plan: Plan
+  readonly started: ReadonlySet<string>
+  readonly done: ReadonlySet<string>
+  /** Its outcome is there: it ended after all. */
+  readonly hasEnded: boolean
+}
+
+/** `undefined` if there is no journal, or it ends before its plan: then nothing was sent. */
+export const readJournal = async (path: string): Promise<Interrupted | undefined> => {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const events = text.split('\n').flatMap(eventOf)
+  const plan = events.flatMap((event) => (event.type === 'plan' ? [event.plan] : []))[0]
+  if (plan === undefined) return undefined
+  return {
+    plan,
+    started: new Set(events.flatMap((event) => (event.type === 'step-start' ? [event.step.id] : []))),
+    done: new Set(
+      events.flatMap((event) =>
+        event.type === 'step-end' && event.outcome.status === 'done' ? [event.outcome.step] : [],
+      ),
+    ),
+    hasEnded: events.some(({ type }) => type === 'outcome'),
+  }
+}
+
+/** Its last line may be half written. */
+const eventOf = (line: string): readonly ApplyEvent[] => {
+  try {
+    return line === '' ? [] : [JSON.parse(line) as ApplyEvent]
+  } catch {
+    return []
+  }
+}
+
+/** The ids of changes and computes that were being changed: that they are not as they were is nobody else's doing. */
+export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>): string[] =>
+  plan.steps
+    .filter(({ id }) => started.has(id))
+    .flatMap(({ change, compute }) => [change, ...(compute.id === undefined ? [] : [compute.id])])
+
+/** The changes of chains that have begun and are not done: steps of which one cannot do without the other. */
+export const begunChanges = ({ plan, started, done }: Interrupted): ReadonlySet<string> => {
+  const chains = chainsOf(plan.steps)
+  const begun = chains.filter(
+    (steps) => steps.length > 1 && steps.some(({ id }) => started.has(id)) && steps.some(({ id }) => !done.has(id)),
+  )
+  return new Set(begun.flat().map(({ change }) => change))
+}
+
+const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
+  const chains: Step[][] = []
+  for (const step of steps) {
+    const needed = step.after.filter((id) => step.inTurnAfter?.includes(id) !== true)
+    const own = chains.filter((chain) => chain.some(({ id, change }) => needed.includes(id) || change === step.change))
+    for (const chain of own) chains.splice(chains.indexOf(chain), 1)
+    chains.push([...own.flat(), step])
+  }
+  return chains
+}
+
+/** Whether a branch that these steps give a primary has none now. */
+export const leavesGap = (steps: readonly Step[], { projects }: Observed): boolean => {
+  const taken = new Set(
+    projects.flatMap(({ computes }) =>
+      computes.flatMap(({ type, branchId }) => (type === 'read_write' ? [branchId] : [])),
+    ),
+  )
+  return steps.some(
+    ({ kind, compute, branch }) =>
+      (kind === 'create' || kind === 'move') && compute.type === 'read_write' && !taken.has(branch.id),
+  )
+}
+
+/** Whoever started them: what they change is known only once they are over. */
+export const waitForOpen = async (
+  api: ReadApi,
+  project: string,
+  { clock }: { readonly clock: Clock },
+): Promise<void> => {
+  const { operations } = await api.listOperations(project, { limit: 100 })
+  const open = operations.filter((operation) => !hasEnded(operation, clock))
+  if (open.length === 0) return
+  await waitForOperations(open, {
+    api,
+    clock,
+    project,
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    signal: undefined,
+    onProgress: async () => undefined,
+  })
+}
+
+type Failed = ProjectFile['failedOperations']
+
+/** Those that no later operation of their compute has made up for. */
+export const operationsStuck = async (api: WriteApi, project: string, failed: Failed): Promise<Failed> => {
+  const { operations } = await api.listOperations(project, { limit: 200 })
+  const isMadeUp = (compute: string, operation: string): boolean => {
+    const at = operations.findIndex(({ id }) => id === operation)
+    // It may itself be finished by now: the service retries.
+    const later = at < 0 ? operations : operations.slice(0, at + 1)
+    return later.some(({ endpointId, status }) => endpointId === compute && status === 'finished')
+  }
+  return Object.fromEntries(Object.entries(failed).filter(([compute, { operation }]) => !isMadeUp(compute, operation)))
+}

@@ -1,0 +1,76 @@
+/** Runs projects when they are due: some at once, in the order of the queue, each one at a time. */
+import type { Clock } from '../model/index.ts'
+import { dueWakes, timerFor, type Wake, type WakeCause } from './wakes.ts'
+
+export interface Scheduler {
+  /** Of two wakes of a project for the same cause, the earlier counts. */
+  wake(project: string, at: number, cause: WakeCause): void
+  /** Forgets the wakes of a cause, or all of them. */
+  forget(project: string, cause?: WakeCause): void
+  /** Milliseconds since the epoch. */
+  tickedAt(): number
+  /** Runs until `stop`, then until what has begun is done. */
+  run(): Promise<void>
+  stop(): void
+}
+
+export interface SchedulerOptions {
+  readonly clock: Clock
+  /** The time of day. */
+  readonly now: () => number
+  readonly concurrency: number
+  /** Must not reject. @param dueAt when the first of its wakes was due. */
+  readonly work: (project: string, cause: WakeCause, dueAt: number) => Promise<void>
+}
+
+export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOptions): Scheduler => {
+  const wakes = new Map<string, Wake>()
+  const running = new Map<string, Promise<void>>()
+  let tickedAt = now()
+  let isStopped = false
+  let alarm = new AbortController()
+  const ring = (): void => alarm.abort()
+
+  const start = ({ project, cause, at }: Wake): void => {
+    for (const [key, wake] of wakes) if (wake.project === project && wake.at <= now()) wakes.delete(key)
+    const done = work(project, cause, at).finally(() => {
+      running.delete(project)
+      ring()
+    })
+    running.set(project, done)
+  }
+  return {
+    wake: (project, at, cause) => {
+      const key = `${project} ${cause}`
+      const known = wakes.get(key)
+      if (known !== undefined && known.at <= at) return
+      wakes.set(key, { project, at, cause })
+      ring()
+    },
+    forget: (project, cause) => {
+      for (const [key, wake] of wakes) {
+        if (wake.project === project && (cause === undefined || wake.cause === cause)) wakes.delete(key)
+      }
+    },
+    tickedAt: () => tickedAt,
+    run: async () => {
+      while (!isStopped) {
+        alarm = new AbortController()
+        tickedAt = now()
+        for (const wake of dueWakes([...wakes.values()], now())) {
+          if (running.size >= concurrency) break
+          if (!running.has(wake.project)) start(wake)
+        }
+        const idle = [...wakes.values()].filter(({ project }) => !running.has(project))
+        // What is due and finds no room starts when something ends.
+        const next = running.size >= concurrency ? [] : idle
+        await clock.sleep(timerFor(next, now()), alarm.signal).catch(() => undefined)
+      }
+      await Promise.all(running.values())
+    },
+    stop: () => {
+      isStopped = true
+      ring()
+    },
+  }
+}

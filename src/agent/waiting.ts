@@ -1,0 +1,45 @@
+/** The window that steps of a project wait for, or run in. Pure. */
+import type { Plan, Step } from '../model/index.ts'
+import { closingOf, openingOf } from '../windows/index.ts'
+import type { ProjectFile } from './data-folder.ts'
+import type { StepVerdict } from './decide.ts'
+import { missOf } from './wakes.ts'
+
+export type Waiting = NonNullable<ProjectFile['wait']>
+
+/** Steps that run in a window, now or later. */
+export const windowedSteps = ({ steps }: Plan, verdicts: ReadonlyMap<string, StepVerdict>): readonly Step[] =>
+  steps.filter(({ id, impact, windows = [] }) => {
+    const action = verdicts.get(id)?.action
+    return impact !== 'none' && windows.length > 0 && (action === 'run' || action === 'wait')
+  })
+
+/** The window of these steps that is open, or opens next; the same one for as long as it has not closed. */
+export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, now: number): Waiting | undefined => {
+  const openings = steps.flatMap(({ windows = [] }): readonly Waiting[] => {
+    const { isOpen, opensAt } = openingOf(windows, now)
+    if (!isOpen && opensAt === undefined) return []
+    const opens = isOpen ? now : Date.parse(opensAt ?? '')
+    return [{ opensAt: opens, closesAt: closingOf(windows, opens), failed: false }]
+  })
+  const next = openings.sort((a, b) => a.opensAt - b.opensAt)[0]
+  const isSame =
+    known !== undefined && next !== undefined && known.opensAt <= next.opensAt && next.opensAt < known.closesAt
+  return isSame ? { ...known, closesAt: next.opensAt <= now ? next.closesAt : known.closesAt } : next
+}
+
+/** The window that closed without all of its work being done. */
+export const missedWindow = (
+  known: Waiting | undefined,
+  isWorkLeft: boolean,
+  agent: { readonly now: number; readonly runningSince: number; readonly isSuspended: boolean },
+): ProjectFile['missed'] => {
+  if (known === undefined) return undefined
+  const cause = missOf({ ...known, isWorkDone: !isWorkLeft }, { ...agent, failed: known.failed })
+  if (cause === undefined) return undefined
+  return {
+    opensAt: new Date(known.opensAt).toISOString(),
+    closesAt: new Date(known.closesAt).toISOString(),
+    cause,
+  }
+}

@@ -1,0 +1,195 @@
+/** The whole agent, on a sandbox in virtual time. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Seed } from '../../src/sandbox/index.ts'
+import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+
+const PROJECT = 'quiet-river-12345678'
+const PRIMARY = 'ep-main-11111111'
+const SEED: Seed = {
+  projects: [
+    {
+      id: PROJECT,
+      branches: [
+        {
+          id: 'br-main-11111111',
+          name: 'main',
+          computes: [{ id: PRIMARY, size: 1, scaleToZero: 'never' as const }],
+        },
+      ],
+    },
+  ],
+}
+const manifest = (primary: string, more = ''): string => `version: 1
+project: ${PROJECT}
+${more}branches:
+  main: { primary: ${primary} }
+`
+/** The stage's clock starts on Thursday 2026-01-01T00:00Z. */
+const NIGHT = 'restartWindow: { days: [thu], from: "02:00", to: "04:00", timezone: UTC }\n'
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld(SEED)
+})
+afterEach(() => world.close())
+
+const start = async (options: Parameters<World['start']>[0] = {}) => {
+  const agent = await world.start(options)
+  await world.pass(MINUTE)
+  return agent
+}
+
+describe('a commit', () => {
+  test('is applied within 35 s, and the project is Synced', async () => {
+    await world.declare(manifest('{ size: 1 }'))
+    const agent = await start()
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    const at = world.stage.clock.now()
+    await world.declare(manifest('{ size: 2 }'))
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+    expect(Date.parse(world.writes()[0]?.split(' ')[0] ?? '') - at).toBeLessThan(35_000)
+    expect(projectOf(agent, PROJECT).lastApply).toMatchObject({ interruptions: 1 })
+  })
+
+  test('waits for the window, and runs at the second at which it opens', async () => {
+    await world.declare(manifest('{ size: 1 }', NIGHT))
+    const agent = await start()
+    await world.declare(manifest('{ size: 2 }', NIGHT))
+    await world.pass(MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      state: 'Scheduled',
+      scheduledSteps: 1,
+      windowOpensAt: '2026-01-01T02:00:00.000Z',
+      sync: 'OutOfSync',
+    })
+    expect(world.writes()).toEqual([])
+    await world.pass(2 * HOUR)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+    expect(world.writes()[0]).toMatch(/^2026-01-01T02:00:0\d/)
+  })
+
+  test('that has an error changes nothing, and says where', async () => {
+    await world.declare(manifest('{ size: 1 }'))
+    const agent = await start()
+    await world.declare(manifest('{ size: 3.7 }'))
+    await world.pass(2 * MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      state: 'Invalid',
+      message: expect.stringMatching(/^espalier.yaml:4:/),
+    })
+    await world.declare(manifest('{ size: 1 }'))
+    await world.pass(MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toEqual([])
+  })
+
+  test('that empties the manifests changes nothing', async () => {
+    await world.declare(manifest('{ size: 1 }'))
+    const agent = await start()
+    await world.declare('')
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Invalid')
+    expect(world.writes()).toEqual([])
+  })
+})
+
+describe('a change by hand', () => {
+  test('is reported within an interval, and not reverted', async () => {
+    await world.declare(manifest('{ size: 1 }'))
+    const agent = await start()
+    await world.edit(PROJECT, PRIMARY, { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 })
+    await world.pass(8 * MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      state: 'OutOfSync',
+      reason: 'Drift',
+      differences: [{ path: 'size', live: '4 CU', want: '1 CU', origin: 'drift', declaredAt: 'espalier.yaml:4:28' }],
+    })
+    expect(world.writes()).toEqual([])
+  })
+
+  test('is reverted where that was chosen and harms nobody', async () => {
+    await world.declare(manifest('{ scaleToZero: never }'))
+    const agent = await start({
+      policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
+    })
+    await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })
+    await world.pass(8 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+  })
+
+  test('again and again ends in a conflict', async () => {
+    await world.declare(manifest('{ scaleToZero: never }'))
+    const agent = await start({
+      policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
+    })
+    for (let time = 0; time < 5; time += 1) {
+      await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })
+      await world.pass(8 * MINUTE)
+    }
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Conflict')
+    expect(world.writes()).toHaveLength(3)
+    await agent.reconcile([PROJECT])
+    await world.pass(3 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+})
+
+test('without a record, a difference is reported and nothing restarts', async () => {
+  await world.declare(manifest('{ size: 2 }'))
+  const agent = await start()
+  expect(stateOf(agent, PROJECT)).toBe('OutOfSync: Unrecorded')
+  await world.pass(HOUR)
+  expect(world.writes()).toEqual([])
+})
+
+test('a suspended project is refreshed and reported, and applied once it is resumed', async () => {
+  await world.declare(manifest('{ size: 1 }'))
+  const agent = await start()
+  await agent.suspend([PROJECT], world.stage.clock.now() + HOUR, 'load test')
+  await world.declare(manifest('{ size: 2 }'))
+  await world.pass(10 * MINUTE)
+  expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Suspended', message: 'load test', sync: 'OutOfSync' })
+  expect(world.writes()).toEqual([])
+  await world.pass(HOUR)
+  expect(stateOf(agent, PROJECT)).toBe('Synced')
+})
+
+test('a window that passes while suspended is reported as missed, with its cause', async () => {
+  await world.declare(manifest('{ size: 1 }', NIGHT))
+  const agent = await start()
+  await agent.suspend([PROJECT], world.stage.clock.now() + 6 * HOUR, 'load test')
+  await world.declare(manifest('{ size: 2 }', NIGHT))
+  await world.pass(5 * HOUR)
+  expect(projectOf(agent, PROJECT)).toMatchObject({
+    missedWindows: 1,
+    missedWindow: { opensAt: '2026-01-01T02:00:00.000Z', closesAt: '2026-01-01T04:00:00.000Z', cause: 'suspended' },
+  })
+  expect(world.writes()).toEqual([])
+})
+
+test('a look at an unchanged project is one request, and every sixth reads the branches', async () => {
+  await world.declare(manifest('{ size: 1 }'))
+  await start()
+  const before = world.stage.sandbox.requests
+  await world.pass(HOUR)
+  const requests = world.stage.sandbox.requests - before
+  expect(requests).toBeGreaterThanOrEqual(12)
+  expect(requests).toBeLessThanOrEqual(15)
+})
+
+test('a restarted agent remembers what it waits for', async () => {
+  await world.declare(manifest('{ size: 1 }', NIGHT))
+  const first = await start()
+  await world.declare(manifest('{ size: 2 }', NIGHT))
+  await world.pass(MINUTE)
+  first.stop()
+  await world.pass(MINUTE)
+  const second = await start()
+  expect(stateOf(second, PROJECT)).toBe('Scheduled')
+  await world.pass(2 * HOUR)
+  expect(stateOf(second, PROJECT)).toBe('Synced')
+})
