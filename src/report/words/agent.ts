@@ -32,7 +32,6 @@ export const AGENT_REASONS = {
   Budget: 'it is more than a budget allows',
   Wave: 'a project of an earlier wave is not done',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
-  Wave: 'an earlier wave is not done',
   NoCommonWindow: 'its restart windows are never open at the same time',
   Unreachable: 'the service does not answer',
   KeyRefused: 'the service refuses the API key',
