@@ -28,7 +28,8 @@ test('a command without network loads neither an HTTP client nor what checks sav
   const loaded = (await readdir(folder)).filter((name) => stderr.includes(name))
   const texts = await Promise.all(loaded.map((name) => readFile(folder + name, 'utf8')))
   expect(loaded).not.toEqual([])
-  for (const mark of ['UND_ERR_', 'ZodError', 'Temporal.']) expect(texts.filter((text) => text.includes(mark))).toEqual([])
+  for (const mark of ['UND_ERR_', 'ZodError', 'Temporal.'])
+    expect(texts.filter((text) => text.includes(mark))).toEqual([])
 })
 
 test('the sandbox is loaded only by a command that asks for one', async () => {
