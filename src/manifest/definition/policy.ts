@@ -1,6 +1,8 @@
 /** The one definition of a policy file: its schema, its types and its validator follow from it. */
 import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
 
+export const DURATION_PATTERN = '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$'
+
 const globs = (description: string, examples: readonly unknown[]) =>
   list(text({ minLength: 1, $comment: 'E_GLOB' }), { minItems: 1, description, examples })
 const cu = (description: string, example: number) =>
@@ -17,7 +19,7 @@ const RULE = map(
       examples: ['forbidden'],
     }),
     maxScaleToZero: text({
-      pattern: '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$',
+      pattern: DURATION_PATTERN,
       description: 'Computes must scale to zero, after this time at most.',
       examples: ['10m'],
       $comment: 'E_POLICY_DURATION',
@@ -30,7 +32,7 @@ const RULE = map(
   { minProperties: 1, maxProperties: 1, $comment: 'E_POLICY_RULE', description: 'Exactly one rule.' },
 )
 
-const POLICY = map(
+export const POLICY = map(
   {
     name: text({
       pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
