@@ -46,4 +46,5 @@ export {
   stepTitle,
   stepTitles,
   time,
+  verdict,
 } from './words/index.ts'

@@ -8,6 +8,7 @@ import {
   impactWords,
   isDisruptive,
   isUnchanged,
+  skippedLines,
   stepTitles,
   verdict,
   waveWords,
@@ -126,6 +127,7 @@ const render = (view: PlanView, detail: Detail, diff: () => string): string => {
     ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
     ...(detail.steps && plan.steps.length > 0 ? [order(view, detail)] : []),
     ...(detail.steps ? reviewDetails(plan) : []),
+    ...(detail.unmanaged ? skippedPart(plan) : []),
     ...(detail.unmanaged && plan.unmanaged.length > 0 ? [unmanaged(view)] : []),
     ...plan.warnings
       .map(withNamesOf(plan))
@@ -266,6 +268,13 @@ const order = ({ plan }: PlanView, detail: Detail): string => {
     .join('\n')
   const graph = detail.graph ? stepGraph(plan) : undefined
   return folded(`Order of ${counted(plan.steps.length, 'step')}`, graph === undefined ? list : `${graph}\n\n${list}`)
+}
+
+const skippedPart = (plan: Plan): readonly string[] => {
+  const lines = skippedLines(plan)
+  return lines.length === 0
+    ? []
+    : [folded(`Skipped: ${counted(lines.length, 'change')}`, lines.map((line) => `- ${literal(line)}`).join('\n'))]
 }
 
 const unmanaged = ({ plan }: PlanView): string =>
