@@ -30,7 +30,7 @@ const mayImport = {
   policy: ['model'],
   api: ['model'],
   apply: ['model', 'windows', 'api', 'planner'],
-  report: ['model', 'windows', 'cost'],
+  report: ['model', 'windows', 'cost', 'service'],
   workflow: ['model', 'windows', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
   agent: ['model', 'windows', 'planner', 'api', 'apply', 'workflow', 'report'],
   public: ['workflow', 'model', 'api', 'apply', 'report'],

@@ -22,7 +22,14 @@ export default defineConfig({
       reporter: [['text', { skipFull: true }], 'text-summary'],
     },
     projects: [
-      { test: { ...common, name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', 'test/long/**', 'test/runner/**'] } },
+      {
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', 'test/long/**', 'test/runner/**'],
+        },
+      },
       {
         test: {
           ...common,

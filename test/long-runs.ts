@@ -5,5 +5,5 @@ export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
 export const part = <T>(all: readonly T[], n: number): readonly T[] =>
   all.filter((_, index) => isLong || index % n === 0)
 
-/** Runs of a property test: 15% of `all` by default, though never under 25. */
-export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(25, Math.round(all * 0.15))))
+/** Runs of a property test: 10% of `all` by default, but never fewer than 20. */
+export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(20, Math.round(all * 0.1))))

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
-import { type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
+import { type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
 import type { ActionIo } from './io.ts'
 import { type Ending, type Job, prefixOf } from './job.ts'
 import { annotateError, reportFailure } from './report-failure.ts'
@@ -41,7 +41,8 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   const root = env.GITHUB_WORKSPACE || io.cwd
   const cwd = resolve(root, inputs.workingDirectory)
   const prefix = prefixOf(root, cwd)
-  return { env, inputs, event: readEvent(env), runner: openRunner(env, write, prefix), clock, onSignal, cwd, prefix }
+  const runner = openRunner(env, write, prefix, (text) => masked(inputs, text))
+  return { env, inputs, event: readEvent(env), runner, clock, onSignal, cwd, prefix }
 }
 
 /** @throws {EspalierError} `E_INPUT` if the working directory is missing. */
@@ -68,7 +69,10 @@ const describedJob = (io: ActionIo): Job | undefined => {
   }
 }
 
-const COUNTS = [...CHANGE_KINDS.map((kind) => `to-${kind}`), 'restarts', 'drifted', 'scheduled']
+const COUNTS = [
+  ...CHANGE_KINDS.map((kind) => `to-${kind}`),
+  ...['restarts', 'may-restart', 'disconnects', 'refused', 'unmanaged', 'introduced', 'drifted', 'scheduled'],
+]
 
 /** Until the values are known, and if the process is killed before: an empty output would read as 0 in an expression. */
 const presetOutputs = (runner: Runner): void => {

@@ -20,6 +20,7 @@ import {
 } from '../report/index.ts'
 import {
   apply,
+  fileNotes,
   manifestPaths,
   nothingChanged,
   openWriteClient,
@@ -28,7 +29,6 @@ import {
   readManifests,
   readSavedPlan,
   type SavedPlan,
-  seedNote,
   selectionNote,
   selectShard,
   type Watcher,
@@ -50,8 +50,8 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
   const all = selectShard(await readManifests(paths, { cwd }), shard)
-  const { diagnostics, seeds } = all.loaded
-  for (const path of seeds) runner.print(seedNote(path))
+  const { diagnostics } = all.loaded
+  for (const note of fileNotes(all)) runner.print(note)
   const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
   // A saved plan was made of what was reviewed, and is applied exactly.
   const manifests = review === undefined || saved !== undefined ? all : await selectReviewed(job, all, review)

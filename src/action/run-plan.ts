@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
-import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
+import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, type PolicyOutcome, shardText } from '../model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
@@ -10,21 +10,24 @@ import {
   planComment,
   SUMMARY_LIMIT,
   terminalPlan,
+  verdict,
 } from '../report/index.ts'
 import {
   encodeSavedPlan,
+  fileNotes,
   type Manifests,
   openReadClient,
   type Planned,
   planLive,
   readManifests,
-  seedNote,
   selectShard,
   withClient,
 } from '../workflow/index.ts'
 import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
+import { reportCheck } from './check-run.ts'
 import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
+import { updateLabels } from './labels.ts'
 import { reportProblems } from './problems.ts'
 import { findReview, selectReviewed } from './require-reviewed.ts'
 import { reviewRecord } from './reviewed.ts'
@@ -40,7 +43,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
   const all = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
-  for (const path of all.loaded.seeds) runner.print(seedNote(path))
+  for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
@@ -74,6 +77,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   // Without a pull request nobody introduces anything: whatever differs has drifted.
   const drift = introducedBy === undefined ? plan.changes : split.base === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
+  if (split.base !== undefined) runner.output('introduced', origin.introduced.length)
   const files = stepFiles(job)
   const view = jsonPlan(plan, {
     ...(split.base === undefined ? {} : { origin: { base: split.base, ...origin } }),
@@ -105,7 +109,6 @@ export const showPlan = async (
   const { runner, event } = job
   const { plan, origin, takenAt, missing = [] } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
-  runner.annotate([...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)])
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
   const view = { ...frameOf(job, 'plan'), ...shown }
   runner.summary(planComment(view, SUMMARY_LIMIT))
@@ -117,6 +120,17 @@ export const showPlan = async (
     onlyUpdate: isQuiet,
     record: missing.length > 0 ? '' : reviewRecord(changes, event.sha),
   })
+  const ending = endingOf(job, plan, missing)
+  await updateLabels(job, missing.length > 0 ? undefined : plan)
+  const annotations = [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)]
+  const title = isEmptyPlan(plan) ? 'No changes' : verdict(plan.changes)
+  const isShown = await reportCheck(job, { ending, title, body: (limit) => planComment(view, limit), annotations })
+  if (!isShown) runner.annotate(annotations)
+  return ending
+}
+
+const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
+  const { runner } = job
   if (missing.length > 0) {
     runner.error(
       'Incomplete',
@@ -124,7 +138,15 @@ export const showPlan = async (
     )
     return { isFailed: true, reason: 'incomplete' }
   }
-  if (problems.length > 0) return { isFailed: true, reason: 'validation-failed' }
+  if (plan.leftOut !== undefined) return { isFailed: true, reason: 'validation-failed' }
+  const denied = policyOutcomes(plan, ['denied'])
+  if (denied > 0) {
+    runner.error(
+      'Policy',
+      `Policies deny ${denied === 1 ? 'one thing' : `${denied} things`} in this plan. The summary lists them.`,
+    )
+    return { isFailed: true, reason: 'policy-denied' }
+  }
   return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
 }
 
@@ -172,9 +194,17 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('has-changes', !isEmptyPlan(plan))
   for (const kind of CHANGE_KINDS) runner.output(`to-${kind}`, summary[kind])
   runner.output('restarts', summary.restarts)
+  runner.output('may-restart', summary.mayRestart)
+  runner.output('disconnects', summary.disconnects)
+  runner.output('refused', summary.refused)
+  runner.output('unmanaged', summary.unmanaged)
+  runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : verdict(plan.changes))
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
+
+const policyOutcomes = ({ policies }: Plan, outcomes: readonly PolicyOutcome[]): number =>
+  (policies?.results ?? []).filter(({ outcome }) => outcomes.includes(outcome)).length
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
   const { summary } = plan
@@ -183,6 +213,8 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     changes: plan.changes.length,
     restarts: summary.restarts + summary.mayRestart,
     deletes: summary.delete + summary.replace,
+    policies: policyOutcomes(plan, ['denied', 'warned']),
+    cost: Math.max(0, Math.round(plan.cost?.total.delta.expected ?? plan.cost?.total.delta.high ?? 0)),
   }
   const hit = inputs.failOn.filter((what) => counts[what] > 0)
   if (hit.length === 0) return false

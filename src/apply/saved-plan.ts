@@ -34,6 +34,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     ...(file.espalier === present.espalierVersion
       ? []
       : [`It was saved by espalier ${file.espalier}; this is ${present.espalierVersion}.`]),
+    ...newlySkipped(file.plan, fresh.plan),
   ]
   if (!fresh.ok || !rewound.ok) {
     const errors = [fresh, rewound].flatMap((result) => (result.ok ? [] : result.diagnostics))
@@ -61,6 +62,12 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   // Which live compute a declared replica is may depend on who is idle.
   const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
+}
+
+/** Time alone brings a branch closer to its end. */
+const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] => {
+  const known = new Set(saved.skipped?.map(({ change }) => change))
+  return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
 }
 
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'

@@ -31,6 +31,7 @@ export const scheduledStep = (step: Step, opening: Opening): StepOutcome => ({
 
 const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string => {
   const words = windows.map(formatWindow).join(' and ')
+  if (opensLocally === undefined && windows.some(({ days }) => days.length === 0)) return `It waits for ${words}.`
   return opensLocally === undefined
     ? `It waits for its restart windows, ${words}, which are not open at once within a year.`
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`

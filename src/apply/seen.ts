@@ -18,7 +18,7 @@ const compute = z.strictObject({
 export const seenShape = z.record(
   z.string(),
   z.strictObject({
-    /** Over ids, names and protection. */
+    /** Over ids, names, protection and expiry, and the maintenance window. */
     branches: FINGERPRINT,
     computes: z.record(z.string(), compute),
   }),
@@ -34,10 +34,13 @@ export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen
   Object.fromEntries(
     projects
       .filter(({ id }) => planned.includes(id))
-      .map(({ id, branches, computes }) => [
+      .map(({ id, branches, computes, settings }) => [
         id,
         {
-          branches: fingerprint(branches.map(({ id, name, isProtected }) => [id, name, isProtected]).sort(byId)),
+          branches: fingerprint([
+            branches.map(({ id, name, isProtected, expiresAt }) => [id, name, isProtected, expiresAt]).sort(byId),
+            settings?.maintenanceWindow,
+          ]),
           computes: Object.fromEntries(computes.map((one) => [one.id, seenCompute(one)] as const).sort(byId)),
         },
       ]),
@@ -103,7 +106,7 @@ export interface MovedCompute {
 
 export interface Moved {
   readonly computes: readonly MovedCompute[]
-  /** A branch came, went, or has another name or protection. */
+  /** A branch came, went, or has another name, protection or expiry; or the maintenance window changed. */
   readonly branches: boolean
 }
 

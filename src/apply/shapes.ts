@@ -10,6 +10,7 @@ import {
   parseShard,
   REASONS,
   type Reason,
+  schemaAddress,
   shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
@@ -40,7 +41,7 @@ const total = z.strictObject({
 const REQUEST_PATH = /^\/projects\/[a-z0-9-]{1,60}\/endpoints(\/[a-z0-9-]{1,60})?$/
 
 export const window = z.strictObject({
-  days: z.array(z.enum(WEEKDAYS)).min(1),
+  days: z.array(z.enum(WEEKDAYS)),
   from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/),
   to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/),
   timezone: z.string().regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/),
@@ -182,6 +183,21 @@ export const planShape = z.strictObject({
     calls: count,
   }),
   warnings: z.array(diagnostic),
+  skipped: z
+    .array(
+      z.strictObject({
+        change: z.string(),
+        kind: z.enum(CHANGE_KINDS),
+        project: z.string(),
+        branch,
+        compute,
+        sentence: z.string(),
+      }),
+    )
+    .exactOptional(),
+  expiring: z
+    .array(z.strictObject({ change: z.string(), project: z.string(), expiresAt: z.string(), sentence: z.string() }))
+    .exactOptional(),
   cost: planCostShape.exactOptional(),
   policies: planPoliciesShape.exactOptional(),
   maintenance: z
@@ -222,7 +238,7 @@ export type PlanFile = z.infer<typeof planFileShape>
 /** A shape as `schemas/` publishes it. */
 export const published = (shape: z.ZodType, name: string, title: string): object => ({
   ...z.toJSONSchema(shape, { target: 'draft-2020-12' }),
-  $id: `https://espalier.dev/schemas/${name}.schema.json`,
+  $id: schemaAddress(name),
   title,
 })
 

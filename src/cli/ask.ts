@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
 import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
-import { counted, stepTitle } from '../report/index.ts'
+import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
@@ -33,15 +33,14 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
     if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
     const allow = new Set(policy.allow)
     const judgements = new Map(judgeConsent(plan, policy).map((judgement) => [judgement.step, judgement]))
-    const changes = new Map(plan.changes.map((change) => [change.id, change]))
-    const isFleet = new Set(plan.steps.map(({ project }) => project)).size > 1
+    const titleOf = stepTitles(plan)
     for (const consent of CONSENTS) {
       const steps = plan.steps.filter(({ id }) => judgements.get(id)?.missing?.includes(consent) === true)
       if (steps.length === 0) continue
       const more = steps.length - MOST_NAMED
       const lines = [
         `\n${counted(steps.length, 'step')} ${EFFECTS[consent][steps.length === 1 ? 0 : 1]}`,
-        ...steps.slice(0, MOST_NAMED).map((step) => `  ${stepTitle(step, changes, isFleet)}`),
+        ...steps.slice(0, MOST_NAMED).map((step) => `  ${plainText(titleOf(step))}`),
         ...(more > 0 ? [`  and ${more} more`] : []),
         `Allow ${steps.length === 1 ? 'it' : 'them'}? (yes/no) `,
       ]
@@ -60,6 +59,8 @@ const ANSWERS: ReadonlyMap<string, boolean> = new Map([
   ['n', false],
 ])
 
+const TYPE = 'Type yes or no: '
+
 /** `undefined` if nobody answered any more. */
 const asking = <T>(
   io: Io,
@@ -69,9 +70,11 @@ const asking = <T>(
     conversation(async (question) => {
       let next = question
       for (;;) {
-        const answer = ANSWERS.get((await answerTo(next)).trim().toLowerCase())
+        const typed = (await answerTo(next)).trim()
+        const answer = ANSWERS.get(typed.toLowerCase())
         if (answer !== undefined) return answer
-        next = 'Type yes or no: '
+        // A single letter is typed too easily for what it allows.
+        next = typed === '' ? TYPE : `'${plainText(typed)}' is neither. ${TYPE}`
       }
     }),
   )

@@ -1,6 +1,6 @@
 /** The manifests that a command line means: `-` alone is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
-import { type Manifests, readManifests as readFiles, seedNote, withPolicies } from '../workflow/index.ts'
+import { fileNotes, type Manifests, readManifests as readFiles, withPolicies } from '../workflow/index.ts'
 import type { Io } from './io.ts'
 import { type ReviewFlags, withReviewFlags } from './read-review-flags.ts'
 import { readStdin, STDIN } from './stdin.ts'
@@ -31,7 +31,7 @@ const readAll = async (
   const sizeTablePath = sizeTable === undefined ? undefined : io.locate(sizeTable)
   if (!given.includes(STDIN)) {
     const manifests = await readFiles(given, { sizeTablePath, cwd: io.cwd, policyPaths })
-    for (const path of manifests.loaded.seeds) print(seedNote(path), io.stderr)
+    for (const note of fileNotes(manifests)) print(note, io.stderr)
     return manifests
   }
   const text = await readStdin(given, io)

@@ -19,6 +19,20 @@ export interface PageFile {
   write(text: string): Promise<void>
 }
 
+/** With `--format html`, `--out` names the page. @throws {EspalierError} as {@link openPage}, and `E_USAGE` without `--out`. */
+export const openPageOf = async (
+  { format, out }: { readonly format: string; readonly out?: string | undefined },
+  command: string,
+  io: Io,
+): Promise<PageFile | undefined> => {
+  if (format !== 'html') return undefined
+  if (out !== undefined) return openPage(out, 'out', io)
+  throw usageError(
+    '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
+    `For example: espalier ${command} --format html --out plan.html`,
+  )
+}
+
 /**
  * Tries whether a page can be written to `path`, and leaves what is there as it is.
  *

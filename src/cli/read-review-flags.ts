@@ -2,12 +2,14 @@
 import { parsePrice } from '../cost/index.ts'
 import { parseTierTable } from '../manifest/index.ts'
 import { EspalierError, hasErrors, TIER_TABLE, type TierTable, tierOf } from '../model/index.ts'
-import { parseOverrides } from '../policy/index.ts'
+import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import { type Manifests, readManifestText } from '../workflow/index.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 
 export interface ReviewFlags {
+  /** The policies at this git ref count: overrides name those. */
+  readonly base?: string | undefined
   readonly price?: string | undefined
   readonly tier?: string | undefined
   readonly tierTable?: string | undefined
@@ -24,8 +26,8 @@ export const withReviewFlags = async (manifests: Manifests, flags: ReviewFlags, 
     throw usageError(`--tier ${tier} is not in the table.`, `It has ${names.join(', ')}; none checks nothing.`)
   }
   const { review } = manifests
-  const names = (review?.policies?.policies ?? []).map(({ name }) => name)
-  const overrides = hasErrors(manifests.loaded.diagnostics) ? new Map() : parseOverrides(override, names)
+  const overrides = parseOverrides(override)
+  if (flags.base === undefined && !hasErrors(manifests.loaded.diagnostics)) checkOverrides(overrides, manifests)
   return {
     ...manifests,
     review: {
@@ -37,6 +39,16 @@ export const withReviewFlags = async (manifests: Manifests, flags: ReviewFlags, 
     },
   }
 }
+
+/** @throws {EspalierError} `E_OVERRIDE` */
+export const checkOverrides = (
+  overrides: ReadonlyMap<string, string>,
+  ...all: readonly (Manifests | undefined)[]
+): void =>
+  checkOverrideNames(
+    overrides,
+    all.flatMap((manifests) => manifests?.review?.policies?.policies.map(({ name }) => name) ?? []),
+  )
 
 const readTierTable = async (path: string, io: Io): Promise<TierTable> => {
   const text = await readManifestText(path, io.cwd)

@@ -184,6 +184,11 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
     example: 'match: preview/* in two rules',
     wayOut: 'Keep one of the two.',
   },
+  E_PRICE_TWICE: {
+    rule: 'A project has one price.',
+    example: 'price: { cuHour: 0.16, currency: USD } in one document of a project, 0.222 in another one',
+    wayOut: 'Keep one of the two, for example in a shared file.',
+  },
   E_POLICY_NAME: {
     rule: 'Policy names must be unique.',
     example: 'two policies named small-previews',

@@ -74,6 +74,11 @@ export const MISTAKES: Readonly<Partial<Record<ManifestCode, Mistake>>> = {
     mistake: `${SIZE}\n---\nversion: 1\nproject: quiet-river-12345678\nbranches: { main: { primary: { size: 2 } } }`,
     correction: SIZE,
   },
+  E_PRICE_TWICE: {
+    mistake:
+      'price: { cuHour: 0.222, currency: USD }\n---\nversion: 1\nproject: quiet-river-12345678\nprice: { cuHour: 0.16, currency: USD }',
+    correction: 'price: { cuHour: 0.222, currency: USD }',
+  },
   E_TWO_PINS: {
     mistake:
       'branches:\n  main: { primary: { id: ep-cool-dawn-a1b2c3 } }\n  staging: { primary: { id: ep-cool-dawn-a1b2c3 } }',

@@ -18,9 +18,10 @@ import { byPlace, comparePlaces, isNew } from './problem-order.ts'
 import { checkClaims } from './read/claims.ts'
 import { EMPTY_LAYER, type Layer, type Sourced } from './read/layer.ts'
 import { overlay } from './read/overlay.ts'
+import { checkPrices } from './read/prices.ts'
 import { isDeclaring, isShared, readLayer, readWaves } from './read/read-layer.ts'
 import { resolveLayer } from './read/resolve.ts'
-import { isSeed } from './read/seed.ts'
+import { isPolicyFile, isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { list } from './words/list.ts'
 import type { Words } from './words/words.ts'
@@ -50,14 +51,18 @@ export const parseWith = (
   const run = new Reading(sizeTable, findFile)
   const documents = files.flatMap((file) => run.readFile(file))
   run.checkShared()
-  const manifests = files.filter(({ path }) => !run.seeds.includes(path))
+  const others = [...run.seeds, ...run.policyFiles]
+  const manifests = files.filter(({ path }) => !others.includes(path))
   if (manifests.length === 0 && found.length === 0) run.diagnostics.push(nothingFound(run.seeds))
   const texts = new Map([...manifests, ...run.shared].map((file) => [file.path, file.text]))
   return {
     desired: { documents, ...(run.waves === undefined ? {} : { waves: run.waves }) },
-    diagnostics: firstOf([...found, ...run.diagnostics, ...checkClaims(documents)].sort(byPlace).filter(isNew)),
+    diagnostics: firstOf(
+      [...found, ...run.diagnostics, ...checkClaims(documents), ...checkPrices(documents)].sort(byPlace).filter(isNew),
+    ),
     files: [...texts.keys()].sort(),
     seeds: run.seeds,
+    policyFiles: run.policyFiles,
     digest: digestOf(texts),
     lineOf: lineReader(texts),
   }
@@ -109,6 +114,8 @@ class Reading {
   readonly shared: ManifestFile[] = []
   /** Paths of files that are sandbox seeds. */
   readonly seeds: string[] = []
+  /** Paths of policy files. */
+  readonly policyFiles: string[] = []
   readonly #sizeTable: SizeTable
   readonly #validators: Validators
   readonly #findFile: FindFile
@@ -136,6 +143,10 @@ class Reading {
       count += 1
       if (count === 1 && next.done === true && isSeed(tree?.value)) {
         this.seeds.push(file.path)
+        return documents
+      }
+      if (count === 1 && next.done === true && isPolicyFile(tree?.value)) {
+        this.policyFiles.push(file.path)
         return documents
       }
       if (this.diagnostics.length > MAX_PROBLEMS) return documents

@@ -21,6 +21,8 @@ export interface LoadedManifests {
   readonly files: readonly string[]
   /** Sandbox seeds that are next to the manifests; nothing of them was read as a manifest. */
   readonly seeds: readonly string[]
+  /** Policy files that are next to the manifests. */
+  readonly policyFiles: readonly string[]
   /** SHA-256 over all of them, hexadecimal. */
   readonly digest: string
   /** The text of the line that a source points at. */

@@ -1,7 +1,9 @@
 /** What manifests ask for, with defaults and profiles merged in, sizes and durations normalised, sources kept. */
 import type { ComputeAttributes } from './attributes/index.ts'
+import type { Price } from './cost.ts'
 import type { Source } from './diagnostic.ts'
-import type { RestartWindow } from './restart-window.ts'
+import type { Policy } from './policy.ts'
+import type { DeclaredWindow } from './restart-window.ts'
 
 /** One manifest document for one project. A project may have several; one for several projects is here once for each. */
 export interface DesiredDocument {
@@ -14,9 +16,14 @@ export interface DesiredDocument {
   readonly prune: boolean
   /** An empty branch (name or id) on which a swap of primaries may park one. */
   readonly parkOn?: BranchReference
-  /** That of its defaults, for what it does not declare; `'always'`: none. */
-  readonly restartWindow?: RestartWindow | 'always'
-  /** Where `prune`, `parkOn` and `restartWindow` were written, if they were. */
+  /** That of its defaults, for what it does not declare. */
+  readonly restartWindow?: DeclaredWindow
+  readonly price?: Price
+  /** Seconds that a branch must have left for a change that interrupts; see `SKIP_EXPIRING_SECONDS`. */
+  readonly skipExpiring?: number
+  /** Of the document and the files that it extends. They apply to its projects. */
+  readonly policies?: readonly Policy[]
+  /** Where the document's own keys were written, if they were. */
   readonly sources?: Readonly<Record<string, Source>>
 }
 
@@ -46,6 +53,8 @@ export interface DesiredRule extends DesiredShape {
   /** Glob over branch names: `*` within a path segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
   readonly match: string
   readonly except: readonly string[]
+  /** `true`: only branches that will be deleted; `false`: only those that stay; absent: both. */
+  readonly expires?: boolean
   readonly source: Source
   /** It was written for several projects, so it need not match a branch of each. */
   readonly isShared?: true
@@ -65,8 +74,8 @@ export interface DesiredCompute {
   /** The replica's name before: a live one that still has it is this one. */
   readonly renamedFrom?: string
   readonly attributes: ComputeAttributes
-  /** When it may be interrupted, defaults and profiles merged in; absent or `'always'`: at any time. */
-  readonly restartWindow?: RestartWindow | 'always'
+  /** When it may be interrupted, defaults and profiles merged in; absent: at any time. */
+  readonly restartWindow?: DeclaredWindow
   readonly source: Source
   /** Where each managed attribute was written (a default's own place where it came from there), by manifest path. */
   readonly sources: Readonly<Record<string, Source>>

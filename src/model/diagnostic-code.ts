@@ -23,6 +23,7 @@ export type ManifestCode =
   | 'E_POLICY_CONTRADICTION'
   | 'E_POLICY_NAME'
   | 'E_POLICY_RULE'
+  | 'E_PRICE_TWICE'
   | 'E_PROFILE_UNKNOWN'
   | 'E_REQUIRED'
   | 'E_SCALE_TO_ZERO_SIZE'
@@ -60,9 +61,11 @@ export type PlanCode =
   | 'E_TWO_PRIMARIES'
   | 'W_ADOPTED'
   | 'W_CONNECTIONS_SHRINK'
+  | 'W_MOVE_TO_EXPIRING'
   | 'W_NAME_TAKEN'
   | 'W_PIN_REPLACED'
   | 'W_POLICY_REMOVED'
+  | 'W_PROTECT_EXPIRING'
   | 'W_RENAMED'
   | 'W_RULE_SHADOWED'
   | 'W_RULE_UNUSED'
@@ -70,9 +73,11 @@ export type PlanCode =
 
 /** The codes of what the account's plan and policies have to say about a plan. */
 export type LimitCode =
+  | 'E_POLICY'
   | 'E_TIER_SCALE_TO_ZERO'
   | 'E_TIER_SIZE'
   | 'W_OVERRIDE_UNUSED'
+  | 'W_POLICY'
   | 'W_PROJECT_NOT_READ'
   | 'W_QUOTA'
   | 'W_TIER_CU_HOURS'

@@ -206,12 +206,38 @@ export interface Plan {
   readonly summary: PlanSummary
   /** Warnings of the planned projects. */
   readonly warnings: readonly Diagnostic[]
+  /** Absent if nothing is skipped. */
+  readonly skipped?: readonly SkippedChange[]
+  /** Absent if every branch with changes stays. */
+  readonly expiring?: readonly ExpiringChange[]
   /** Absent from a plan of an older version. For people and policies: no comparison of plans counts it. */
   readonly cost?: PlanCost
   /** Service updates that fall together with changes, sorted as those are; absent if there are none. */
   readonly maintenance?: readonly PlannedUpdate[]
   /** What policies say of the plan; absent without any. */
   readonly policies?: PlanPolicies
+}
+
+/** A change that is not made because its branch is about to be deleted. It counts as done. */
+export interface SkippedChange {
+  /** The id that the change would have. */
+  readonly change: string
+  readonly kind: ChangeKind
+  readonly project: string
+  readonly branch: BranchName
+  readonly compute: PlannedCompute
+  /** `preview/x expires in 40 min`. */
+  readonly sentence: string
+}
+
+/** A change on a branch that will be deleted. */
+export interface ExpiringChange {
+  readonly change: string
+  readonly project: string
+  /** ISO 8601. */
+  readonly expiresAt: string
+  /** `expires Sun 22 Nov 18:02 UTC (in 21 h)`. */
+  readonly sentence: string
 }
 
 /** A service update that restarts, or may restart, the compute of a change. */

@@ -25,6 +25,8 @@ export interface Policy {
   /** Globs over branch names; absent: every branch. */
   readonly branches?: readonly string[]
   readonly except: readonly string[]
+  /** Ids of the projects whose manifests hold it; absent: it is in a policy file, for all projects. */
+  readonly within?: readonly string[]
   readonly computes: 'any' | 'primary' | 'replica'
   readonly rule: PolicyRule
   readonly source: Source

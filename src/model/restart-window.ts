@@ -1,5 +1,7 @@
 /** When computes may be interrupted: a part of the week, by the clock on the wall of a place. */
 
+import type { MaintenanceWindow } from './observed.ts'
+
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 
 export type Weekday = (typeof WEEKDAYS)[number]
@@ -15,9 +17,28 @@ export interface RestartWindow {
   readonly timezone: string
 }
 
+/** As a manifest has it. `'always'`: at any time; `'service'`: in the project's own maintenance window. */
+export type DeclaredWindow = RestartWindow | 'always' | 'service'
+
+/** The service's window if that is unknown: it has no day, so it never opens. */
+export const UNKNOWN_SERVICE_WINDOW: RestartWindow = { days: [], from: '00:00', to: '24:00', timezone: 'UTC' }
+
+/** The project's own maintenance window as a restart window. */
+export const serviceWindow = (window: MaintenanceWindow | undefined): RestartWindow => {
+  if (window === undefined) return UNKNOWN_SERVICE_WINDOW
+  const days = WEEKDAYS.filter((_, index) => window.weekdays.includes(index + 1))
+  const to = window.to === '00:00' ? '24:00' : window.to
+  const isTime = [window.from, window.to].every((time) => /^([01]\d|2[0-3]):[0-5]\d$/.test(time))
+  return days.length === 0 || !isTime || window.from === to
+    ? UNKNOWN_SERVICE_WINDOW
+    : { days, from: window.from, to, timezone: 'UTC' }
+}
+
 /** `Sun 02:00–04:00 Europe/Berlin`, `Mon–Fri 22:00–04:00 UTC`, `daily 00:00–24:00 UTC`. */
 export const formatWindow = ({ days, from, to, timezone }: RestartWindow): string =>
-  `${formatDays(days)} ${from}–${to} ${timezone}`
+  days.length === 0
+    ? "the project's maintenance window, which is unknown"
+    : `${formatDays(days)} ${from}–${to} ${timezone}`
 
 const formatDays = (days: readonly Weekday[]): string => {
   if (days.length === WEEKDAYS.length) return 'daily'

@@ -1,5 +1,13 @@
 /** What manifests declare for one live project. */
-import { type Desired, type Diagnostic, isAbsence, type ObservedCompute, type ObservedProject } from '../model/index.ts'
+import {
+  type Desired,
+  type Diagnostic,
+  isAbsence,
+  type ObservedCompute,
+  type ObservedProject,
+  type RestartWindow,
+  serviceWindow,
+} from '../model/index.ts'
 import { compareSource } from './diagnostics.ts'
 import { type Matched, type MatchOptions, match } from './match.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
@@ -7,6 +15,8 @@ import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts
 export interface Declarations extends ResolvedProject, Matched {
   /** The unclaimed computes that are to be deleted. */
   readonly departures: readonly Departure[]
+  /** What `restartWindow: service` means here. */
+  readonly serviceWindow: RestartWindow
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -31,6 +41,7 @@ export const declarationsOf = (
     ...resolved,
     ...matched,
     departures: departuresOf(resolved.branches, matched),
+    serviceWindow: serviceWindow(project.settings?.maintenanceWindow),
     diagnostics: [...resolved.diagnostics, ...matched.diagnostics],
   }
 }

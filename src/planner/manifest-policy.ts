@@ -1,5 +1,5 @@
 /** What manifests say of deleting, moving and interrupting what is live in one project. */
-import type { RestartWindow } from '../model/index.ts'
+import type { DeclaredWindow, RestartWindow } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import type { ResolvedBranch } from './resolve.ts'
 
@@ -21,8 +21,8 @@ interface Place {
  * A live compute has the window of the declaration that claims it, wherever it is to go. Otherwise the window of its slot
  * counts, and then that of the document that declares its branch.
  */
-export const manifestPolicyOf = ({ branches, claims }: Declarations): ManifestPolicy => {
-  const windows = new Map<string | undefined, RestartWindow | 'always'>()
+export const manifestPolicyOf = ({ branches, claims, serviceWindow }: Declarations): ManifestPolicy => {
+  const windows = new Map<string | undefined, DeclaredWindow>()
   for (const { branch, restartWindow } of branches) {
     if (restartWindow !== undefined) windows.set(branch.id, restartWindow)
   }
@@ -35,6 +35,7 @@ export const manifestPolicyOf = ({ branches, claims }: Declarations): ManifestPo
     branches: new Map(branches.map((resolved) => [resolved.branch.id, resolved])),
     windowOf: ({ branch, slot, id }) => {
       const window = windows.get(id) ?? windows.get(slot) ?? windows.get(branch)
+      if (window === 'service') return serviceWindow
       return window === 'always' ? undefined : window
     },
   }

@@ -11,7 +11,7 @@ export const mergePlans = (plans: readonly Plan[]): Plan => {
     formatVersion: PLAN_FORMAT_VERSION,
     projects: plans.flatMap(({ projects }) => projects).sort(compare),
     ...mergeNames(plans),
-    ...mergeLeftOut(plans),
+    ...mergeLists(plans, 'leftOut'),
     ...mergeWaves(plans),
     ...mergeSelections(plans),
     changes,
@@ -21,13 +21,33 @@ export const mergePlans = (plans: readonly Plan[]): Plan => {
     summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
     warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
     ...mergeCosts(plans, changes),
-    ...mergeMaintenance(plans),
+    ...mergeLists(plans, 'maintenance'),
+    ...mergeLists(plans, 'skipped'),
+    ...mergeLists(plans, 'expiring'),
+    ...mergePolicies(plans),
   }
 }
 
-const mergeMaintenance = (plans: readonly Plan[]): Pick<Plan, 'maintenance'> => {
-  const maintenance = byProject(plans.flatMap((plan) => plan.maintenance ?? []))
-  return maintenance.length === 0 ? {} : { maintenance }
+const mergeLists = <K extends 'maintenance' | 'skipped' | 'expiring' | 'leftOut'>(
+  plans: readonly Plan[],
+  key: K,
+): Partial<Plan> => {
+  const all = byProject(plans.flatMap((plan): readonly { readonly project: string }[] => plan[key] ?? []))
+  return all.length === 0 ? {} : { [key]: all }
+}
+
+/** Shards of one fleet have the same policies. */
+const mergePolicies = (plans: readonly Plan[]): Pick<Plan, 'policies'> => {
+  const all = plans.flatMap(({ policies }) => policies ?? [])
+  const [first] = all
+  if (first === undefined) return {}
+  return {
+    policies: {
+      ...first,
+      results: byProject(all.flatMap(({ results }) => results)),
+      changes: [...new Set(all.flatMap(({ changes }) => changes))],
+    },
+  }
 }
 
 const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
@@ -56,11 +76,6 @@ const mergeSelections = (plans: readonly Plan[]): Pick<Plan, 'selection'> => {
   const leftOut = selections.map((one) => one.leftOut).reduce((sum, one) => added(sum, one))
   const changes = selections.flatMap((one) => one.changes ?? [])
   return { selection: { ...first, ...(first.changes === undefined ? {} : { changes }), leftOut } }
-}
-
-const mergeLeftOut = (plans: readonly Plan[]): Pick<Plan, 'leftOut'> => {
-  const leftOut = byProject(plans.flatMap((plan) => plan.leftOut ?? []))
-  return leftOut.length === 0 ? {} : { leftOut }
 }
 
 export const mergeOrigins = (origins: readonly Origin[]): Origin => {

@@ -4,9 +4,11 @@ import {
   type Change,
   type Desired,
   type Diagnostic,
+  type ExpiringChange,
   type ObservedProject,
   type PlanSelection,
   SIZE_TABLE,
+  type SkippedChange,
   type Step,
   type UnmanagedCompute,
 } from '../model/index.ts'
@@ -16,6 +18,7 @@ import { coupleSteps } from './coupled-steps.ts'
 import { declarationsOf } from './declarations.ts'
 import { warning } from './diagnostics.ts'
 import { type Draft, draftClaim, draftDelete } from './drafts.ts'
+import { expiringChanges, expiryWarnings, withoutExpiring } from './expiring.ts'
 import { manifestPolicyOf } from './manifest-policy.ts'
 import type { MatchOptions } from './match.ts'
 import { order } from './order.ts'
@@ -46,6 +49,8 @@ export interface PlanOptions extends MatchOptions {
 export interface ProjectPlan {
   readonly changes: readonly Change[]
   readonly steps: readonly Step[]
+  readonly skipped: readonly SkippedChange[]
+  readonly expiring: readonly ExpiringChange[]
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly managed: number
   /** By the selection. */
@@ -54,7 +59,13 @@ export interface ProjectPlan {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export const planProject = (project: ObservedProject, desired: Desired, options: PlanOptions): ProjectPlan => {
+/** @param now when the snapshot was taken, in milliseconds since the epoch. */
+export const planProject = (
+  project: ObservedProject,
+  desired: Desired,
+  options: PlanOptions,
+  now: number,
+): ProjectPlan => {
   const { sizeTable = SIZE_TABLE } = options
   const context = { project: project.id, sizeTable, branchName: branchNamer(project) }
   const branches = new Map(project.branches.map((branch) => [branch.id, branch]))
@@ -80,15 +91,17 @@ export const planProject = (project: ObservedProject, desired: Desired, options:
     return draft === undefined ? [] : [{ claim, draft }]
   })
   const claimOf = new Map(asked.map(({ claim, draft }) => [draft.change.id, claim]))
-  const selected = selectDrafts(
+  const { drafts: worthwhile, skipped } = withoutExpiring(
     [...asked.map(({ draft }) => protect(draft)), ...deletions],
-    options.select ?? (() => true),
-    ({ change }, paths) => {
-      const claim = claimOf.get(change.id)
-      const draft = claim && draftClaim({ ...claim, desired: withOnly(claim.desired, paths) }, context)
-      return draft && protect(draft)
-    },
+    project,
+    declarations,
+    now,
   )
+  const selected = selectDrafts(worthwhile, options.select ?? (() => true), ({ change }, paths) => {
+    const claim = claimOf.get(change.id)
+    const draft = claim && draftClaim({ ...claim, desired: withOnly(claim.desired, paths) }, context)
+    return draft && protect(draft)
+  })
   const found = selected.drafts
 
   const slots = primarySlotsOf(found.flatMap(({ steps }) => steps))
@@ -102,8 +115,11 @@ export const planProject = (project: ObservedProject, desired: Desired, options:
   )
   const leaving = new Set(departures.map(({ live }) => live.id))
   const staying = unclaimed.filter(({ id }) => !leaving.has(id))
+  const changes = drafts.map(({ change }) => change).sort(byPlace)
   return {
-    changes: drafts.map(({ change }) => change).sort(byPlace),
+    changes,
+    skipped,
+    expiring: expiringChanges(changes, project, now),
     steps: ordered.steps,
     unmanaged: staying.map((live) => unmanagedCompute(context, live)),
     managed: claims.length,
@@ -115,6 +131,7 @@ export const planProject = (project: ObservedProject, desired: Desired, options:
       ...parking.diagnostics,
       ...ordered.diagnostics,
       ...windowed.diagnostics,
+      ...expiryWarnings(changes, project, declarations),
       ...drafts.flatMap(({ change }) => [...connectionsShrink(change), ...pinReplaced(change)]),
     ],
   }

@@ -40,7 +40,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       leftOut.push({ project: id, diagnostics: [readingProblem(id, observed, declared[0]?.source)] })
       continue
     }
-    const made = planProject(project, { documents: declared }, options)
+    const made = planProject(project, { documents: declared }, options, Date.parse(observed.takenAt))
     const part = { ...made, diagnostics: [...made.diagnostics, ...(options.check?.(project, made) ?? [])] }
     if (hasErrors(part.diagnostics)) leftOut.push({ project: id, diagnostics: [...part.diagnostics].sort(bySource) })
     else planned.push({ project, part })
@@ -51,6 +51,8 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   const changes = parts.flatMap((part) => part.changes)
   const steps = parts.flatMap((part) => part.steps)
   const unmanaged = parts.flatMap((part) => part.unmanaged)
+  const skipped = parts.flatMap((part) => part.skipped)
+  const expiring = parts.flatMap((part) => part.expiring)
   const made: Plan = {
     formatVersion: PLAN_FORMAT_VERSION,
     projects: projects.map(({ id }) => id),
@@ -69,6 +71,8 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       capacity: capacityTotals(projects, changes, options.sizeTable),
       calls: steps.length,
     },
+    ...(skipped.length === 0 ? {} : { skipped }),
+    ...(expiring.length === 0 ? {} : { expiring }),
     warnings: parts.flatMap(({ diagnostics }) => diagnostics).sort(bySource),
   }
   const whole = withEstimates(made, observed)

@@ -2,13 +2,13 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
   type BranchReference,
+  type DeclaredWindow,
   type DesiredDocument,
   type DesiredShape,
   type Diagnostic,
   globMatcher,
   type ObservedBranch,
   type ObservedProject,
-  type RestartWindow,
   type Source,
 } from '../model/index.ts'
 import { compareSource, didYouMean, listNames, problem, warning } from './diagnostics.ts'
@@ -19,7 +19,8 @@ export interface ResolvedBranch {
   readonly shape: DesiredShape
   readonly prune: boolean
   /** The document's, for computes that nothing declares. */
-  readonly restartWindow?: RestartWindow | 'always'
+  readonly restartWindow?: DeclaredWindow
+  readonly skipExpiring?: number
   readonly source: Source
 }
 
@@ -34,9 +35,15 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
   const diagnostics: Diagnostic[] = []
   const resolved = new Map<string, ResolvedBranch>()
   const add = (branch: ObservedBranch, shape: DesiredShape & { readonly source: Source }, from: DesiredDocument) => {
-    const { prune, restartWindow } = from
-    const window = restartWindow === undefined ? {} : { restartWindow }
-    resolved.set(branch.id, { branch, shape, prune, ...window, source: shape.source })
+    const { prune, restartWindow, skipExpiring } = from
+    resolved.set(branch.id, {
+      branch,
+      shape,
+      prune,
+      ...(restartWindow === undefined ? {} : { restartWindow }),
+      ...(skipExpiring === undefined ? {} : { skipExpiring }),
+      source: shape.source,
+    })
   }
   const find = branchFinder(project, diagnostics)
 
@@ -67,7 +74,12 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     for (const rule of document.rules) {
       const isMatch = globMatcher(rule.match)
       const exceptions = rule.except.map(globMatcher)
-      const matching = unlisted.filter(({ name }) => isMatch(name) && !exceptions.some((isExcept) => isExcept(name)))
+      const matching = unlisted.filter(
+        ({ name, expiresAt }) =>
+          isMatch(name) &&
+          !exceptions.some((isExcept) => isExcept(name)) &&
+          (rule.expires === undefined || rule.expires === (expiresAt !== undefined)),
+      )
       const unclaimed = matching.filter(({ id }) => !resolved.has(id))
       for (const branch of unclaimed) add(branch, rule, document)
       if (unclaimed.length > 0 || (rule.isShared === true && matching.length === 0)) continue

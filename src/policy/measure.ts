@@ -30,9 +30,10 @@ export interface Measure {
 }
 
 /** A project whose name is unknown matches every name: nothing escapes because it could not be read. */
-const concernsProject = ({ projects }: Policy, { id, name }: Pick<PolicyProject, 'id' | 'name'>): boolean =>
-  projects === undefined ||
-  projects.map(globMatcher).some((matches) => matches(id) || name === undefined || matches(name))
+const concernsProject = ({ projects, within }: Policy, { id, name }: Pick<PolicyProject, 'id' | 'name'>): boolean =>
+  (within === undefined || within.includes(id)) &&
+  (projects === undefined ||
+    projects.map(globMatcher).some((matches) => matches(id) || name === undefined || matches(name)))
 
 export const measure = (policy: Policy, project: PolicyProject): readonly Measure[] => {
   if (!concernsProject(policy, project)) return []

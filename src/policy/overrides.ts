@@ -8,9 +8,9 @@ const MAX_REASON = 200
 /**
  * Reasons by policy name.
  *
- * @throws {EspalierError} `E_OVERRIDE` for one without a reason, or of a policy that does not exist.
+ * @throws {EspalierError} `E_OVERRIDE` for one without a reason.
  */
-export const parseOverrides = (words: readonly string[], policies: readonly string[]): ReadonlyMap<string, string> => {
+export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, string> => {
   const overrides = new Map<string, string>()
   for (const word of words) {
     const [, name = '', reason = ''] = /^([^=]*)=(.*)$/s.exec(word) ?? []
@@ -23,13 +23,17 @@ export const parseOverrides = (words: readonly string[], policies: readonly stri
         },
       )
     }
-    if (!policies.includes(name)) {
-      const near = nearest(name, policies)
-      throw new EspalierError('E_OVERRIDE', `There is no policy \`${name}\` to override.`, {
-        hint: near === undefined ? `Policies here: ${policies.join(', ') || 'none'}.` : `Did you mean \`${near}\`?`,
-      })
-    }
     overrides.set(name, reason.trim())
   }
   return overrides
+}
+
+/** @throws {EspalierError} `E_OVERRIDE` for an override of a policy that does not exist. */
+export const checkOverrideNames = (overrides: ReadonlyMap<string, string>, policies: readonly string[]): void => {
+  const unknown = [...overrides.keys()].find((name) => !policies.includes(name))
+  if (unknown === undefined) return
+  const near = nearest(unknown, policies)
+  throw new EspalierError('E_OVERRIDE', `There is no policy \`${unknown}\` to override.`, {
+    hint: near === undefined ? `Policies here: ${policies.join(', ') || 'none'}.` : `Did you mean \`${near}\`?`,
+  })
 }

@@ -1,4 +1,3 @@
 export * from './check-project.ts'
-export * from './expiry.ts'
 export * from './maintenance.ts'
 export * from './tier-checks.ts'

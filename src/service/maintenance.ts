@@ -1,12 +1,5 @@
 /** Restarts that the service plans by itself, and how a plan's restarts fall together with them. */
-import {
-  type MaintenanceWindow,
-  type ObservedCompute,
-  type ProjectSettings,
-  type RestartWindow,
-  SCALE_TO_ZERO_NEVER,
-  WEEKDAYS,
-} from '../model/index.ts'
+import { type ObservedCompute, type ProjectSettings, SCALE_TO_ZERO_NEVER } from '../model/index.ts'
 
 const DAY_MS = 86_400_000
 /** Only computes that have been active this long are restarted for an update. */
@@ -40,14 +33,3 @@ export type Meeting = 'takes-update' | 'restarts-twice' | 'same-time'
  */
 export const meetingOf = (opens: number, due: number): Meeting =>
   opens === due ? 'same-time' : opens < due ? 'takes-update' : 'restarts-twice'
-
-/** The project's own maintenance window as a restart window; `undefined` if it makes none. */
-export const serviceWindow = (window: MaintenanceWindow | undefined): RestartWindow | undefined => {
-  if (window === undefined) return undefined
-  const days = WEEKDAYS.filter((_, index) => window.weekdays.includes(index + 1))
-  const to = window.to === '00:00' ? '24:00' : window.to
-  const isTime = [window.from, window.to].every((time) => /^([01]\d|2[0-3]):[0-5]\d$/.test(time))
-  return days.length === 0 || !isTime || window.from === to
-    ? undefined
-    : { days, from: window.from, to, timezone: 'UTC' }
-}

@@ -1,7 +1,7 @@
 /** The manifests as they are at a commit, read as blobs: nothing is checked out and nothing of the commit is run. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, isAbsolute, join, posix } from 'node:path'
+import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
 import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
@@ -36,7 +36,7 @@ export interface AtRefOptions {
  */
 export const manifestsAt = async (
   ref: string,
-  { paths, sizeTable }: Pick<Manifests, 'paths' | 'sizeTable'>,
+  { paths, sizeTable, policyPaths = [] }: Pick<Manifests, 'paths' | 'sizeTable' | 'policyPaths'>,
   { cwd = process.cwd(), missing = 'left-out' }: AtRefOptions = {},
 ): Promise<Manifests> => {
   const outside = paths.find((path) => isAbsolute(path) || !isInside(cwd, join(cwd, path)))
@@ -45,7 +45,9 @@ export const manifestsAt = async (
       hint: 'Name paths below the current folder.',
     })
   }
-  const entries = await listTree(cwd, await commitOf(cwd, ref))
+  // A policy file from elsewhere is not part of the repository: it counts as it is.
+  const [here, elsewhere] = splitBy(policyPaths, (path) => !isAbsolute(path) && isInside(cwd, join(cwd, path)))
+  const entries = await listTree(cwd, await commitOf(cwd, ref), here)
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
   try {
     await writeFiles(cwd, entries, folder)
@@ -59,7 +61,8 @@ export const manifestsAt = async (
     const loaded = await loadManifests(readable, { cwd: folder, ...options })
     const told = missing === 'told' ? followed.map(notFollowed) : []
     const read = { loaded: { ...loaded, diagnostics: [...told, ...loaded.diagnostics] }, paths: known, ...options }
-    return await withPolicies(read, folder)
+    const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
+    return await withPolicies(read, folder, policies)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -96,12 +99,21 @@ interface Entry {
   readonly path: string
 }
 
-/** The YAML files below the current folder, and every link. Sizes are asked of these alone: each costs a read. */
-const listTree = async (cwd: string, commit: string): Promise<readonly Entry[]> => {
+const splitBy = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [readonly T[], readonly T[]] => [
+  all.filter(isFirst),
+  all.filter((one) => !isFirst(one)),
+]
+
+/**
+ * The YAML files below the current folder, those that were named, and every link. Sizes are asked of these alone: each
+ * costs a read.
+ */
+const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<readonly Entry[]> => {
+  const names = new Set(named.map((path) => posix.normalize(path)))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
   const found = listed.split('\0').flatMap((line) => {
     const [, mode = '', id = '', path = ''] = /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
-    return mode === LINK || (PLAIN_FILE.test(mode) && YAML.test(path)) ? [{ mode, id, path }] : []
+    return mode === LINK || (PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path))) ? [{ mode, id, path }] : []
   })
   const strange = found.find(({ path }) => LEAVES_FOLDER.test(path))
   if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange.path)}`)

@@ -14,6 +14,7 @@ import {
 } from '../model/index.ts'
 import { declaredComputes } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
+import { pricesOf } from './review.ts'
 
 export interface CostOptions {
   readonly concurrency?: number
@@ -34,7 +35,7 @@ export const costLive = async (
   )
   const observed = { ...seen, projects: read }
   const report = costReport(observed, {
-    priceOf: () => price,
+    priceOf: pricesOf(manifests?.loaded.desired ?? { documents: [] }, price),
     ...(manifests === undefined ? {} : { placeOf: placesOf(observed, manifests) }),
   })
   return { observed, report }

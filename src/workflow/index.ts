@@ -16,12 +16,12 @@ export { allowed, enforceBudgets } from './consents.ts'
 export { costLive } from './cost.ts'
 export {
   DEFAULT_PATHS,
+  fileNotes,
   type ManifestOptions,
   type Manifests,
   pathsOf,
   readManifests,
   readManifestText,
-  seedNote,
   withoutProjects,
   withPolicies,
 } from './manifests.ts'
@@ -39,6 +39,7 @@ export {
 } from './selection.ts'
 export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
+export { checkOffline } from './validate.ts'
 
 /** Loaded only when asked for: it needs the whole sandbox. */
 export const rehearse: typeof import('./rehearse.ts').rehearse = async (planned, clock) =>

@@ -13,6 +13,8 @@ export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
   readonly sizeTable?: SizeTable
+  /** Policy files that were named. */
+  readonly policyPaths?: readonly string[]
   /** Of the fleet, only this part is in `loaded.desired`. */
   readonly shard?: Shard
   /** Prices, tiers and policies that its plans are reviewed by. */
@@ -62,10 +64,11 @@ export const withPolicies = async (
   cwd: string,
   named: readonly string[] = [],
 ): Promise<Manifests> => {
-  const { diagnostics, ...policies } = await readPolicies(cwd, named)
   const { loaded } = manifests
+  const { diagnostics, ...policies } = await readPolicies(cwd, named, loaded.desired)
   return {
     ...manifests,
+    ...(named.length === 0 ? {} : { policyPaths: named }),
     loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics] },
     ...(policies.files.length === 0 ? {} : { review: { ...manifests.review, policies } }),
   }
@@ -97,9 +100,16 @@ export const withoutProjects = (manifests: Manifests, projects: readonly string[
   return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } } }
 }
 
-/** @param path of a file that was found next to manifests. */
-export const seedNote = (path: string): string =>
-  `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`
+/** A line for each file next to the manifests that is something else. */
+export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {
+  const used = review?.policies?.files ?? []
+  return [
+    ...loaded.seeds.map((path) => `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`),
+    ...loaded.policyFiles
+      .filter((path) => !used.includes(path))
+      .map((path) => `Note  ${plainText(path)} is a policy file that is not used. Name it with --policy.`),
+  ]
+}
 
 /** @throws {EspalierError} `E_TIER_TABLE` if the file cannot be read. */
 export const readManifestText = async (path: string, cwd: string): Promise<string> => {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
 import { liveCosts } from '../cost/index.ts'
-import { parsePolicies, readFiles } from '../manifest/index.ts'
+import { declaredPolicies, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
   type Change,
   type ComputeType,
@@ -36,17 +36,19 @@ export interface Policies {
   readonly policies: readonly Policy[]
 }
 
-/** The policy file of a folder, if there is one, and those that were named. */
+/** The policy file of a folder, if there is one, those that were named, and what manifests hold. */
 export const readPolicies = async (
   cwd: string,
-  named: readonly string[] = [],
+  named: readonly string[],
+  desired: Desired,
 ): Promise<Policies & { readonly diagnostics: readonly Diagnostic[] }> => {
   const isThere = (await stat(join(cwd, POLICY_FILE)).catch(() => undefined)) !== undefined
   const paths = [...new Set([...(isThere ? [POLICY_FILE] : []), ...named])]
   const { texts, diagnostics } = await readFiles(paths, cwd)
-  const read = parsePolicies(texts)
+  const declared = declaredPolicies(desired)
+  const read = parsePolicies(texts, declared)
   return {
-    files: texts.map(({ path }) => path),
+    files: [...new Set([...texts.map(({ path }) => path), ...declared.map(({ source }) => source.file)])],
     policies: read.policies,
     diagnostics: [...diagnostics, ...read.diagnostics],
   }

@@ -4,13 +4,12 @@ import {
   type Change,
   type Desired,
   type Diagnostic,
+  formatUtc,
   type Observed,
   type ObservedProject,
   type Plan,
   type PlannedUpdate,
   type Price,
-  WEEKDAYS,
-  weekdayTitle,
 } from '../model/index.ts'
 import {
   checkTierCuHours,
@@ -20,7 +19,7 @@ import {
   updateDue,
   updateRestarts,
 } from '../service/index.ts'
-import { openingOf } from '../windows/index.ts'
+import { type Opening, openingOf } from '../windows/index.ts'
 import { judgePlan, type Policies } from './policies.ts'
 
 export interface ReviewOptions extends TierOptions {
@@ -28,6 +27,12 @@ export interface ReviewOptions extends TierOptions {
   readonly policies?: Policies
   /** Reasons by policy name. */
   readonly overrides?: ReadonlyMap<string, string>
+}
+
+/** @param price instead of those of the manifests. */
+export const pricesOf = ({ documents }: Desired, price?: Price): ((project: string) => Price | undefined) => {
+  const declared = new Map(documents.flatMap((one) => (one.price === undefined ? [] : [[one.project, one.price]])))
+  return (project) => price ?? declared.get(project)
 }
 
 /** @param base whose manifests the policies compare with. */
@@ -39,7 +44,7 @@ export const reviewPlan = (
   base?: Desired,
 ): Plan => {
   const { price } = options
-  const cost = planCost(plan, observed, price === undefined ? {} : { priceOf: () => price })
+  const cost = planCost(plan, observed, { priceOf: pricesOf(desired, price) })
   const maintenance = plannedUpdates(plan, observed)
   const reviewed: Plan = {
     ...plan,
@@ -116,15 +121,11 @@ const updateSentence = (change: Change, project: ObservedProject, due: number, n
     case 'same-time':
       return `its window opens with the service update of ${at}: one restart if this one comes first, else two`
     case 'restarts-twice':
-      return `${may} twice: on ${at} for a service update, and later for this change. To restart once, run \`espalier apply --now\` before the update`
+      return `${may} twice: on ${at} for a service update, and ${laterWords(change, opening)} for this change. To restart once, run \`espalier apply --now\` before the update`
   }
 }
 
-const IRRELEVANT: ReadonlySet<string> = new Set(['disconnect', 'replace', 'delete'])
+const laterWords = ({ windows = [] }: Change, opening: Opening | undefined): string =>
+  opening?.opensLocally === undefined ? 'later' : `on ${opening.opensLocally} ${windows[0]?.timezone}`
 
-/** `Sun 22 Nov 02:00 UTC`. */
-const formatUtc = (at: number): string => {
-  const date = new Date(at)
-  const month = date.toLocaleDateString('en-GB', { month: 'short', timeZone: 'UTC' })
-  return `${weekdayTitle(WEEKDAYS[(date.getUTCDay() + 6) % 7])} ${date.getUTCDate()} ${month} ${date.toISOString().slice(11, 16)} UTC`
-}
+const IRRELEVANT: ReadonlySet<string> = new Set(['disconnect', 'replace', 'delete'])

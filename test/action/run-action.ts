@@ -28,8 +28,14 @@ export interface Repository {
   readonly commit: (message: string) => string
 }
 
-export const makeRepository = (): Repository => {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-action-'))
+export const makeRepository = (folder = mkdtempSync(join(tmpdir(), 'espalier-action-'))): Repository => {
+  const repository = repositoryIn(folder)
+  repository.git('init', '-q', '-b', 'main')
+  return repository
+}
+
+/** One that exists. */
+export const repositoryIn = (folder: string): Repository => {
   const git = (...args: readonly string[]): string =>
     execFileSync(
       'git',
@@ -40,7 +46,6 @@ export const makeRepository = (): Repository => {
         stdio: ['ignore', 'pipe', 'ignore'],
       },
     ).trim()
-  git('init', '-q', '-b', 'main')
   return {
     folder,
     git,

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { originOf, type ProjectRecord, refreshed, type Value } from '../../src/agent/index.ts'
+import { runs } from '../long-runs.ts'
 
 interface Seen {
   readonly want: Value
@@ -88,7 +89,7 @@ test('the record says the same as the log of who wrote what', () => {
     fc.property(fc.array(fc.record({ want: value, live: value }), { minLength: 1, maxLength: 12 }), (log) => {
       expect(originAfter(...log.map(({ want, live }) => [want, live] as const))).toBe(byLog(log))
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
 import { EspalierError, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
+import { isLong } from '../long-runs.ts'
 import { type DeclaredDocument, desired, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
 import { leavesOf, type Path, signed, withLeaf } from './sign-plan.ts'
 
@@ -68,6 +69,14 @@ const text = save(ASKED, live())
 const saved: unknown = JSON.parse(text)
 const nameOf = (path: Path): string => path.join('.')
 const leaves = leavesOf(saved)
+/** By default one leaf of each place that the format has: of a list's items only the first with such a key. */
+const tried = isLong
+  ? leaves
+  : [
+      ...new Map(
+        leaves.toReversed().map((path) => [path.map((key) => (typeof key === 'number' ? 0 : key)).join('.'), path]),
+      ).values(),
+    ]
 
 /** Another value of the same kind: of a closed list another word, so that no shape refuses it. */
 const other = (leaf: unknown): unknown => {
@@ -119,7 +128,7 @@ describe('a saved plan that was edited', () => {
   })
 
   test('is refused by its digest, whichever of its leaves it was', () => {
-    const accepted = leaves.filter((path) => {
+    const accepted = tried.filter((path) => {
       const edited = JSON.stringify(withLeaf(saved, path, other))
       expect(edited).not.toBe(JSON.stringify(saved))
       return !['E_PLAN_EDITED', 'E_PLAN_FILE'].includes(refusalOf(edited) ?? '')
@@ -145,7 +154,7 @@ describe('a saved plan that was edited', () => {
   })
 
   test('is refused although it names other manifests or another version, whichever leaf of the plan it was', () => {
-    const shown = leaves.filter(([first, second]) => first === 'plan' && second !== 'estimates')
+    const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
       const edited = withLeaf(saved, path, other) as object
       const again = signed({ ...edited, manifestDigest: 'c'.repeat(64), espalier: '0.9.0' })
@@ -184,13 +193,13 @@ describe('a saved plan that was edited', () => {
   })
 
   test('is refused although its digest was recomputed, whichever leaf of the plan it was, estimates apart', () => {
-    const shown = leaves.filter(([first, second]) => first === 'plan' && second !== 'estimates')
+    const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
       const edited = signed(withLeaf(saved, path, other) as object)
       if (refusalOf(edited) !== undefined) return false
       return judge(edited, { observed: live(), declared: ASKED }).kind !== 'edited'
     })
-    expect(shown.length).toBeGreaterThan(300)
+    expect(shown.length).toBeGreaterThan(isLong ? 300 : 100)
     expect(accepted.map(nameOf)).toEqual([])
   })
 

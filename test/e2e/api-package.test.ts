@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { ROOT } from './espalier.ts'
@@ -90,28 +91,51 @@ test('the second one applies it, and a plan that is stale is refused', async () 
 })
 
 test('its types are complete without our sources and without the libraries that are bundled', async () => {
-  const check = (program: string) => {
-    writeFileSync(join(application, 'application.ts'), program)
-    return run(process.execPath, [
-      ...[TSC, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'],
-      ...['--ignoreConfig', '--types', 'node', join(application, 'application.ts')],
-    ])
+  const programs = {
+    'right.ts': `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
+      import { startSandbox, type Branch } from 'espalier/sandbox'
+      const sandbox = await startSandbox({ computes: 'postgres', seed: { projects: [{ id: 'shop', branches: [{ name: 'main' }] }] } })
+      const branch: Branch = await sandbox.createBranch({ parent: 'main' })
+      process.env.DATABASE_URL = branch.connectionString
+      await branch.delete()
+      const client = createReadClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.apiUrl })
+      const { plan: made, origin } = await plan(client, await loadManifests(), { base: await loadManifests([], { ref: 'main' }) })
+      const worst = (of: Plan): Change | undefined => of.changes.find(({ impact }) => impact === 'restart')
+      console.log(worst(made)?.source?.line, origin?.drift.length)\n`,
+    'cannot-write.ts': `import { apply, createReadClient, loadManifests, plan } from 'espalier'
+      const client = createReadClient({ apiKey: '' })
+      await apply(client, await plan(client, await loadManifests()))\n`,
+    'unknown-value.ts': `import { startSandbox } from 'espalier/sandbox'\nawait startSandbox({ computes: 'oracle' })\n`,
   }
-  await expect(
-    check(
-      `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
-       import { startSandbox } from 'espalier/sandbox'
-       const sandbox = await startSandbox()
-       const client = createReadClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.apiUrl })
-       const { plan: made, origin } = await plan(client, await loadManifests(), { base: await loadManifests([], { ref: 'main' }) })
-       const worst = (of: Plan): Change | undefined => of.changes.find(({ impact }) => impact === 'restart')
-       console.log(worst(made)?.source?.line, origin?.drift.length)\n`,
-    ),
-  ).resolves.toBeDefined()
-  const mistake = `import { apply, createReadClient, loadManifests, plan } from 'espalier'
-    const client = createReadClient({ apiKey: '' })
-    await apply(client, await plan(client, await loadManifests()))\n`
-  await expect(check(mistake)).rejects.toMatchObject({ stdout: expect.stringContaining("'canWrite' is missing") })
+  const files = Object.entries(programs).map(([name, program]) => {
+    writeFileSync(join(application, name), program)
+    return name
+  })
+  const { stdout } = await run(
+    process.execPath,
+    [
+      ...[TSC, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'],
+      ...['--ignoreConfig', '--pretty', 'false', '--types', 'node', ...files],
+    ],
+    { cwd: application },
+  ).catch((error: { readonly stdout: string }) => error)
+  const errors = stdout.split('\n').filter((line) => / error TS/.test(line))
+  expect(errors, stdout).toEqual([
+    expect.stringMatching(/^cannot-write\.ts\b/),
+    expect.stringMatching(/^unknown-value\.ts\b.*"?oracle"?/),
+  ])
+  expect(stdout).toContain("'canWrite' is missing")
+})
+
+test('its types resolve for every importer of ES modules (are the types wrong?)', async () => {
+  const tarball = createPackageFromTarballData(readFileSync(join(application, 'espalier-0.1.0.tgz')))
+  const result = await checkPackage(tarball)
+  const problems = 'problems' in result ? result.problems : ['there are no types']
+  // CommonJS imports it by `import()` only, and TypeScript's resolution of before Node 12 knows no `exports`.
+  const isOfEsm = (problem: object | string): boolean =>
+    !(typeof problem === 'object' && 'resolutionKind' in problem) ||
+    !['node10', 'node16-cjs'].includes(String(problem.resolutionKind))
+  expect(problems.filter(isOfEsm)).toEqual([])
 })
 
 test('a schema can be imported', async () => {

@@ -47,11 +47,11 @@ const stateOf = async (id: string) => (await sandbox.control.computes()).find((c
 test('start wakes, and says that nobody is interrupted; again there is nothing to do', async () => {
   const { code, stdout } = await run('start', 'sleepy')
   expect(code).toBe(0)
-  expect(stdout.split('\n')[0]).toBe('Will start primary on sleepy (ep-sleepy): no one is interrupted.')
+  expect(stdout.split('\n')[0]).toBe('Will start primary on sleepy (ep-sleepy) in shop: no one is interrupted.')
   expect(stdout).toContain('start_compute  finished')
   expect(await stateOf('ep-sleepy')).toBe('active')
   expect((await run('start', 'sleepy')).stdout).toBe(
-    'Nothing to do: primary on sleepy (ep-sleepy) is already active.\n',
+    'Nothing to do: primary on sleepy (ep-sleepy) in shop is already active.\n',
   )
 })
 
@@ -73,7 +73,7 @@ test('restart and suspend wait for their operations, several computes one after 
   expect((await run('suspend', 'ep-r', '--yes')).code).toBe(0)
   expect(await stateOf('ep-r')).toBe('idle')
   expect((await run('suspend', 'ep-r', '--yes')).stdout).toContain(
-    'Nothing to do: replica "reporting" on main (ep-r) is already idle.',
+    'Nothing to do: replica "reporting" on main (ep-r) in shop is already idle.',
   )
 })
 
@@ -139,7 +139,7 @@ test('a closed restart window is waited for, with exit code 5; --now overrides i
   const { code, stdout } = await runBeside(branches, 'restart', 'main', '--yes', '--now')
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toBe(
-    'Will restart primary on main (ep-main): existing connections drop; outside of its restart window, which --now overrides.',
+    'Will restart primary on main (ep-main) in shop: existing connections drop; outside of its restart window, which --now overrides.',
   )
 })
 

@@ -180,3 +180,13 @@ test('status --project goes on past a project that cannot be read', async () => 
   expect(words).toContain('no right to this project')
   expect(words).toContain('There is no project `nowhere`')
 })
+
+test('show --format html writes the page of a saved plan; without --out it says what is missing', async () => {
+  await run('plan', 'alpha.yaml', '--out', 'plan.json')
+  const { code, stderr } = await run('show', 'plan.json', '--format', 'html', '--out', 'plan.html')
+  expect(code, stderr).toBe(0)
+  const [, title] = /<title>(.*?)<\/title>/.exec(await readFile(join(folder, 'plan.html'), 'utf8')) ?? []
+  expect(title).toBe('Plan: 0 to create, 1 to update, 0 to delete. alpha')
+  const refused = await run('show', 'plan.json', '--format', 'html')
+  expect(refused.stderr).toContain('For example: espalier show plan.json --format html --out plan.html')
+})

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { part } from '../long-runs.ts'
 import { CTRL_C, CTRL_D, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -15,6 +16,7 @@ beforeEach(async () => {
       projects: [
         {
           id: 'shop',
+          name: 'storefront',
           branches: [
             { name: 'main', computes: [{ id: 'ep-main', size: 1, scaleToZero: 'never' }] },
             { name: 'old', computes: [{ id: 'ep-old', size: 1, scaleToZero: 'never' }] },
@@ -163,24 +165,25 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
     expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [DELETE] })
   })
 
-  test.each([
+  const refusals = [
     ['no', 'no\n'],
     ['n', 'n\n'],
-    ['the end of input', CTRL_D],
     ['Ctrl-C', CTRL_C],
-  ])('%s is a no: nothing is changed', async (_what, answer) => {
+    ['the end of input', CTRL_D],
+  ] as const
+  test.each(part(refusals, 2))('%s is a no: nothing is changed', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
   })
 
-  test.each(['y', '', 'yess', 'ok'])('%j is neither yes nor no: it says what to type', async (answer) => {
+  test.each(part(['y', '', 'yess', 'ok'], 4))('%j is neither yes nor no: it says what to type', async (answer) => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
         [APPLY, `${answer}\n`],
-        [AGAIN, 'yes\n'],
+        [answer === '' ? AGAIN : `'${answer}' is neither. ${AGAIN}`, 'yes\n'],
       ],
     )
     expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [] })

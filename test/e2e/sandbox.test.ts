@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { isLong } from '../long-runs.ts'
@@ -48,38 +49,67 @@ test('a connection string leads to data that is there again after a stop, at the
   const uri = await connect(first, 'main')
   const client = await clientAt(uri)
   await client.query('CREATE TABLE kept AS SELECT 42 AS n')
-  await client.close()
   expect(processes()).toHaveLength(1)
+  // Clients do not keep it from stopping.
   first.child.kill('SIGTERM')
   expect((await first.ended).code).toBe(0)
+  await client.dropped
+  expect(client.endedWith).toBe('57P01')
   expect(processes()).toEqual([])
 
   const second = await serveReal()
   expect(await connect(second, 'ep-cool-dawn-a1b2c3d4')).toBe(uri)
   const again = await clientAt(uri)
   expect(await again.query('SELECT n FROM kept')).toEqual([{ n: 42 }])
-  await again.close()
   second.child.kill('SIGINT')
   expect((await second.ended).code).toBe(0)
+  await again.dropped
+  expect(processes()).toEqual([])
 })
 
-test('after a kill -9 no Postgres is left, and the next start has all that was committed', async () => {
-  const first = await serveReal()
-  const uri = await connect(first, 'main')
-  const client = await clientAt(uri)
+/** A request of the API, sent again while the project is locked. */
+const ask = async ({ port }: ServedReal, method: string, path: string, body?: object) => {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v2/projects/quiet-river-12345678${path}`, {
+      method,
+      headers: { authorization: 'Bearer key-12345', 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+    if (answer.status !== 423) return (await answer.json()) as any
+    await setTimeout(20)
+  }
+}
+
+test('after a kill -9 no Postgres is left; the next start has what was committed, and completes what was under way', async () => {
+  const first = await serveReal('--key', 'key-12345')
+  const { branches } = await ask(first, 'GET', '/branches')
+  const main = branches.find((branch: { name: string }) => branch.name === 'main').id
+  const client = await clientAt(await connect(first, 'main'))
   await client.query('CREATE TABLE kept AS SELECT 7 AS n')
   expect(processes()).toHaveLength(1)
+  await ask(first, 'POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  await ask(first, 'POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
   first.child.kill('SIGKILL')
   await first.ended
   await client.dropped
-  await expect.poll(processes, { timeout: 10_000 }).toEqual([])
 
-  // At once, so that a server which is still on its way out is met as well.
-  const second = await serveReal()
+  // At once, while the old Postgres may still be stopping.
+  const second = await serveReal('--key', 'key-12345')
+  const path = `/connection_uri?branch_id=${main}&role_name=sally&database_name=shop`
+  const { uri } = await ask(second, 'GET', path)
+  await expect.poll(async () => (await ask(second, 'GET', '/operations')).operations[0].status).toBe('finished')
+  const sally = await clientAt(uri)
+  expect(await sally.query('SELECT current_user AS role, current_database() AS database')).toEqual([
+    { role: 'sally', database: 'shop' },
+  ])
   const again = await clientAt(await connect(second, 'main'))
   await again.query('INSERT INTO kept SELECT 8')
   second.child.kill('SIGKILL')
   await second.ended
+  await again.dropped
+  await expect.poll(processes, { timeout: 10_000 }).toEqual([])
+
   const third = await serveReal()
   const last = await clientAt(await connect(third, 'main'))
   expect(await last.query('SELECT n FROM kept ORDER BY n')).toEqual([{ n: 7 }, { n: 8 }])
@@ -88,43 +118,10 @@ test('after a kill -9 no Postgres is left, and the next start has all that was c
   expect((await third.ended).code).toBe(0)
 })
 
-test('roles, databases and their passwords are there after a kill -9, and so is a change that was under way', async () => {
-  const first = await serveReal('--key', 'key-12345')
-  const api = `http://127.0.0.1:${first.port}/api/v2/projects/quiet-river-12345678`
-  const ask = async (method: string, path: string, body?: object, base = api) => {
-    for (;;) {
-      const answer = await fetch(`${base}${path}`, {
-        method,
-        headers: { authorization: 'Bearer key-12345', 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
-      if (answer.status !== 423) return (await answer.json()) as any
-    }
-  }
-  const { branches } = await ask('GET', '/branches')
-  const main = branches.find((branch: { name: string }) => branch.name === 'main').id
-  await ask('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
-  await ask('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
-  first.child.kill('SIGKILL')
-  await first.ended
-
-  const second = await serveReal('--key', 'key-12345')
-  const again = api.replace(`:${first.port}/`, `:${second.port}/`)
-  const path = `/connection_uri?branch_id=${main}&role_name=sally&database_name=shop`
-  const { uri } = await ask('GET', path, undefined, again)
-  await expect
-    .poll(async () => (await ask('GET', '/operations', undefined, again)).operations[0].status)
-    .toBe('finished')
-  const client = await clientAt(uri)
-  expect(await client.query('SELECT current_user AS role, current_database() AS database')).toEqual([
-    { role: 'sally', database: 'shop' },
-  ])
-  await client.close()
-})
-
-test('psql connects by each command of the documentation', async () => {
+test('psql connects by each command of the documentation; a mistyped compute is answered with the nearest', async () => {
   const { port } = await serveReal()
+  const { code, stderr } = await espalier(['sandbox', 'connect', 'mian', '--port', port])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean main?') })
   const texts = await Promise.all(['README.md', 'docs/sandbox.md'].map((page) => readFile(`${ROOT}${page}`, 'utf8')))
   const commands = texts.flatMap((text) => text.match(/^(?:npx )?espalier sandbox connect [^#\n]*/gm) ?? [])
   expect(commands.length).toBeGreaterThan(4)
@@ -147,39 +144,28 @@ test('psql connects by each command of the documentation', async () => {
   }
 })
 
-test('Ctrl-C for the whole group ends it in order too', async () => {
-  const first = await serveReal()
-  const client = await clientAt(await connect(first, 'main'))
-  first.child.kill('SIGINT')
-  expect((await first.ended).code).toBe(0)
-  await client.dropped
-  expect(client.endedWith).toBe('57P01')
-  expect(processes()).toEqual([])
-})
-
-test('who mistypes a compute is shown the nearest; who runs no sandbox is told how to start one', async () => {
-  const served = await serveReal()
-  const { code, stderr } = await espalier(['sandbox', 'connect', 'mian', '--port', served.port])
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean main?') })
-  expect((await espalier(['sandbox', 'connect', 'main', '--port', '1'])).stderr).toContain('espalier sandbox serve')
-})
-
 test('data of another version of Postgres is refused, not touched', async () => {
-  const served = await serveReal()
-  await connect(served, 'main')
-    .then((uri) => clientAt(uri))
-    .then((client) => client.close())
-  served.child.kill('SIGTERM')
+  // In the process: only its end is of interest here.
+  const args = ['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? '']
+  const served = start([...args, '--seed', SEED])
+  await served.says('Computes  ')
+  const port = /API {2}http:\/\/127\.0\.0\.1:(\d+)/.exec(served.sofar.stdout)?.[1] ?? ''
+  const { stdout } = await espalier(['sandbox', 'connect', 'main', '--port', port])
+  await clientAt(stdout.trim()).then((client) => client.close())
+  served.interrupt('SIGTERM')
   await served.ended
   const [branch = ''] = await readdir(join(state, 'postgres', 'branches'))
   const file = join(state, 'postgres', 'branches', branch, 'PG_VERSION')
   execFileSync('sh', ['-c', `echo 12 > ${file}`])
-  const { code, stderr } = await espalier([
-    ...['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? ''],
-  ])
+  const { code, stderr } = await espalier(args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('is of Postgres 12') })
   expect(await readFile(file, 'utf8')).toBe('12\n')
   await rm(state, { recursive: true })
+})
+
+test('connect without a sandbox says how to start one', async () => {
+  const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', '1'])
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('espalier sandbox serve') })
 })
 
 test('a folder without Postgres is an error that says what it must hold', async () => {

@@ -1,9 +1,12 @@
 /** A base repository, what a runner checks out of it, and a stranger who opened a pull request. */
 import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { type GitHubServer, openGitHubServer } from '../action/github-server.ts'
-import { type ActionEnded, makeRepository, type Repository, runAction } from '../action/run-action.ts'
+import { type ActionEnded, makeRepository, type Repository, repositoryIn, runAction } from '../action/run-action.ts'
 
 export const KEY = 'live-key-0123456789'
 
@@ -25,24 +28,55 @@ export interface ForkWorld {
 
 const NUMBER = 7
 
-export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, string>>): Promise<ForkWorld> => {
-  const sandbox = await startSandbox({ seed, apiKey: KEY, timeScale: 200 })
-  onTestFinished(() => sandbox.close())
-  const github = await openGitHubServer()
-  const origin = makeRepository()
+interface Repositories {
+  readonly folder: string
+  readonly baseSha: string
+}
+
+const templates = new Map<string, Repositories>()
+
+/** `origin`, `fork` and `checkout` with these files at their base. Copied: git takes ten times as long. */
+const copyOfRepositories = (base: Readonly<Record<string, string>>): Repositories => {
+  const key = JSON.stringify(base)
+  const template = templates.get(key) ?? makeRepositories(base)
+  templates.set(key, template)
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-fork-'))
+  cpSync(template.folder, folder, { recursive: true })
+  for (const name of ['fork', 'checkout']) {
+    const config = join(folder, name, '.git/config')
+    writeFileSync(config, readFileSync(config, 'utf8').replace(template.folder, folder))
+  }
+  return { folder, baseSha: template.baseSha }
+}
+
+const makeRepositories = (base: Readonly<Record<string, string>>): Repositories => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-fork-'))
+  const make = (name: string): Repository => {
+    mkdirSync(join(folder, name))
+    return makeRepository(join(folder, name))
+  }
+  const origin = make('origin')
   origin.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
   origin.git('config', 'receive.denyCurrentBranch', 'ignore')
   for (const [file, content] of Object.entries(base)) origin.write(file, content)
   const baseSha = origin.commit('base')
-  const clone = (...options: readonly string[]): Repository => {
-    const repository = makeRepository()
+  const clone = (name: string, ...options: readonly string[]): void => {
+    const repository = make(name)
     repository.git('remote', 'add', 'origin', `file://${origin.folder}`)
     repository.git('fetch', '-q', ...options, 'origin', 'main')
     repository.git('checkout', '-q', '-B', 'main', 'FETCH_HEAD')
-    return repository
   }
-  const fork = clone()
-  const checkout = clone('--depth=1')
+  clone('fork')
+  clone('checkout', '--depth=1')
+  return { folder, baseSha }
+}
+
+export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, string>>): Promise<ForkWorld> => {
+  const sandbox = await startSandbox({ seed, apiKey: KEY, timeScale: 200 })
+  onTestFinished(() => sandbox.close())
+  const github = await openGitHubServer()
+  const { folder, baseSha } = copyOfRepositories(base)
+  const [fork, checkout] = [repositoryIn(join(folder, 'fork')), repositoryIn(join(folder, 'checkout'))]
   let headSha = ''
   return {
     fork,

@@ -105,6 +105,28 @@ const ROWS: readonly Row[] = [
   ['a primary that is a word', doc('branches:\n  main:\n    primary: none'), 'E_TYPE', 5, 14],
   ['a profile where none is defined', attribute('profile: small'), 'E_PROFILE_UNKNOWN', 6, 16],
 
+  // prices, policies and expiry
+  ['a price without a currency', doc('price: { cuHour: 0.222 }'), 'E_REQUIRED', 3, 8],
+  ['a price of nothing', doc('price: { cuHour: 0, currency: USD }'), 'E_VALUE', 3, 18],
+  ['a currency in words', doc('price: { cuHour: 0.222, currency: dollars }'), 'E_VALUE', 3, 35],
+  [
+    'two prices of a project',
+    `${doc('price: { cuHour: 0.222, currency: USD }')}\n---\n${doc('price: { cuHour: 0.16, currency: USD }')}`,
+    'E_PRICE_TWICE',
+    8,
+    8,
+  ],
+  [
+    'a policy with two rules',
+    doc('policy:\n  - { name: a, level: deny, reason: r, rule: { maxSize: 1, minSize: 1 } }'),
+    'E_POLICY_RULE',
+    4,
+    46,
+  ],
+  ['a policy without a reason', doc('policy:\n  - { name: a, level: deny, rule: { maxSize: 1 } }'), 'E_REQUIRED', 4, 5],
+  ['a time to skip without its unit', doc('skipExpiring: "60"'), 'E_DURATION', 3, 15],
+  ['a rule for branches that expire in words', doc('rules:\n  - { match: "a/*", expires: never }'), 'E_TYPE', 4, 30],
+
   // restart windows
   ['a window without a time zone', doc('restartWindow: { from: "02:00", to: "04:00" }'), 'E_REQUIRED', 3, 16],
   ['a window that is a word', doc('restartWindow: sundays'), 'E_TYPE', 3, 16],

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import { type Desired, type DesiredCompute, isAbsence, waveOf } from '../../src/model/index.ts'
+import { runs } from '../long-runs.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -162,7 +163,7 @@ describe('precedence', () => {
         const file = SITES[top] === 'profile' ? home : (/ in (.)$/.exec(SITES[top] ?? '')?.[1] ?? 'a')
         expect(sources.size?.file).toBe(`${file}.yaml`)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { loadManifests, parseManifests, resolvedManifests, resolvedText } from '../../src/manifest/index.ts'
 import type { Desired } from '../../src/model/index.ts'
+import { runs } from '../long-runs.ts'
 
 const read = (files: Readonly<Record<string, string>>): Desired => {
   const { desired, diagnostics } = parseManifests(Object.entries(files).map(([path, text]) => ({ path, text })))
@@ -119,7 +120,7 @@ waves:
         const desired = read({ 'a.yaml': JSON.stringify(value) })
         expect(meaning(read({ 'r.yaml': resolvedText(resolvedManifests(desired)) }))).toEqual(meaning(desired))
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Policy, PolicyRule } from '../../src/model/index.ts'
 import { SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
 import {
+  checkOverrideNames,
   judgePolicies,
   type PolicyBranch,
   type PolicyCompute,
@@ -174,7 +175,11 @@ describe('selection', () => {
 })
 
 describe('overrides', () => {
-  const overrides = (...words: readonly string[]) => parseOverrides(words, ['limit', 'few-replicas'])
+  const overrides = (...words: readonly string[]) => {
+    const parsed = parseOverrides(words)
+    checkOverrideNames(parsed, ['limit', 'few-replicas'])
+    return parsed
+  }
 
   test('a denied change with a reason is recorded, and no longer denied', () => {
     const { results } = judgePolicies([policy(MOST_2)], [{ after: project([sized(4)]) }], {

@@ -29,6 +29,7 @@ const MANIFESTS: Manifests = {
     diagnostics: [],
     files: [],
     seeds: [],
+    policyFiles: [],
     digest: '',
     lineOf: () => undefined,
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runs } from '../long-runs.ts'
+import { isLong } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { type DeclaredDocument, world } from '../planner/world.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -38,8 +38,8 @@ const passing = (ms: number): Command => ({
 })
 
 const { ESPALIER_MODEL_RUNS, ESPALIER_MODEL_SEED, ESPALIER_MODEL_PATH, ESPALIER_MODEL_REPLAY } = process.env
-/** About seventy milliseconds each. */
-const RUNS = ESPALIER_MODEL_RUNS === undefined ? runs(2_000) : Number(ESPALIER_MODEL_RUNS)
+/** About 100 ms each. */
+const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 60))
 
 const commands = fc.commands(
   [application.map(applying), manifest.map(declaring), fc.integer({ min: 1, max: 60_000 }).map(passing)],

@@ -292,7 +292,15 @@ const livesOf = ({ control }: Sandbox) =>
 
 const manifestsOf = (declared: DeclaredDocument): Manifests => ({
   paths: [],
-  loaded: { desired: desired(declared), diagnostics: [], files: [], seeds: [], digest: '', lineOf: () => undefined },
+  loaded: {
+    desired: desired(declared),
+    diagnostics: [],
+    files: [],
+    seeds: [],
+    policyFiles: [],
+    digest: '',
+    lineOf: () => undefined,
+  },
 })
 
 /** With another pin instead of that one; `undefined`: with none. */

@@ -9,7 +9,15 @@ import { openStage } from './stage.ts'
 
 const manifestsOf = (declared: DeclaredDocument): Manifests => ({
   paths: [],
-  loaded: { desired: desired(declared), diagnostics: [], files: [], seeds: [], digest: '', lineOf: () => undefined },
+  loaded: {
+    desired: desired(declared),
+    diagnostics: [],
+    files: [],
+    seeds: [],
+    policyFiles: [],
+    digest: '',
+    lineOf: () => undefined,
+  },
 })
 
 const LIVE: Readonly<Record<string, LiveBranch>> = {

@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
-import {
-  expiryReason,
-  meetingOf,
-  secondsToLive,
-  serviceWindow,
-  untilExpiry,
-  updateDue,
-  updateRestarts,
-} from '../../src/service/index.ts'
+import { SCALE_TO_ZERO_NEVER, serviceWindow, UNKNOWN_SERVICE_WINDOW } from '../../src/model/index.ts'
+import { meetingOf, updateDue, updateRestarts } from '../../src/service/index.ts'
 import { compute, hoursAgo, NOW } from '../cost/worlds.ts'
 
 const DUE = Date.parse('2026-11-22T02:00:00Z')
@@ -49,29 +41,8 @@ test("the project's maintenance window is a restart window in UTC", () => {
     to: '24:00',
     timezone: 'UTC',
   })
-  expect(serviceWindow({ weekdays: [6, 1], from: '02:00', to: '03:00' })?.days).toEqual(['mon', 'sat'])
-  expect(serviceWindow(undefined)).toBeUndefined()
-  expect(serviceWindow({ weekdays: [], from: '02:00', to: '03:00' })).toBeUndefined()
-  expect(serviceWindow({ weekdays: [1], from: '2', to: '03:00' })).toBeUndefined()
-})
-
-describe('a branch that expires', () => {
-  const at = (minutes: number) => ({ name: 'preview/x', expiresAt: new Date(NOW + minutes * 60_000).toISOString() })
-
-  test('has so long to live', () => {
-    expect(secondsToLive(at(40), NOW)).toBe(2400)
-    expect(secondsToLive(at(-5), NOW)).toBe(0)
-    expect(secondsToLive({}, NOW)).toBeUndefined()
-    expect([0, 2400, 75_600, 864_000].map(untilExpiry)).toEqual(['now', 'in 40 min', 'in 21 h', 'in 10 days'])
-  })
-
-  test.each([
-    [40, true, 3600, 'preview/x expires in 40 min, and nothing is interrupted for less than 1h'],
-    [40, false, 3600, undefined],
-    [90, true, 3600, undefined],
-    [40, true, 0, undefined],
-    [-1, false, 3600, 'preview/x has expired and is about to be deleted'],
-  ])('in %s minutes, interrupting: %s, limit %s s: %s', (minutes, interrupts, skipSeconds, expected) => {
-    expect(expiryReason(at(minutes), { interrupts, now: NOW, skipSeconds })).toBe(expected)
-  })
+  expect(serviceWindow({ weekdays: [6, 1], from: '02:00', to: '03:00' }).days).toEqual(['mon', 'sat'])
+  expect(serviceWindow(undefined)).toEqual(UNKNOWN_SERVICE_WINDOW)
+  expect(serviceWindow({ weekdays: [], from: '02:00', to: '03:00' })).toEqual(UNKNOWN_SERVICE_WINDOW)
+  expect(serviceWindow({ weekdays: [1], from: '2', to: '03:00' })).toEqual(UNKNOWN_SERVICE_WINDOW)
 })

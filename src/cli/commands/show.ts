@@ -8,12 +8,13 @@ export const showCommand = defineCommand({
   flags: {
     format: {
       type: 'string',
-      choices: ['terminal', 'json', 'markdown'],
+      choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
       requiresArg: true,
       group: 'Output:',
       describe: 'Output format; --resolved supports terminal (YAML) and json',
     },
+    out: { type: 'string', requiresArg: true, group: 'Output:', describe: 'With --format html, the page to write' },
     resolved: {
       type: 'boolean',
       group: 'Manifests:',
@@ -24,6 +25,7 @@ export const showCommand = defineCommand({
   },
   examples: [
     ['$0 show plan.json', 'What espalier apply plan.json would do'],
+    ['$0 show plan.json --format html --out plan.html', 'As a page for any browser'],
     ['$0 show --resolved fleet/', 'What the manifests declare, and which file says so'],
   ],
   notes: `Exit codes:

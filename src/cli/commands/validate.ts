@@ -1,5 +1,6 @@
 import { defineCommand } from '../command.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 export const validateCommand = defineCommand({
@@ -15,11 +16,16 @@ export const validateCommand = defineCommand({
       group: 'Output:',
       describe: 'Output format; sarif is for code scanning',
     },
+    tier: { ...REVIEW_FLAGS.tier, describe: 'Check the limits of this account plan: free, launch or scale' },
+    'tier-table': REVIEW_FLAGS['tier-table'],
+    policy: REVIEW_FLAGS.policy,
+    override: REVIEW_FLAGS.override,
     ...MANIFEST_FLAGS,
   },
   examples: [
     ['$0 validate', 'The manifests here'],
     ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
+    ['$0 validate --tier scale', 'Also against the limits of the Scale plan'],
     ['$0 validate - < espalier.yaml', 'What is piped in'],
     ['$0 validate --format sarif > espalier.sarif', 'For code scanning'],
   ],

@@ -32,7 +32,11 @@ export interface ComputeFlags extends ApiFlags {
 
 export type ComputeCommand = 'start' | 'suspend' | 'restart' | 'delete'
 
-type Target = NamedCompute & { readonly ref: string; readonly observed: ObservedCompute }
+type Target = NamedCompute & {
+  readonly ref: string
+  readonly observed: ObservedCompute
+  readonly projectName: string
+}
 
 /** Says what it does to whom, asks, does it one after the other, and waits for each. */
 export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<ExitCode> => {
@@ -74,6 +78,7 @@ const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Tar
   const known = live.computes.map((observed) => ({
     id: observed.id,
     projectId: live.id,
+    projectName: live.name ?? live.id,
     branchId: observed.branchId,
     branchName: branches.get(observed.branchId) ?? observed.branchId,
     type: observed.type,
@@ -118,9 +123,10 @@ const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target)
 }
 
 const announcement = (command: ComputeCommand, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
-  if (!isNeeded) return `Nothing to do: ${titleOf(target)} is already ${command === 'start' ? 'active' : 'idle'}.`
+  if (!isNeeded)
+    return `Nothing to do: ${titleOf(target)} in ${plainText(target.projectName)} is already ${command === 'start' ? 'active' : 'idle'}.`
   const window = isOverridden ? '; outside of its restart window, which --now overrides' : ''
-  return `Will ${command} ${titleOf(target)}: ${effectOf(command, target)}${window}.`
+  return `Will ${command} ${titleOf(target)} in ${plainText(target.projectName)}: ${effectOf(command, target)}${window}.`
 }
 
 const effectOf = (command: ComputeCommand, { observed }: Target): string => {

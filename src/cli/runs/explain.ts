@@ -1,7 +1,7 @@
 import { nearest } from '../../base/index.ts'
-import { DIAGNOSTIC_CODES, MISTAKES, type Mistake } from '../../manifest/index.ts'
+import { DIAGNOSTIC_CODES, MISTAKES as MANIFEST_MISTAKES, type Mistake } from '../../manifest/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
-import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
+import { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from '../../report/index.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
@@ -12,7 +12,7 @@ const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLAN
 export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
   [...ALL].map(([word, { rule }]) => ({ word, about: rule }))
 
-const mistakeOf = (code: string): Mistake | undefined => new Map<string, Mistake>(Object.entries(MISTAKES)).get(code)
+const PAIRS: ReadonlyMap<string, Mistake> = new Map(Object.entries({ ...MISTAKES, ...MANIFEST_MISTAKES }))
 
 const indented = (text: string): string => text.replace(/^/gm, '    ')
 
@@ -31,7 +31,7 @@ export const runExplain = async ({ code }: { readonly code?: string | undefined 
       'espalier explain lists all of them.',
     )
   }
-  const shown = mistakeOf(found)
+  const shown = PAIRS.get(found)
   print(explanationText(found, explanation), io.stdout)
   if (shown !== undefined) {
     print(`\n  wrong\n${indented(shown.mistake)}\n\n  right\n${indented(shown.correction)}`, io.stdout)

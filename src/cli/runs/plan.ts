@@ -27,9 +27,9 @@ import {
 } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
+import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
-import type { ReviewFlags } from '../read-review-flags.ts'
+import { checkOverrides, type ReviewFlags } from '../read-review-flags.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
@@ -51,7 +51,8 @@ export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags, Revi
 }
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
-  const page = await pageOf(flags, io)
+  // Tried before anything is read.
+  const page = await openPageOf(flags, 'plan', io)
   const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io, flags), shardOfFlag(flags.shard))
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
@@ -60,6 +61,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
+  checkOverrides(manifests.review?.overrides ?? new Map(), manifests, base?.manifests)
   printShard(manifests, io)
   const asked = {
     projects: flags.project,
@@ -93,16 +95,6 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   if (!isComplete) return EXIT.error
   if (plan.policies?.results.some(({ outcome }) => outcome === 'denied')) return EXIT.error
   return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
-}
-
-/** With `--format html`, `--out` names the page; tried before anything is read. */
-const pageOf = async ({ format, out }: PlanFlags, io: Io): Promise<PageFile | undefined> => {
-  if (format !== 'html') return undefined
-  if (out !== undefined) return openPage(out, 'out', io)
-  throw usageError(
-    '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
-    'For example: espalier plan --format html --out plan.html',
-  )
 }
 
 const htmlPage = async (

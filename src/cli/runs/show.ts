@@ -1,14 +1,16 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { EXIT, type ExitCode } from '../../model/index.ts'
+import { DEFAULT_CONCURRENCY, EXIT, type ExitCode, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
-import { type PlanViewFlags, planViewOf } from '../flags.ts'
+import { type PlanViewFlags, planViewOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
+import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export interface ShowFlags extends PlanViewFlags {
   readonly ref: string
   readonly format: string
+  readonly out?: string | undefined
   readonly resolved?: boolean | undefined
   readonly sizeTable?: string | undefined
   readonly noColor?: boolean | undefined
@@ -16,18 +18,20 @@ export interface ShowFlags extends PlanViewFlags {
 
 /** Needs nothing but the file: whether it is stale is for `apply` to check. */
 export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
+  if (flags.out !== undefined && flags.format !== 'html') throw usageError('--out needs --format html.')
+  const page = await openPageOf(flags, `show ${flags.ref}`, io)
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
   const { plan, createdAt, espalier, manifests, shard } = file
   if (flags.format === 'json') {
     print(jsonPlan(plan, shard === undefined ? {} : { shard }), io.stdout)
     return EXIT.ok
   }
-  print(
-    flags.format === 'markdown'
-      ? markdownPlan(plan)
-      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io), ...planViewOf(flags) }),
-    io.stdout,
-  )
+  if (page === undefined) printPlan(plan, flags, io)
+  else {
+    const { planPage } = await import('../../report/html/index.ts')
+    await page.write(planPage(plan, { ...PAGE_FRAME, concurrency: DEFAULT_CONCURRENCY }))
+    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+  }
   const part = shard === undefined ? '' : `, shard ${shard}`
   const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`
   print(
@@ -38,3 +42,11 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   )
   return EXIT.ok
 }
+
+const printPlan = (plan: Plan, flags: ShowFlags, io: Io): void =>
+  print(
+    flags.format === 'markdown'
+      ? markdownPlan(plan)
+      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io), ...planViewOf(flags) }),
+    io.stdout,
+  )

@@ -1,10 +1,12 @@
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { VERSION } from '../../model/version.ts'
+import { checkOffline } from '../../workflow/index.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
+import type { ReviewFlags } from '../read-review-flags.ts'
 import { print, styleOf } from '../terminal.ts'
 
-export interface ValidateFlags {
+export interface ValidateFlags extends ReviewFlags {
   readonly paths: readonly string[]
   readonly format: string
   readonly sizeTable?: string | undefined
@@ -12,16 +14,26 @@ export interface ValidateFlags {
 }
 
 export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCode> => {
-  const { loaded } = await readManifests(flags.paths, flags.sizeTable, io)
-  const { diagnostics, files } = loaded
+  const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)
+  const { loaded } = manifests
+  const { files } = loaded
+  const checked = hasErrors(loaded.diagnostics) ? undefined : checkOffline(manifests)
+  const diagnostics = [...loaded.diagnostics, ...(checked?.diagnostics ?? [])]
+  const undecided = checked?.undecided ?? []
   if (flags.format === 'terminal' && diagnostics.length === 0) {
-    print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.`, io.stdout)
+    print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.${left(undecided)}`, io.stdout)
     return EXIT.ok
   }
   // What there is nothing to lay out with is not loaded.
   const { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } = await import('../../report/index.ts')
-  if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files }), io.stdout)
+  if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files, checkedByPlan: undecided }), io.stdout)
   else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }), io.stdout)
   else print(terminalDiagnostics(diagnostics, styleOf(io.stdout, flags, io.env), loaded.lineOf), io.stdout)
   return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
 }
+
+/** With live values, which are not read here. */
+const left = (policies: readonly string[]): string =>
+  policies.length === 0
+    ? ''
+    : ` ${policies.length === 1 ? 'One policy is' : `${policies.length} policies are`} checked by plan: ${policies.join(', ')}.`

@@ -9,6 +9,7 @@ import {
   map,
   mapOr,
   named,
+  number,
   oneOrList,
   only,
   type Schema,
@@ -16,8 +17,9 @@ import {
   type ValueOf,
   when,
 } from '../../base/index.ts'
-import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable } from '../../model/index.ts'
+import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable, schemaAddress } from '../../model/index.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
+import { DURATION_PATTERN, POLICY } from './policy.ts'
 import type { RESTART_WINDOW } from './restart-window.ts'
 
 const protect = flag({
@@ -51,6 +53,7 @@ const DEFINITIONS = {
   pinnedReplica: compute({ id, renamedFrom, profile }),
   rulePrimary: compute({ name, profile }, { $comment: 'E_RULE_COMPUTE' }),
   ruleReplica: compute({ renamedFrom, profile }, { $comment: 'E_RULE_COMPUTE' }),
+  policy: POLICY,
 }
 
 const ref = <N extends keyof typeof DEFINITIONS>(definition: N): (typeof DEFINITIONS)[N] =>
@@ -87,6 +90,11 @@ const rule = map(
       description: 'Globs of branches to which the rule does not apply.',
       examples: [['preview/keep-*']],
     }),
+    expires: flag({
+      description:
+        '`false`: only branches that stay. `true`: only branches that the service will delete. Default: both.',
+      examples: [false],
+    }),
     protect,
     primary: primary(ref('rulePrimary')),
     replicas: replicas(ref('ruleReplica')),
@@ -118,6 +126,28 @@ const waves = list(
   },
 )
 
+const price = map(
+  {
+    cuHour: number({
+      exclusiveMinimum: 0,
+      maximum: 100,
+      description: 'The price of one CU-hour.',
+      examples: [0.222],
+    }),
+    currency: text({
+      pattern: '^[A-Z]{3}$',
+      description: 'Three capital letters.',
+      examples: ['USD'],
+      $comment: 'E_CURRENCY',
+    }),
+  },
+  {
+    required: ['cuHour', 'currency'],
+    description: 'Shows cost in money too. `--price` takes precedence.',
+    examples: [{ cuHour: 0.222, currency: 'USD' }],
+  },
+)
+
 /** What a document and a shared file may both hold. */
 const SHAREABLE = {
   restartWindow: {
@@ -128,6 +158,18 @@ const SHAREABLE = {
     default: false,
     description: 'Delete the computes on declared branches that no declaration claims.',
     examples: [false],
+  }),
+  skipExpiring: text({
+    pattern: DURATION_PATTERN,
+    default: '1h',
+    description: 'Nothing that interrupts is done to a branch that will be deleted within this time. `0s`: no limit.',
+    examples: ['1h'],
+    $comment: 'E_POLICY_DURATION',
+  }),
+  price,
+  policy: list(ref('policy'), {
+    description: 'Policies for the projects of this document, in addition to `espalier.policy.yaml`.',
+    examples: [[{ name: 'small', level: 'deny', reason: 'Previews are small.', rule: { maxSize: 1 } }]],
   }),
   parkOn: text({
     description: 'A branch without a primary, by name or id. One waits there while two primaries swap branches.',
@@ -205,7 +247,7 @@ export const SHARED_KEYS: readonly string[] = ['version', ...Object.keys(SHAREAB
 export const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'waves']
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
-const $id = 'https://espalier.dev/schemas/manifest.schema.json'
+const $id = schemaAddress('manifest')
 
 /** What the document and the shared file refer to. */
 const definitionsFor = (table: SizeTable): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions(table) })
@@ -223,7 +265,7 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
 /** The published schema of a file that manifests extend. */
 export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $schema,
-  $id: 'https://espalier.dev/schemas/shared.schema.json',
+  $id: schemaAddress('shared'),
   title: 'Espalier shared file',
   description: 'What several manifests have in common. A manifest takes it over with `extends`.',
   ...SHARED,
@@ -234,5 +276,5 @@ export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
 export const SHARED_VALIDATOR_SCHEMA: JsonSchema = {
   ...(JSON.parse(JSON.stringify(SHARED).replaceAll('#/$defs/', `${$id}#/$defs/`)) as JsonSchema),
   $schema,
-  $id: 'https://espalier.dev/schemas/shared-validator.schema.json',
+  $id: schemaAddress('shared-validator'),
 }

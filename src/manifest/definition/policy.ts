@@ -1,5 +1,9 @@
 /** The one definition of a policy file: its schema, its types and its validator follow from it. */
+
 import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
+import { schemaAddress } from '../../model/index.ts'
+
+export const DURATION_PATTERN = '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$'
 
 const globs = (description: string, examples: readonly unknown[]) =>
   list(text({ minLength: 1, $comment: 'E_GLOB' }), { minItems: 1, description, examples })
@@ -17,7 +21,7 @@ const RULE = map(
       examples: ['forbidden'],
     }),
     maxScaleToZero: text({
-      pattern: '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$',
+      pattern: DURATION_PATTERN,
       description: 'Computes must scale to zero, after this time at most.',
       examples: ['10m'],
       $comment: 'E_POLICY_DURATION',
@@ -30,7 +34,7 @@ const RULE = map(
   { minProperties: 1, maxProperties: 1, $comment: 'E_POLICY_RULE', description: 'Exactly one rule.' },
 )
 
-const POLICY = map(
+export const POLICY = map(
   {
     name: text({
       pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
@@ -82,7 +86,7 @@ export type PolicyValue = ValueOf<typeof POLICY>
 
 export const POLICY_SCHEMA: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'https://espalier.dev/schemas/policy.schema.json',
+  $id: schemaAddress('policy'),
   title: 'Espalier policies',
   description: 'What is allowed in projects and on branches, whatever the manifests ask for.',
   ...FILE,

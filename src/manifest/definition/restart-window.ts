@@ -1,4 +1,4 @@
-import { list, map, mapOr, oneOf, only, text } from '../../base/index.ts'
+import { list, map, mapOr, oneOf, text } from '../../base/index.ts'
 import { WEEKDAYS } from '../../model/index.ts'
 
 export const RESTART_WINDOW = mapOr(
@@ -31,10 +31,10 @@ export const RESTART_WINDOW = mapOr(
     },
     { required: ['from', 'to', 'timezone'] },
   ),
-  only('always', { $comment: 'E_WINDOW' }),
+  oneOf(['always', 'service'], { $comment: 'E_WINDOW' }),
   {
     description:
-      'When the compute may be interrupted. Steps that drop connections wait for the window. `always`: no window.',
-    examples: [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'Europe/Berlin' }, 'always'],
+      'When the compute may be interrupted. Steps that drop connections wait for the window. `always`: no window. `service`: the maintenance window of the project.',
+    examples: [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'Europe/Berlin' }, 'service', 'always'],
   },
 )

@@ -5,8 +5,8 @@ import {
   ATTRIBUTE_KEYS,
   type AttributeKey,
   type ComputeAttributes,
+  type DeclaredWindow,
   type ManifestPlace,
-  type RestartWindow,
   rowOf,
   type Source,
   WEEKDAYS,
@@ -18,7 +18,7 @@ import type { Tree } from '../yaml/tree.ts'
 /** Attributes with the place of each, by manifest path. */
 export interface AttributeSet {
   readonly values: ComputeAttributes
-  readonly restartWindow?: RestartWindow | 'always'
+  readonly restartWindow?: DeclaredWindow
   readonly sources: Readonly<Record<string, Source>>
 }
 
@@ -60,8 +60,8 @@ const placeOf = (tree: Tree, parent: Readonly<Record<string, unknown>>, key: str
   report: (code, message, hint) => tree.report(code, tree.source(parent, key), message, hint),
 })
 
-export const readWindow = (tree: Tree, value: WindowValue): RestartWindow | 'always' | undefined => {
-  if (value === 'always') return value
+export const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | undefined => {
+  if (typeof value === 'string') return value
   const { days, from, to, timezone } = value
   if (!isTimezone(timezone)) {
     const { code, message, hint } = timezoneProblem(timezone)

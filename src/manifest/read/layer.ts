@@ -1,5 +1,5 @@
 /** A document or a shared file as it was written: nothing is merged yet. */
-import type { DesiredAbsence, Source } from '../../model/index.ts'
+import type { DesiredAbsence, Policy, Price, Source } from '../../model/index.ts'
 import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
 
 export interface Sourced<T> {
@@ -25,11 +25,16 @@ export interface ShapeLayer {
 export interface RuleLayer extends ShapeLayer {
   readonly match: string
   readonly except: readonly string[]
+  readonly expires?: boolean
 }
 
 export interface Layer {
   readonly prune?: Sourced<boolean>
   readonly parkOn?: Sourced<string>
+  readonly price?: Sourced<Price>
+  /** Seconds. */
+  readonly skipExpiring?: Sourced<number>
+  readonly policies: readonly Policy[]
   /** The `restartWindow` of the document is under its defaults. */
   readonly defaults: AttributeSet
   readonly profiles: ReadonlyMap<string, AttributeSet>
@@ -37,4 +42,10 @@ export interface Layer {
   readonly rules: readonly RuleLayer[]
 }
 
-export const EMPTY_LAYER: Layer = { defaults: NO_ATTRIBUTES, profiles: new Map(), branches: new Map(), rules: [] }
+export const EMPTY_LAYER: Layer = {
+  policies: [],
+  defaults: NO_ATTRIBUTES,
+  profiles: new Map(),
+  branches: new Map(),
+  rules: [],
+}

@@ -1,7 +1,7 @@
 /** How one file overrides another: what is written in two places, and which counts. See "Precedence" in docs/manifest.md. */
 import { ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
 import type { AttributeSet } from './attributes.ts'
-import type { ComputeLayer, Layer, ShapeLayer } from './layer.ts'
+import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
 
 /** `above` over `below`. */
 export const overlay = (below: Layer, above: Layer): Layer => ({
@@ -10,8 +10,12 @@ export const overlay = (below: Layer, above: Layer): Layer => ({
   defaults: overlayAttributes(below.defaults, above.defaults),
   profiles: new Map([...below.profiles, ...above.profiles]),
   branches: overlayMaps(below.branches, above.branches, overlayShapes),
-  rules: [...above.rules, ...below.rules.filter(({ match }) => above.rules.every((rule) => rule.match !== match))],
+  policies: [...below.policies, ...above.policies],
+  rules: [...above.rules, ...below.rules.filter((rule) => !isReplaced(rule, above.rules))],
 })
+
+const isReplaced = ({ match, expires }: RuleLayer, rules: readonly RuleLayer[]): boolean =>
+  rules.some((rule) => rule.match === match && rule.expires === expires)
 
 const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
 

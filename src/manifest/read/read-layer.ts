@@ -1,5 +1,5 @@
 /** A valid document or shared file to its layer. */
-import { type DesiredWave, globProblem, type Source } from '../../model/index.ts'
+import { type DesiredWave, globProblem, parseDuration, type Source } from '../../model/index.ts'
 import {
   type BranchValue,
   type ComputeValue,
@@ -14,6 +14,7 @@ import type { Tree } from '../yaml/tree.ts'
 import { readAttributes } from './attributes.ts'
 import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
 import { overlayAttributes } from './overlay.ts'
+import { readPolicy } from './policies.ts'
 
 /** Whether a document holds nothing but what others can extend. */
 export const isShared = (keys: readonly string[]): boolean =>
@@ -24,10 +25,16 @@ export const isDeclaring = (keys: readonly string[]): boolean => keys.some((key)
 
 /** @param isForSeveral projects: ids of branches and computes belong to one. */
 export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean): Layer => {
-  const { prune, parkOn, defaults = {}, profiles = {}, branches = {}, rules = [] } = value
+  const { prune, parkOn, price, skipExpiring, policy = [] } = value
+  const { defaults = {}, profiles = {}, branches = {}, rules = [] } = value
   const layer: Layer = {
     ...(prune === undefined ? {} : { prune: { value: prune, source: tree.source(value, 'prune') } }),
     ...(parkOn === undefined ? {} : { parkOn: { value: parkOn, source: tree.source(value, 'parkOn') } }),
+    ...(price === undefined ? {} : { price: { value: price, source: tree.source(value, 'price') } }),
+    ...(skipExpiring === undefined
+      ? {}
+      : { skipExpiring: { value: parseDuration(skipExpiring) ?? 0, source: tree.source(value, 'skipExpiring') } }),
+    policies: policy.map((one) => readPolicy(tree, one)).filter((one) => one !== undefined),
     // Of the attributes, a document itself has none but `restartWindow`.
     defaults: overlayAttributes(readAttributes(tree, value), readAttributes(tree, defaults)),
     profiles: new Map(Object.entries(profiles).map(([name, own]) => [name, readAttributes(tree, own)])),
@@ -73,18 +80,22 @@ const readCompute = (tree: Tree, value: ComputeValue, source: Source): ComputeLa
 const readRules = (tree: Tree, rules: readonly RuleValue[]): readonly RuleLayer[] => {
   const lines = new Map<string, number>()
   return rules.flatMap((rule): readonly RuleLayer[] => {
-    const { match, except = [] } = rule
+    const { match, except = [], expires } = rule
     const source = tree.source(rule, 'match')
     const isValid = checkGlob(tree, rule, 'match', match)
     const exceptions = except.filter((glob, index) => checkGlob(tree, except, index, glob))
-    const first = lines.get(match)
-    lines.set(match, first ?? source.line)
+    // Branches that stay and branches that expire may have a rule each.
+    const key = `${match} ${expires}`
+    const first = lines.get(key)
+    lines.set(key, first ?? source.line)
     if (first !== undefined) {
       const message = `Line ${first} already has a rule for ${list([match])}, and the first match wins.`
       tree.report('E_TWO_RULES', source, message, 'Keep one of the two.')
     }
     if (!isValid || first !== undefined) return []
-    return [{ match, except: exceptions, ...readShape(tree, rule, source) }]
+    return [
+      { match, except: exceptions, ...(expires === undefined ? {} : { expires }), ...readShape(tree, rule, source) },
+    ]
   })
 }
 

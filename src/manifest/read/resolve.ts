@@ -27,16 +27,24 @@ export const resolveLayer = (
   projects: readonly Sourced<string>[],
   options: ResolveOptions,
 ): readonly DesiredDocument[] => {
-  const { defaults, prune, parkOn } = layer
+  const { defaults, prune, parkOn, price, skipExpiring, policies } = layer
   const { restartWindow, sources } = defaults
   const shape = (one: ShapeLayer): DesiredShape => resolveShape(one, layer, options)
   const branches = [...layer.branches].map(([ref, one]): DesiredBranch => ({ ref, source: one.source, ...shape(one) }))
   const rules = layer.rules.map(
-    (rule): DesiredRule => ({ match: rule.match, except: rule.except, source: rule.source, ...shape(rule) }),
+    (rule): DesiredRule => ({
+      match: rule.match,
+      except: rule.except,
+      ...(rule.expires === undefined ? {} : { expires: rule.expires }),
+      source: rule.source,
+      ...shape(rule),
+    }),
   )
   const places = {
     ...(prune === undefined ? {} : { prune: prune.source }),
     ...(parkOn === undefined ? {} : { parkOn: parkOn.source }),
+    ...(price === undefined ? {} : { price: price.source }),
+    ...(skipExpiring === undefined ? {} : { skipExpiring: skipExpiring.source }),
     ...(sources.restartWindow === undefined ? {} : { restartWindow: sources.restartWindow }),
   }
   return projects.map(({ value: project, source }) => ({
@@ -49,6 +57,9 @@ export const resolveLayer = (
     prune: prune?.value ?? false,
     ...(parkOn === undefined ? {} : { parkOn: { ref: parkOn.value, source: parkOn.source } }),
     ...(restartWindow === undefined ? {} : { restartWindow }),
+    ...(price === undefined ? {} : { price: price.value }),
+    ...(skipExpiring === undefined ? {} : { skipExpiring: skipExpiring.value }),
+    ...(policies.length === 0 ? {} : { policies }),
     sources: places,
   }))
 }

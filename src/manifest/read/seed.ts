@@ -1,7 +1,8 @@
-/** Sandbox seeds may be in the same folder as manifests. */
+/** Files of other kinds that may be in the same folder as manifests. */
 import type { Plain } from '../yaml/tree.ts'
 
 const SEED_KEYS = ['projects', 'keys', '$schema']
+const POLICY_KEYS = ['version', 'policies', '$schema']
 
 /** A map of nothing but a list of `projects`, each with an id, and perhaps `keys`: no manifest has such keys. */
 export const isSeed = (value: Plain | undefined): boolean => {
@@ -9,6 +10,9 @@ export const isSeed = (value: Plain | undefined): boolean => {
   const { projects } = value
   return Array.isArray(projects) && projects.length > 0 && projects.every((one) => isMap(one) && 'id' in one)
 }
+
+export const isPolicyFile = (value: Plain | undefined): boolean =>
+  isMap(value) && 'policies' in value && Object.keys(value).every((key) => POLICY_KEYS.includes(key))
 
 const isMap = (value: Plain | undefined): value is { readonly [key: string]: Plain } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

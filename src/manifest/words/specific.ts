@@ -102,7 +102,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   }),
   E_WINDOW: (value) => ({
     code: 'E_TYPE',
-    message: `\`restartWindow\` must be a map of \`days\`, \`from\`, \`to\` and \`timezone\`, or \`always\`, not ${nameOf(value)}.`,
+    message: `\`restartWindow\` must be a map of \`days\`, \`from\`, \`to\` and \`timezone\`, \`always\` or \`service\`, not ${nameOf(value)}.`,
   }),
   E_DAYS: (value) =>
     Array.isArray(value)
@@ -140,9 +140,14 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
       hint: count === 0 ? 'Write `rule: { maxSize: 0.25 }`.' : 'Make a policy of each, with its own name and reason.',
     }
   },
-  E_POLICY_DURATION: () => ({
+  E_CURRENCY: text((value) => ({
+    code: 'E_VALUE',
+    message: `A currency has three capital letters; \`${value}\` does not.`,
+    hint: 'For example `currency: USD`.',
+  })),
+  E_POLICY_DURATION: (_value, { key }) => ({
     code: 'E_DURATION',
-    message: '`maxScaleToZero` is a duration such as `90s`, `5m` or `1h30m`.',
+    message: `\`${key}\` is a duration such as \`90s\`, \`5m\` or \`1h30m\`.`,
     hint: 'Units are d, h, m and s, in this order.',
   }),
 }

@@ -3,7 +3,7 @@ import {
   ATTRIBUTE_KEYS,
   type AttributeKey,
   type ComputeAttributes,
-  type RestartWindow,
+  type DeclaredWindow,
   rowOf,
   WEEKDAYS,
 } from '../../model/index.ts'
@@ -52,8 +52,8 @@ export const unwritable = (attributes: ComputeAttributes): readonly string[] =>
     return row.write(value, attributes) === undefined ? [`its \`${row.path}\` of ${row.format(value)}`] : []
   })
 
-export const windowOf = (window: RestartWindow | 'always'): unknown => {
-  if (window === 'always') return window
+export const windowOf = (window: DeclaredWindow): unknown => {
+  if (typeof window === 'string') return window
   const { days, from, to, timezone } = window
   const isDaily = days.length === WEEKDAYS.length
   return new Map<string, unknown>([

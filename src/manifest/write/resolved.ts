@@ -7,11 +7,13 @@ import {
   type DesiredCompute,
   type DesiredDocument,
   type DesiredShape,
+  formatDuration,
   isAbsence,
   rowOf,
   type Source,
 } from '../../model/index.ts'
 import { windowOf } from './attributes.ts'
+import { policyValue } from './policy.ts'
 import { toText } from './style.ts'
 
 /** A value as a manifest spells it, and where it was written; without a source, it is the default. */
@@ -39,8 +41,15 @@ export interface ResolvedDocument {
   readonly prune: ResolvedValue
   readonly parkOn?: ResolvedValue
   readonly restartWindow?: ResolvedValue
+  readonly skipExpiring?: ResolvedValue
+  readonly price?: ResolvedValue
+  readonly policy?: readonly ResolvedValue[]
   readonly branches: Readonly<Record<string, ResolvedShape>>
-  readonly rules: readonly (ResolvedShape & { readonly match: string; readonly except: readonly string[] })[]
+  readonly rules: readonly (ResolvedShape & {
+    readonly match: string
+    readonly except: readonly string[]
+    readonly expires?: boolean
+  })[]
 }
 
 export interface ResolvedManifests {
@@ -56,7 +65,8 @@ export const resolvedManifests = ({ documents, waves = [] }: Desired): ResolvedM
 })
 
 const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
-  const { project, source, prune, parkOn, restartWindow, sources = {}, branches, rules } = document
+  const { project, source, prune, parkOn, restartWindow, price, skipExpiring, policies = [] } = document
+  const { sources = {}, branches, rules } = document
   const at = (key: string, value: unknown): ResolvedValue => ({
     value,
     ...(sources[key] === undefined ? {} : { source: sources[key] }),
@@ -67,8 +77,18 @@ const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
     prune: at('prune', prune),
     ...(parkOn === undefined ? {} : { parkOn: at('parkOn', parkOn.ref) }),
     ...(restartWindow === undefined ? {} : { restartWindow: at('restartWindow', plainOf(windowOf(restartWindow))) }),
+    ...(skipExpiring === undefined ? {} : { skipExpiring: at('skipExpiring', formatDuration(skipExpiring)) }),
+    ...(price === undefined ? {} : { price: at('price', price) }),
+    ...(policies.length === 0
+      ? {}
+      : { policy: policies.map((policy) => ({ value: policyValue(policy), source: policy.source })) }),
     branches: Object.fromEntries(branches.map((branch) => [branch.ref, resolvedShape(branch, branch.source)])),
-    rules: rules.map((rule) => ({ match: rule.match, except: rule.except, ...resolvedShape(rule, rule.source) })),
+    rules: rules.map((rule) => ({
+      match: rule.match,
+      except: rule.except,
+      ...(rule.expires === undefined ? {} : { expires: rule.expires }),
+      ...resolvedShape(rule, rule.source),
+    })),
   }
 }
 
@@ -126,17 +146,26 @@ export const resolvedText = ({ documents, waves }: ResolvedManifests): string =>
         ]),
   ].join('---\n')
 
-const documentLines = ({ project, source, branches, rules, ...settings }: ResolvedDocument): readonly Line[] => [
+const documentLines = ({
+  project,
+  source,
+  branches,
+  rules,
+  policy = [],
+  ...settings
+}: ResolvedDocument): readonly Line[] => [
   { path: ['version'], value: 1 },
   { path: ['project'], value: project, source },
   ...Object.entries(settings).map(([key, value]) => ({ path: [key], ...value })),
+  ...policy.map((value, index) => ({ path: ['policy', index], ...value })),
   ...Object.entries(branches).flatMap(([ref, shape]) => [
     { path: ['branches', ref], source: shape.source },
     ...shapeLines(['branches', ref], shape),
   ]),
-  ...rules.flatMap(({ match, except, ...shape }, index) => [
+  ...rules.flatMap(({ match, except, expires, ...shape }, index) => [
     { path: ['rules', index, 'match'], value: match, source: shape.source },
     ...(except.length === 0 ? [] : [{ path: ['rules', index, 'except'], value: except }]),
+    ...(expires === undefined ? [] : [{ path: ['rules', index, 'expires'], value: expires }]),
     ...shapeLines(['rules', index], shape),
   ]),
 ]

@@ -16,6 +16,7 @@ import {
   isDisruptive,
   planLine,
   projectsLeftOut,
+  projectTitle,
   STATUS_WORDS,
   time,
 } from '../words/index.ts'
@@ -48,7 +49,7 @@ export interface ApplyPage {
 export const applyPage = ({ plan, events, outcome, observed }: ApplyPage, frame: PageFrame): string => {
   const run = whatHappened(events, outcome)
   const verdict = verdictOf(plan, run, outcome)
-  const names = projectNames(plan, observed)
+  const names = projectNames(plan)
   const isEmpty = isEmptyPlan(plan)
   const effects = effectsOf(plan, (step) => runOf(run, step).outcome)
   return page(frame, {
@@ -63,7 +64,7 @@ export const applyPage = ({ plan, events, outcome, observed }: ApplyPage, frame:
 ${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).map((one) => markup`<li>${one}</li>`)}</ul>`}${whatNow(plan, run, outcome)}`,
     body: [
       leftOutSection(plan),
-      isEmpty ? NOTHING : stepsSection(plan, run, observed),
+      isEmpty ? NOTHING : stepsSection(plan, run),
       warningsSection(plan),
       isEmpty
         ? NOTHING
@@ -152,18 +153,18 @@ const whatNow = (plan: Plan, run: Run, outcome: Outcome | undefined): Markup => 
   return when(told.length > 0, () => markup`<ul class="notes">${told.map((one) => markup`<li>${one}</li>`)}</ul>`)
 }
 
-const stepsSection = (plan: Plan, run: Run, observed: Observed | undefined): Markup =>
+const stepsSection = (plan: Plan, run: Run): Markup =>
   markup`<section aria-labelledby="steps"><h2 id="steps">What happened, along time</h2>
 <p class="lead">A bar is a step, from its start to its end. In it: arrows are calls (with a ring: sent again), hatched is waiting, the line below is an operation of the service.</p>
-${HATCH}${chart(chartOf(plan, run, observed))}</section>`
+${HATCH}${chart(chartOf(plan, run))}</section>`
 
 /** A pattern of lines: waiting is told from working by shape, not by colour. */
 const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
 
-const chartOf = (plan: Plan, run: Run, observed: Observed | undefined): Chart => {
+const chartOf = (plan: Plan, run: Run): Chart => {
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
   const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
-  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
+  const titleOf = projectTitle(plan)
   const lanes = byProject(plan.steps).map((steps): Lane => {
     const project = steps[0]?.project ?? ''
     const rows = steps.map((step) =>
@@ -172,7 +173,7 @@ const chartOf = (plan: Plan, run: Run, observed: Observed | undefined): Chart =>
     const notDone = steps.filter((step) => runOf(run, step).outcome?.status !== 'done').length
     const end = rows.reduce((most, { span }) => Math.max(most, span?.end ?? 0), 0)
     return {
-      title: names.get(project) ?? project,
+      title: titleOf(project),
       facts: laneFacts(rows, notDone === 0 ? 'all done' : `${notDone} not done`, end === 0 ? '' : time(end)),
       rows,
     }

@@ -1,6 +1,6 @@
 /** Projects, their branches, and on each branch the computes that change next to those that stay. */
 import { type Change, formatSize, isIdle, type Observed, type Plan } from '../../model/index.ts'
-import { computeTitle, counted, isDisruptive } from '../words/index.ts'
+import { computeTitle, counted, isDisruptive, projectTitle } from '../words/index.ts'
 import { type CardContext, changeCard, type NumberedStep } from './change-card.ts'
 import { icon } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
@@ -23,14 +23,14 @@ export const changesSection = (
   }
   const indexes = new Map(plan.changes.map((change, index) => [change, index + 1]))
   const still = stillOnes(plan, observed)
-  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
+  const titleOf = projectTitle(plan)
   const card = (change: Change): Markup =>
     changeCard(change, indexes.get(change) ?? 0, steps.get(change.id) ?? [], { ...context, numbers })
   return markup`<section aria-labelledby="changes"${when(plan.changes.length > MOST_OPEN, () => markup` class="many"`)}><h2 id="changes">Branches and their computes</h2>
 ${grouped(plan.changes, ({ project }) => project).map((changes) => {
   const id = changes[0]?.project ?? ''
-  const name = names.get(id)
-  return markup`<details class="project" data-project="${id}"${when(plan.changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === undefined ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${(context.facts ?? projectFacts)(changes)}</span></summary>
+  const name = titleOf(id)
+  return markup`<details class="project" data-project="${id}"${when(plan.changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === id ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${(context.facts ?? projectFacts)(changes)}</span></summary>
 ${grouped(changes, ({ branch }) => branch.id).map((own) => branchBlock(own, still, card))}</details>
 `
 })}</section>`

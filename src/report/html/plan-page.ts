@@ -8,6 +8,7 @@ import {
   isDisruptive,
   planLine,
   projectsLeftOut,
+  projectTitle,
   time,
   windowWords,
 } from '../words/index.ts'
@@ -35,7 +36,7 @@ export interface PlanPageOptions extends PageFrame {
   readonly takenAt?: string
   /** How old a snapshot was that was planned against: `3 h`. */
   readonly age?: string
-  /** What was read: names of projects, computes that stay, past operations. */
+  /** What was read: computes that stay, past operations. */
   readonly observed?: Observed
   /** Since which commit, and what was so before. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
@@ -46,7 +47,7 @@ export interface PlanPageOptions extends PageFrame {
 export const planPage = (plan: Plan, options: PlanPageOptions): string => {
   const isEmpty = isEmptyPlan(plan)
   const verdict = isEmpty ? emptyVerdict(plan) : planLine(plan.summary)
-  const names = projectNames(plan, options.observed)
+  const names = projectNames(plan)
   return page(options, {
     title: `${verdict} ${names.slice(0, 3).join(', ')}`,
     command: 'plan',
@@ -70,10 +71,7 @@ ${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chi
   })
 }
 
-export const projectNames = (plan: Plan, observed: Observed | undefined): readonly string[] => {
-  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
-  return plan.projects.map((id) => names.get(id) ?? id)
-}
+export const projectNames = (plan: Plan): readonly string[] => plan.projects.map(projectTitle(plan))
 
 const MOST_NAMES = 6
 
@@ -92,7 +90,7 @@ const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
 const facts = (plan: Plan): string => {
   const { summary } = plan
   const missing = projectsLeftOut(plan)
-  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} not managed${missing === undefined ? '' : `; ${missing} left out`}.`
+  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} unmanaged${missing === undefined ? '' : `; ${missing} left out`}.`
   return isEmptyPlan(plan) ? counts : `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}`
 }
 
@@ -119,20 +117,20 @@ const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): M
       : `About ${time(median)}, at most ${time(slow)} in 19 of 20 cases, from the project's own past operations; a step without a past is drawn as ${time(UNKNOWN_MS)}.`
   return markup`<section aria-labelledby="steps"><h2 id="steps">${counted(plan.steps.length, 'step')}, in their order</h2>
 <p class="lead">Projects side by side, one step at a time within each. ${basis}</p>
-${chart({ label: 'Steps along time', lanes: lanesOf(plan, schedule, observed), scale: schedule.scale })}</section>`
+${chart({ label: 'Steps along time', lanes: lanesOf(plan, schedule), scale: schedule.scale })}</section>`
 }
 
-const lanesOf = (plan: Plan, { spans, scale }: Schedule, observed: Observed | undefined): readonly Lane[] => {
+const lanesOf = (plan: Plan, { spans, scale }: Schedule): readonly Lane[] => {
   const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
   const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
-  const names = new Map(observed?.projects.map(({ id, name }) => [id, name]))
+  const titleOf = projectTitle(plan)
   return byProject(plan.steps).map((steps) => {
     const project = steps[0]?.project ?? ''
     const rows = steps.map((step): Row => rowOf(step, spans.get(step.id), scale.unit === 'ms', { numbers, changes }))
     const end = rows.at(-1)?.span?.end ?? 0
     const loud = steps.filter(({ impact }) => isDisruptive(impact)).length
     return {
-      title: names.get(project) ?? project,
+      title: titleOf(project),
       facts: laneFacts(
         rows,
         loud === 0 ? '' : `${loud} ${loud === 1 ? 'interrupts' : 'interrupt'}`,

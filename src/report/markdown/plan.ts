@@ -8,6 +8,7 @@ import {
   impactWords,
   isDisruptive,
   isUnchanged,
+  skippedLines,
   stepTitles,
   verdict,
   waveWords,
@@ -68,8 +69,16 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
     ...WHOLE,
     ...Object.fromEntries(parts.map((part) => [part, false])),
   })
-  const forms = [...DROPPED.keys(), DROPPED.length].map((count) => () => render(view, without(DROPPED.slice(0, count))))
-  const fewer = (loudRows: number): string => render(view, { ...without(DROPPED), loudRows })
+  // Several forms have it, and it takes longer than all the rest.
+  let known: string | undefined
+  const diff = (): string => {
+    known ??= yamlDiff(view.origin.introduced, hasSeveralProjects(view.plan))
+    return known
+  }
+  const forms = [...DROPPED.keys(), DROPPED.length].map(
+    (count) => () => render(view, without(DROPPED.slice(0, count)), diff),
+  )
+  const fewer = (loudRows: number): string => render(view, { ...without(DROPPED), loudRows }, diff)
   return fitTo(limit, forms, view.plan.changes.length, fewer)
 }
 
@@ -93,7 +102,7 @@ export interface MarkdownContext {
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-const render = (view: PlanView, detail: Detail): string => {
+const render = (view: PlanView, detail: Detail, diff: () => string): string => {
   const { plan, origin } = view
   const isShort = Object.entries(detail).some(([key, value]) => value !== WHOLE[key as keyof Detail])
   const parts = [
@@ -112,12 +121,13 @@ const render = (view: PlanView, detail: Detail): string => {
             .map((words) => literal(words))
             .join(' → ')}`,
         ]),
-    ...(origin.introduced.length === 0 ? reviewPart(plan) : introduced(origin.introduced, view, detail)),
+    ...(origin.introduced.length === 0 ? reviewPart(plan) : introduced(origin.introduced, view, detail, diff)),
     ...releasedPart(view, detail.released),
     ...drift(view, detail),
     ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
     ...(detail.steps && plan.steps.length > 0 ? [order(view, detail)] : []),
     ...(detail.steps ? reviewDetails(plan) : []),
+    ...(detail.unmanaged ? skippedPart(plan) : []),
     ...(detail.unmanaged && plan.unmanaged.length > 0 ? [unmanaged(view)] : []),
     ...plan.warnings
       .map(withNamesOf(plan))
@@ -186,7 +196,12 @@ const incomplete = (view: PlanView, missing: readonly string[]): string => {
 
 const isLoud = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
 
-const introduced = (changes: readonly Change[], view: PlanView, detail: Detail): readonly string[] => {
+const introduced = (
+  changes: readonly Change[],
+  view: PlanView,
+  detail: Detail,
+  diff: () => string,
+): readonly string[] => {
   if (changes.length === 0) return []
   const loud = worstFirst(changes.filter(isLoud))
   const quiet = changes.filter((change) => !isLoud(change))
@@ -199,9 +214,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
     ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),
     ...(quiet.length > 0 ? quietPart(quiet, view, detail) : []),
-    ...(detail.diff
-      ? [folded('Before and after, as in a manifest', yamlDiff(changes, hasSeveralProjects(view.plan)))]
-      : []),
+    ...(detail.diff ? [folded('Before and after, as in a manifest', diff())] : []),
   ]
 }
 
@@ -255,6 +268,13 @@ const order = ({ plan }: PlanView, detail: Detail): string => {
     .join('\n')
   const graph = detail.graph ? stepGraph(plan) : undefined
   return folded(`Order of ${counted(plan.steps.length, 'step')}`, graph === undefined ? list : `${graph}\n\n${list}`)
+}
+
+const skippedPart = (plan: Plan): readonly string[] => {
+  const lines = skippedLines(plan)
+  return lines.length === 0
+    ? []
+    : [folded(`Skipped: ${counted(lines.length, 'change')}`, lines.map((line) => `- ${literal(line)}`).join('\n'))]
 }
 
 const unmanaged = ({ plan }: PlanView): string =>

@@ -9,6 +9,7 @@ import {
   place,
   projectsLeftOut,
   RELEASED_HINT,
+  skippedLines,
   waveWords,
   withNamesOf,
 } from '../words/index.ts'
@@ -64,6 +65,19 @@ export const unmanagedSection = ({ plan, style, paint, titleOf }: PlanFrame, isC
   return [wrap(title, style, '', '  '), ...lines, ...(more > 0 ? [paint.dim(`  and ${group(more)} more`)] : [])].join(
     '\n',
   )
+}
+
+/** What is not done on branches that are about to be deleted. */
+export const skippedSection = ({ plan, style, paint }: PlanFrame): string => {
+  const lines = skippedLines(plan)
+  if (lines.length === 0) return ''
+  const shown = lines.slice(0, MOST_SHOWN).map((line) => wrap(line, style, '  ', '    '))
+  const more = lines.length - shown.length
+  return [
+    paint.bold(`Skipped: ${counted(lines.length, 'change')}`),
+    ...shown,
+    ...(more > 0 ? [paint.dim(`  and ${group(more)} more`)] : []),
+  ].join('\n')
 }
 
 /** So many warnings of one kind say enough; JSON has all of them. */

@@ -5,7 +5,14 @@ import { compactChanges } from './plan-compact.ts'
 import { costSection } from './plan-cost.ts'
 import { detailedChanges } from './plan-detail.ts'
 import { type PlanContext, type PlanFrame, requiredConsents } from './plan-frame.ts'
-import { leftOutSection, releasedSection, unmanagedSection, warningsSection, wavesSection } from './plan-lists.ts'
+import {
+  leftOutSection,
+  releasedSection,
+  skippedSection,
+  unmanagedSection,
+  warningsSection,
+  wavesSection,
+} from './plan-lists.ts'
 import { policiesSection } from './plan-policies.ts'
 import { stepsSection } from './plan-steps.ts'
 import { capacitySection, closing } from './plan-summary.ts'
@@ -32,6 +39,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     ...(extra.since === undefined ? show(plan.changes, frame) : originSections(plainValue(extra.since), frame, show)),
     stepsSection(frame, extra.steps ?? (isCompact ? false : undefined)),
     wavesSection(frame),
+    skippedSection(frame),
     unmanagedSection(frame, isCompact),
     warningsSection(frame, isCompact),
     capacitySection(plan, style, paint, isCompact),

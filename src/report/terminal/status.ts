@@ -4,11 +4,14 @@ import {
   byBranch,
   formatScaleToZero,
   formatSize,
+  formatUtc,
   leftOutIds,
+  type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
   type Plan,
 } from '../../model/index.ts'
+import { updateDue, updateRestarts } from '../../service/index.ts'
 import { computeTitle, counted, plainText } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
@@ -44,19 +47,24 @@ export interface ComputeStatus {
   readonly scaleToZero: number | null
   readonly createdAt: string | null
   readonly lastActive: string | null
+  /** ISO 8601: when the service deletes the branch; `null`: it stays. */
+  readonly expiresAt: string | null
+  /** ISO 8601: when a service update restarts it, or may; `null`: none is planned that does. */
+  readonly updateAt: string | null
   readonly sync: Sync
 }
 
 /** Sorted by project as given, then the default branch first, then primary before replicas. */
 export const statusesOf = (
   projects: readonly ObservedProject[],
-  { plan, isUnknown = false }: StatusContext,
+  { plan, now, isUnknown = false }: StatusContext,
 ): readonly ComputeStatus[] => {
   const syncOf = plan === undefined ? () => (isUnknown ? 'unknown' : null) : syncBy(plan)
   return projects.flatMap((project) => {
     const branches = project.branches.toSorted(byBranch)
     const places = new Map(branches.map(({ id }, index) => [id, index]))
-    const names = new Map(branches.map(({ id, name }) => [id, name]))
+    const byId = new Map(branches.map((branch) => [branch.id, branch]))
+    const due = updateDue(project.settings, now)
     return project.computes
       .toSorted(
         (a, b) =>
@@ -64,7 +72,10 @@ export const statusesOf = (
           Number(a.type === 'read_only') - Number(b.type === 'read_only') ||
           ((a.attributes.name ?? a.id) < (b.attributes.name ?? b.id) ? -1 : 1),
       )
-      .map((compute) => statusOf(compute, project, names.get(compute.branchId), syncOf(compute.id, project.id)))
+      .map((compute) => ({
+        ...statusOf(compute, project, byId.get(compute.branchId), syncOf(compute.id, project.id)),
+        updateAt: due !== undefined && updateRestarts(compute, due) !== 'no' ? new Date(due).toISOString() : null,
+      }))
   })
 }
 
@@ -82,12 +93,12 @@ const syncBy = (plan: Plan): ((compute: string, project: string) => Sync) => {
 const statusOf = (
   compute: ObservedCompute,
   project: ObservedProject,
-  branch: string | undefined,
+  branch: ObservedBranch | undefined,
   sync: Sync,
-): ComputeStatus => ({
+): Omit<ComputeStatus, 'updateAt'> => ({
   project: project.id,
   projectName: project.name ?? null,
-  branch: branch ?? compute.branchId,
+  branch: branch?.name ?? compute.branchId,
   branchId: compute.branchId,
   type: compute.type === 'read_write' ? 'primary' : 'replica',
   name: compute.attributes.name ?? null,
@@ -100,6 +111,7 @@ const statusOf = (
   scaleToZero: compute.attributes.scaleToZero ?? null,
   createdAt: compute.createdAt ?? null,
   lastActive: compute.lastActive ?? null,
+  expiresAt: branch?.expiresAt ?? null,
   sync,
 })
 
@@ -176,6 +188,12 @@ const columns = (now: number): readonly Column<ComputeStatus>[] => [
   { title: 'STATE', text: stateWords, color: ({ state }, paint) => (state === 'active' ? paint.green : paint.dim) },
   { title: 'SIZE', text: ({ size }) => (size === null ? '' : formatSize(size)) },
   { title: 'SYNC', text: ({ sync }) => (sync === null ? '' : SYNC_WORDS[sync]), color: syncColor },
+  {
+    title: 'EXPIRES',
+    text: ({ expiresAt }) => (expiresAt === null ? '' : timeText(expiresAt)),
+    isOptional: true,
+  },
+  { title: 'UPDATE', text: ({ updateAt }) => (updateAt === null ? '' : timeText(updateAt)), isOptional: true },
   { title: 'ID', text: ({ id }) => plainText(id), isOptional: true },
   {
     title: 'LAST ACTIVE',
@@ -183,6 +201,11 @@ const columns = (now: number): readonly Column<ComputeStatus>[] => [
     isOptional: true,
   },
 ]
+
+const timeText = (iso: string): string => {
+  const at = Date.parse(iso)
+  return Number.isNaN(at) ? plainText(iso) : formatUtc(at)
+}
 
 const wideColumns = (now: number): readonly Column<ComputeStatus>[] => [
   {

@@ -20,21 +20,32 @@ export const textWidth = (text: string): number => stringWidth(text)
 /** At most `width` columns of a text without colours, with an ellipsis where some of it is left out. */
 export const clip = (text: string, width: number): string => {
   if (stringWidth(text) <= width) return text
+  if (width <= 0) return ''
   let kept = ''
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (stringWidth(kept + segment) >= width) break
+  let room = width - 1
+  for (const segment of segmentsOf(text)) {
+    room -= stringWidth(segment)
+    if (room < 0) break
     kept += segment
   }
-  return width <= 0 ? '' : `${kept}…`
+  return `${kept}…`
 }
 
 /** The same with the ellipsis inside, since ids and names of branches often differ at the end only. */
 export const clipMiddle = (text: string, width: number): string => {
   if (stringWidth(text) <= width || width < 5) return clip(text, width)
-  const tail = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
-  while (stringWidth(tail.join('')) > Math.floor((width - 1) / 2)) tail.shift()
-  return clip(text, width - stringWidth(tail.join(''))) + tail.join('')
+  const most = Math.floor((width - 1) / 2)
+  let [tail, taken] = ['', 0]
+  for (const segment of segmentsOf(text).reverse()) {
+    taken += stringWidth(segment)
+    if (taken > most) break
+    tail = segment + tail
+  }
+  return clip(text, width - stringWidth(tail)) + tail
 }
+
+/** What the eye takes for one character: its width does not depend on its neighbours. */
+const segmentsOf = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
 /** Later lines are indented under the first. */
 export const wrapped = (text: string, style: Style): string => wrap(text, style, '', '  ')

@@ -12,13 +12,13 @@ import type { ChangeCost, CostSummary, Plan } from '../../model/index.ts'
 /** Whether a change costs more or less, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
 
-/** By change, what there is to say of it beyond what it does: its cost, and a service update that it meets. */
-export const remarksOf = ({ cost, maintenance = [] }: Plan): ReadonlyMap<string, readonly string[]> => {
+/** By change, what there is to say of it beyond what it does: its cost, a service update that it meets, and when its branch expires. */
+export const remarksOf = ({ cost, maintenance = [], expiring = [] }: Plan): ReadonlyMap<string, readonly string[]> => {
   const remarks = new Map<string, string[]>()
   const add = (change: string, text: string): void => {
     remarks.set(change, [...(remarks.get(change) ?? []), text])
   }
-  for (const { change, sentence } of maintenance) add(change, sentence)
+  for (const { change, sentence } of [...maintenance, ...expiring]) add(change, sentence)
   for (const one of cost?.computes ?? []) if (matters(one)) add(one.change, `cost: ${changeCostWords(one)}`)
   return remarks
 }

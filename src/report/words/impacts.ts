@@ -33,6 +33,7 @@ export const windowWords = (
   const { isOpen, opensLocally } = openingOf(windows, Date.parse(now))
   if (isOverridden && !isOpen) return `outside of ${which}, which --now overrides: ${words}`
   if (isOpen) return `in ${which}, open now: ${words}`
+  if (opensLocally === undefined && windows.some(({ days }) => days.length === 0)) return `waits for ${words}`
   return opensLocally === undefined
     ? `waits for ${which}, not open at once within a year: ${words}`
     : `waits for ${which}: ${words}, opens ${opensLocally}`

@@ -2,11 +2,15 @@
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 import { LIMITS } from './limits.ts'
+import { type Mistake, OF_PLANS, OF_RUNS } from './mistakes.ts'
 import { OF_FAILURE, OF_IMPACT } from './outcomes.ts'
 import { PLANNING } from './planning.ts'
 import { RUNNING } from './running.ts'
 
-export type { Explanation }
+export type { Explanation, Mistake }
+
+/** By code: what yields it, and the same put right. */
+export const MISTAKES: Readonly<Record<string, Mistake>> = { ...OF_PLANS, ...OF_RUNS }
 
 const ofImpact = (impact: Impact): Explanation => ({ rule: IMPACT_WORDS[impact], ...OF_IMPACT[impact] })
 

@@ -60,6 +60,16 @@ export const LIMITS: Readonly<Record<LimitCode | 'E_PRICE' | 'E_TIER_TABLE' | 'E
     example: '--tier-table tiers.json',
     wayOut: 'Start from the built-in table. The message shows where the mistake is.',
   },
+  E_POLICY: {
+    rule: 'A policy denies what a manifest declares.',
+    example: 'size: 4 on preview/checkout, where `maxSize` is 0.25',
+    wayOut: 'Change the manifest, or pass --override NAME=REASON.',
+  },
+  W_POLICY: {
+    rule: 'A policy warns about what a manifest declares.',
+    example: 'three replicas on main, where `maxReplicas` is 2',
+    wayOut: 'Change the manifest, or leave it: a warning stops nothing.',
+  },
   W_OVERRIDE_UNUSED: {
     rule: 'An override must match something that a policy denies.',
     example: '--override preview-size=load-test, and no preview is too large',

@@ -72,6 +72,16 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     example: 'restartWindow: always, in a pull request',
     wayOut: 'Check that the new window is intended.',
   },
+  W_MOVE_TO_EXPIRING: {
+    rule: 'A branch that expires is deleted with its computes.',
+    example: 'a pin under preview/x, which expires tomorrow',
+    wayOut: 'Move the compute to a branch that stays, or remove the expiry of the branch.',
+  },
+  W_PROTECT_EXPIRING: {
+    rule: '`protect: true` stops Espalier, not the service.',
+    example: 'protect: true on a branch that expires tomorrow',
+    wayOut: 'Remove the expiry of the branch, or `protect`.',
+  },
   W_PIN_REPLACED: {
     rule: 'The API cannot change the type of a compute, so it is replaced by a new one.',
     example: "a replica's id under primary",

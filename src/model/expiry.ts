@@ -1,5 +1,5 @@
 /** Branches that the service is about to delete. */
-import { formatDuration, type ObservedBranch } from '../model/index.ts'
+import type { ObservedBranch } from './observed.ts'
 
 /** Seconds for which a branch has to live for a change that interrupts, unless the manifests say otherwise. */
 export const SKIP_EXPIRING_SECONDS = 3600
@@ -11,11 +11,28 @@ export const secondsToLive = ({ expiresAt }: Pick<ObservedBranch, 'expiresAt'>, 
 }
 
 /** `in 21 h`, `in 40 min`, `now`. */
-export const untilExpiry = (seconds: number): string => {
+const untilExpiry = (seconds: number): string => {
   if (seconds < 60) return 'now'
   if (seconds < 7200) return `in ${Math.floor(seconds / 60)} min`
   const hours = Math.floor(seconds / 3600)
   return hours < 48 ? `in ${hours} h` : `in ${Math.floor(hours / 24)} days`
+}
+
+/** `Sun 22 Nov 02:00 UTC`. */
+export const formatUtc = (at: number): string => {
+  const date = new Date(at)
+  const [day, month] = [{ weekday: 'short' }, { month: 'short' }].map((part) =>
+    date.toLocaleDateString('en-GB', { ...part, timeZone: 'UTC' } as Intl.DateTimeFormatOptions),
+  )
+  return `${day} ${date.getUTCDate()} ${month} ${date.toISOString().slice(11, 16)} UTC`
+}
+
+/** `expires Sun 22 Nov 18:02 UTC (in 21 h)`; `undefined`: the branch stays. */
+export const expiryWords = (branch: Pick<ObservedBranch, 'expiresAt'>, now: number): string | undefined => {
+  const left = secondsToLive(branch, now)
+  return left === undefined || branch.expiresAt === undefined
+    ? undefined
+    : `expires ${formatUtc(Date.parse(branch.expiresAt))} (${untilExpiry(left)})`
 }
 
 /** Why a change is not worth making, without a full stop; `undefined` where it is. */
@@ -26,6 +43,5 @@ export const expiryReason = (
   const left = secondsToLive(branch, now)
   if (left === undefined || skipSeconds === 0) return undefined
   if (left === 0) return `${branch.name} has expired and is about to be deleted`
-  if (!interrupts || left >= skipSeconds) return undefined
-  return `${branch.name} expires ${untilExpiry(left)}, and nothing is interrupted for less than ${formatDuration(skipSeconds)}`
+  return interrupts && left < skipSeconds ? `${branch.name} expires ${untilExpiry(left)}` : undefined
 }

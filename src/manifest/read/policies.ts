@@ -1,21 +1,27 @@
-/** Policy files to policies. */
+/** Policies, from files of their own and from manifests. */
 import {
+  type Desired,
   type Diagnostic,
   globProblem,
   type Policy,
   type PolicyRule,
   parseDuration,
   type Source,
-} from '../model/index.ts'
-import type { PolicyFileValue, PolicyValue } from './definition/policy.ts'
-import * as shipped from './generated/validator.js'
-import { onlyDocument } from './only-document.ts'
-import type { ManifestFile } from './types.ts'
-import type { Tree } from './yaml/tree.ts'
+} from '../../model/index.ts'
+import type { PolicyFileValue, PolicyValue } from '../definition/policy.ts'
+import * as shipped from '../generated/validator.js'
+import { onlyDocument } from '../only-document.ts'
+import type { ManifestFile } from '../types.ts'
+import type { Tree } from '../yaml/tree.ts'
 
-/** The policies of all files, and every problem of them; to be used only if there is none. */
+/**
+ * The policies of all files, and every problem of them; to be used only if there is none.
+ *
+ * @param declared in manifests: they come last, and count together with the others.
+ */
 export const parsePolicies = (
   files: readonly ManifestFile[],
+  declared: readonly Policy[] = [],
 ): { readonly policies: readonly Policy[]; readonly diagnostics: readonly Diagnostic[] } => {
   const diagnostics: Diagnostic[] = []
   const policies: Policy[] = []
@@ -24,14 +30,30 @@ export const parsePolicies = (
     const read = onlyDocument(file, shipped.policies, 'A policy file', problems)
     if (read !== undefined) {
       const { policies: values = [] } = read.value as unknown as PolicyFileValue
-      policies.push(...values.map((value) => toPolicy(read.tree, value)).filter((one) => one !== undefined))
+      policies.push(...values.map((value) => readPolicy(read.tree, value)).filter((one) => one !== undefined))
     }
     diagnostics.push(...problems)
   }
-  return { policies, diagnostics: [...diagnostics, ...twiceNamed(policies), ...contradictions(policies)] }
+  const all = [...policies, ...declared]
+  return { policies: all, diagnostics: [...diagnostics, ...twiceNamed(all), ...contradictions(all)] }
 }
 
-const toPolicy = (tree: Tree, value: PolicyValue): Policy | undefined => {
+/** Those of manifests and of the files that they extend, each with the projects that it is for. */
+export const declaredPolicies = ({ documents }: Pick<Desired, 'documents'>): readonly Policy[] => {
+  const byPlace = new Map<string, Policy>()
+  for (const { project, policies = [] } of documents) {
+    for (const policy of policies) {
+      const { file, line, column } = policy.source
+      const place = `${file}:${line}:${column}`
+      const within = new Set([...(byPlace.get(place)?.within ?? []), project])
+      byPlace.set(place, { ...policy, within: [...within].sort() })
+    }
+  }
+  return [...byPlace.values()]
+}
+
+/** @returns `undefined` if something that it needs was refused, which is reported. */
+export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined => {
   const { name, level, reason, projects, branches, except = [], computes = 'any' } = value
   const rule = toRule(value.rule)
   // What the schema refused was taken out, and reported.
@@ -88,8 +110,8 @@ const twiceNamed = (policies: readonly Policy[]): readonly Diagnostic[] => {
 }
 
 const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
-  const selector = ({ projects, branches, except, computes }: Policy): string =>
-    JSON.stringify([projects, branches, except, computes])
+  const selector = ({ within, projects, branches, except, computes }: Policy): string =>
+    JSON.stringify([within, projects, branches, except, computes])
   return policies.flatMap((minimum) =>
     policies.flatMap((maximum): readonly Diagnostic[] => {
       if (minimum.rule.kind !== 'minSize' || maximum.rule.kind !== 'maxSize') return []

