@@ -174,7 +174,8 @@ const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string
     '`espalier plan` shows what would change',
     ...(hasWorkflows
       ? [
-          'give the repository the secret ESPALIER_API_KEY: `gh secret set ESPALIER_API_KEY`',
+          'set the key for plans: `gh secret set ESPALIER_PLAN_KEY`',
+          'set the key for applies, in an environment with reviewers: `gh secret set ESPALIER_API_KEY --env production`',
           'put the commit of a release of the Action into both workflows, and commit',
         ]
       : []),
