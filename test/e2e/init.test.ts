@@ -19,7 +19,7 @@ afterAll(() => Promise.all([one.close(), two.close()]))
 const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-init-'))
 const repository = async (): Promise<string> => {
   const folder = await emptyFolder()
-  execFileSync('git', ['init', '-q'], { cwd: folder })
+  execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: folder })
   return folder
 }
 const read = (folder: string, file: string): Promise<string> => readFile(join(folder, file), 'utf8')
@@ -40,7 +40,7 @@ test('with a key: what is live, whose plan is empty, with editor settings and wo
       1. \`espalier plan\` shows what would change
       2. set the key for plans: \`gh secret set ESPALIER_PLAN_KEY\`
       3. set the key for applies, in an environment with reviewers: \`gh secret set ESPALIER_API_KEY --env production\`
-      4. put the commit of a release of the Action into both workflows, and commit
+      4. commit and push
     "
   `)
   const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(one), folder)
