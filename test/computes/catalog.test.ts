@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
@@ -48,7 +49,10 @@ const call = async (method: string, path: string, body?: object, on = sandbox) =
       headers: { authorization: `Bearer ${on.apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    if (answer.status === 423) continue
+    if (answer.status === 423) {
+      await setTimeout(10)
+      continue
+    }
     const text = await answer.text()
     // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
     const said: any = text === '' ? {} : JSON.parse(text)

@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath, openBrowser, openPage, VIEWS, violations } from '../../scripts/screenshots/browser.ts'
 import { makePages, type Pages } from '../../scripts/screenshots/run.ts'
+import { part } from '../long-runs.ts'
 import { espalier } from './espalier.ts'
 
 let pages: Pages
@@ -56,7 +57,9 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
   })
   afterAll(() => browser.close())
 
-  const each = VIEWS.flatMap((view) => (['plan', 'apply'] as const).map((name) => [name, view.name, view] as const))
+  const all = VIEWS.flatMap((view) => (['plan', 'apply'] as const).map((name) => [name, view.name, view] as const))
+  // Every third: both pages, sizes and colour schemes.
+  const each = part(all, 3)
 
   test.each(each)(
     '%s at %s: nothing is loaded, nothing complained of, nothing wider than the screen',
