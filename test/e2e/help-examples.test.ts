@@ -68,7 +68,11 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     goesOn: true,
   },
   'espalier agent run --repo . --once': { code: 2, says: 'Unrecorded' },
-  'espalier agent run --repo . --sandbox --seed seed.yaml': { more: '--listen 127.0.0.1:0', says: 'Page', goesOn: true },
+  'espalier agent run --repo . --sandbox --seed seed.yaml': {
+    more: '--listen 127.0.0.1:0',
+    says: 'Page',
+    goesOn: true,
+  },
   ...Object.fromEntries(
     [
       'run --repo https://github.com/acme/db',
