@@ -96,9 +96,9 @@ test('show prints a saved plan as plan did, stale or not', async () => {
   const planned = await online('plan', '--out', 'plan.json')
   const shown = await offline('show', 'plan.json')
   expect(shown.code).toBe(0)
-  const withoutTime = (text: string): string => text.replace(/ Snapshot of \S+/, '')
+  const withoutTime = (text: string): string => text.replace(/ Snapshot of \S+ \S+ UTC\./, '')
   expect(withoutTime(shown.stdout)).toBe(withoutTime(planned.stdout))
-  expect(shown.stderr).toMatch(/Saved at \S+ by espalier \d/)
+  expect(shown.stderr).toMatch(/Saved at \S+ \S+ UTC by espalier \d/)
   expect(JSON.parse((await offline('show', 'plan.json', '--format', 'json')).stdout).changes).toHaveLength(4)
   expect((await offline('show', 'plan.json', '--format', 'markdown')).stdout).toContain(
     '### Espalier: 1 compute restarts',

@@ -19,7 +19,7 @@ afterAll(() => Promise.all([one.close(), two.close()]))
 const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-init-'))
 const repository = async (): Promise<string> => {
   const folder = await emptyFolder()
-  execFileSync('git', ['init', '-q'], { cwd: folder })
+  execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: folder })
   return folder
 }
 const read = (folder: string, file: string): Promise<string> => readFile(join(folder, file), 'utf8')
@@ -38,8 +38,9 @@ test('with a key: the live project, whose plan is empty, with editor settings an
 
     Next
       1. \`espalier plan\` shows what would change
-      2. give the repository the secret ESPALIER_API_KEY: \`gh secret set ESPALIER_API_KEY\`
-      3. put the commit of a release of the Action into both workflows, and commit
+      2. set the key for plans: \`gh secret set ESPALIER_PLAN_KEY\`
+      3. set the key for applies, in an environment with reviewers: \`gh secret set ESPALIER_API_KEY --env production\`
+      4. commit and push
     "
   `)
   const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(one), folder)

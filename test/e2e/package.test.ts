@@ -28,6 +28,8 @@ test('is the program, its schemas, its examples and some texts', () => {
     /^dist\/espalier\.1$/,
     /^dist\/LICENSES\.txt$/,
     /^schemas\/.+\.(json|yaml)$/,
+    // For coding assistants.
+    /^docs\/skill\/SKILL\.md$/,
     // The README uses them.
     /^examples\//,
     /^(README|CHANGELOG)\.md$/,
