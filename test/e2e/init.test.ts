@@ -38,8 +38,9 @@ test('with a key: what is live, whose plan is empty, with editor settings and wo
 
     Next
       1. \`espalier plan\` shows what would change
-      2. give the repository the secret ESPALIER_API_KEY: \`gh secret set ESPALIER_API_KEY\`
-      3. commit and push
+      2. set the key for plans: \`gh secret set ESPALIER_PLAN_KEY\`
+      3. set the key for applies, in an environment with reviewers: \`gh secret set ESPALIER_API_KEY --env production\`
+      4. commit and push
     "
   `)
   const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(one), folder)
