@@ -117,10 +117,14 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
         cause,
       })
     }
-    const said = stderr?.toString().trim().split('\n').at(-1) ?? ''
+    const said = stderr?.toString().trim() ?? ''
     const known = REFUSALS.find(([pattern]) => pattern.test(said))
     if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
-    return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why: said }
+    return {
+      code: typeof code === 'number' ? code : undefined,
+      stdout: Buffer.of(),
+      why: said.split('\n').at(-1) ?? '',
+    }
   }
 }
 

@@ -39,6 +39,7 @@ export {
   plainText,
   planLine,
   projectsLeftOut,
+  projectTitle,
   type SpendingBy,
   type StepNames,
   spendingWords,
