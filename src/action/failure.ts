@@ -14,6 +14,7 @@ export const FAILURE_REASONS = {
   'project-busy': 'another operation locked the project for too long',
   refused: 'the service or the Action refused the request, for example an apply before the merge',
   git: 'git could not read the commit',
+  'policy-denied': 'a policy denies changes of a project; nothing is applied there',
   'fail-on': 'the plan contains what `fail-on` names; it was made and commented',
   incomplete: 'the plans of some shards are missing, or belong to different fleets',
   'plan-stale':
@@ -44,6 +45,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_ANSWER: 'service',
   E_ANSWER_SIZE: 'service',
   E_GIT: 'git',
+  E_POLICY_BASE: 'refused',
   E_NO_MANIFESTS: 'validation-failed',
   E_FORK_BASE: 'refused',
   E_FORK_CHECKOUT: 'refused',
