@@ -1,4 +1,5 @@
 // How the program is bundled: with the libraries that it uses, in chunks, so that a command loads only what it needs.
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -41,7 +42,7 @@ export const bundleWhole = (input, file, target, help) =>
 
 async function write({ input, external, target, wholeUndici = false, define = {} }, output) {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'))
-  const constants = { __ESPALIER_VERSION__: version, ...define }
+  const constants = { __ESPALIER_VERSION__: version, __ESPALIER_COMMIT__: releaseCommit(version), ...define }
   const build = await rolldown({
     input,
     platform: 'node',
@@ -56,7 +57,9 @@ async function write({ input, external, target, wholeUndici = false, define = {}
     },
     transform: {
       target,
-      define: Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)])),
+      define: Object.fromEntries(
+        Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value) ?? 'undefined']),
+      ),
     },
     // An index must not load its whole module.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
@@ -70,4 +73,14 @@ async function write({ input, external, target, wholeUndici = false, define = {}
   })
   await build.close()
   return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
+}
+
+/** The commit that is checked out, if it is that of the release: its tag names it. */
+function releaseCommit(version) {
+  try {
+    const ask = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    return ask('tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`) ? ask('rev-parse', 'HEAD') : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 /** Writes what is generated from the source: JSON Schemas, pages, tables of pages, the precompiled validator. `--check` fails where a file is stale. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { buildSync } from 'esbuild'
@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { standaloneValidator } from '../src/manifest/definition/standalone.ts'
 import { DIAGNOSTIC_CODES, manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
-import { SIZE_TABLE } from '../src/model/index.ts'
+import { REPOSITORY, SIZE_TABLE } from '../src/model/index.ts'
 import { EXPLANATIONS, type Explanation } from '../src/report/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
 import { withTables } from './manifest-tables.ts'
@@ -56,7 +56,20 @@ const pageAssets = (): string => {
   })
 }
 
+/** The Action at the version of this source. */
+const pinned = (file: string): string => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  return readFileSync(file, 'utf8').replaceAll(new RegExp(`${REPOSITORY}@v[\\w.-]+`, 'g'), `${REPOSITORY}@v${version}`)
+}
+const PINNING = [
+  'docs/github-action.md',
+  ...readdirSync('examples/workflows')
+    .map((name) => `examples/workflows/${name}`)
+    .filter((file) => readFileSync(file, 'utf8').includes(`${REPOSITORY}@`)),
+]
+
 const GENERATED: Readonly<Record<string, () => string>> = {
+  ...Object.fromEntries(PINNING.map((file) => [file, () => pinned(file)])),
   'docs/codes.md': codesPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
@@ -71,8 +84,8 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   // What `init` writes.
   'src/cli/init/generated/workflows.json': () =>
     json({
-      plan: readFileSync('examples/workflows/pull-request.yml', 'utf8'),
-      apply: readFileSync('examples/workflows/apply.yml', 'utf8'),
+      plan: pinned('examples/workflows/pull-request.yml'),
+      apply: pinned('examples/workflows/apply.yml'),
     }),
   'src/manifest/generated/validator.js': () => standaloneValidator(SIZE_TABLE),
 }

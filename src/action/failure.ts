@@ -14,8 +14,8 @@ export const FAILURE_REASONS = {
   'project-busy': 'another operation locked the project for too long',
   refused: 'the service or the Action refused the request, for example an apply before the merge',
   git: 'git could not read the commit',
-  'policy-denied': 'a policy denies changes of a project; nothing is applied there',
   'fail-on': 'the plan contains what `fail-on` names; it was made and commented',
+  'policy-denied': 'a policy denies something in the plan; it was made and commented',
   incomplete: 'the plans of some shards are missing, or belong to different fleets',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, and nothing was applied; or a step was `stale` when its turn came',

@@ -14,6 +14,26 @@ export interface Comment {
   readonly url: string
 }
 
+/** As GitHub takes it. */
+export interface CheckRun {
+  readonly name: string
+  readonly head_sha: string
+  readonly status: 'completed'
+  readonly conclusion: 'success' | 'failure'
+  readonly output: {
+    readonly title: string
+    readonly summary: string
+    readonly annotations: readonly {
+      readonly path: string
+      readonly start_line: number
+      readonly end_line: number
+      readonly annotation_level: 'failure' | 'warning'
+      readonly title: string
+      readonly message: string
+    }[]
+  }
+}
+
 export interface MergedPullRequest {
   readonly number: number
   readonly headSha: string
@@ -30,6 +50,17 @@ export interface GitHub {
   updateComment(id: number, body: string): Promise<Comment | undefined>
   /** Also if it is already deleted. */
   deleteComment(id: number): Promise<void>
+  /** Folds a comment away as outdated. */
+  minimizeComment(nodeId: string): Promise<void>
+  /** Of an issue or a pull request. */
+  labels(issue: number): Promise<readonly string[]>
+  addLabels(issue: number, names: readonly string[]): Promise<void>
+  /** Also if it is already gone. */
+  removeLabel(issue: number, name: string): Promise<void>
+  /** @returns its id. */
+  createCheckRun(run: CheckRun): Promise<number>
+  /** Adds annotations. */
+  annotateCheckRun(id: number, output: CheckRun['output']): Promise<void>
   /** Text of a comment that the token's owner wrote, and who else edited it last; `undefined` if that cannot be known. */
   provenText(nodeId: string): Promise<{ readonly body: string; readonly editor?: string } | undefined>
   /** The merged pull requests that brought a commit. */
@@ -73,6 +104,12 @@ const authorshipShape = z.object({
 })
 const AUTHORSHIP =
   'query($id: ID!) { viewer { login } node(id: $id) { ... on IssueComment { body author { login } lastEditedAt editor { login } } } }'
+
+const MINIMIZE =
+  'mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) { minimizedComment { isMinimized } } }'
+const minimizedShape = z.object({
+  data: z.object({ minimizeComment: z.object({ minimizedComment: z.object({ isMinimized: z.literal(true) }) }) }),
+})
 
 const PAGE = 100
 const ATTEMPTS = 4
@@ -160,6 +197,32 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     deleteComment: async (id) => {
       const answer = await send('DELETE', `${root}/repos/${repository}/issues/comments/${id}`)
       if (answer.status !== 404) expect(answer, 'delete a comment')
+    },
+    minimizeComment: async (id) => {
+      read(
+        minimizedShape,
+        expect(await send('POST', graphql, { query: MINIMIZE, variables: { id } }), 'fold a comment'),
+      )
+    },
+    labels: async (issue) => {
+      const url = `${root}/repos/${repository}/issues/${issue}/labels?per_page=${PAGE}`
+      const found = read(z.array(z.object({ name: z.string() })), expect(await send('GET', url), 'list labels'))
+      return found.map(({ name }) => name)
+    },
+    addLabels: async (issue, labels) => {
+      expect(await send('POST', `${root}/repos/${repository}/issues/${issue}/labels`, { labels }), 'add a label')
+    },
+    removeLabel: async (issue, name) => {
+      const url = `${root}/repos/${repository}/issues/${issue}/labels/${encodeURIComponent(name)}`
+      const answer = await send('DELETE', url)
+      if (answer.status !== 404) expect(answer, 'remove a label')
+    },
+    createCheckRun: async (run) => {
+      const answer = expect(await send('POST', `${root}/repos/${repository}/check-runs`, run), 'make a check run')
+      return read(z.object({ id: z.number() }), answer).id
+    },
+    annotateCheckRun: async (id, output) => {
+      expect(await send('PATCH', `${root}/repos/${repository}/check-runs/${id}`, { output }), 'annotate a check run')
     },
     provenText: async (id) => {
       const answer = await send('POST', graphql, { query: AUTHORSHIP, variables: { id } }).catch(() => undefined)

@@ -1,12 +1,14 @@
 /** The inputs of the step, as the runner hands them over. */
-import { type Consent, EspalierError, MAX_SHARDS, parseShard, type Shard } from '../model/index.ts'
+import { type Consent, EspalierError, MAX_SHARDS, parseShard, plainText, type Shard } from '../model/index.ts'
 import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export const COMMANDS = ['validate', 'plan', 'apply', 'merge'] as const
 export const COMMENTS = ['auto', 'always', 'never'] as const
-export const FAIL_ON = ['error', 'changes', 'restarts', 'deletes'] as const
+/** `edit`: in place. `recreate`: below the newest comments. `minimize`: the same, and the old one stays, folded. */
+export const COMMENT_MODES = ['edit', 'recreate', 'minimize'] as const
+export const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', 'cost'] as const
 
 export interface Inputs {
   readonly command: (typeof COMMANDS)[number]
@@ -19,6 +21,12 @@ export interface Inputs {
   readonly baseUrl: string
   readonly githubToken: string
   readonly comment: (typeof COMMENTS)[number]
+  readonly commentMode: (typeof COMMENT_MODES)[number]
+  /** Names of labels for what a plan does; empty: none. */
+  readonly labels: { readonly restart: string; readonly delete: string; readonly none: string }
+  readonly checkRun: boolean
+  /** More values that are shown nowhere. */
+  readonly masks: readonly string[]
   readonly failOn: readonly (typeof FAIL_ON)[number][]
   readonly allow: ReadonlySet<Consent>
   readonly now: boolean
@@ -52,6 +60,14 @@ export const readInputs = (env: Environment): Inputs => ({
   baseUrl: text(env, 'base-url'),
   githubToken: text(env, 'github-token'),
   comment: oneOf('comment', COMMENTS, text(env, 'comment') || 'auto'),
+  commentMode: oneOf('comment-mode', COMMENT_MODES, text(env, 'comment-mode') || 'edit'),
+  labels: {
+    restart: text(env, 'label-restart'),
+    delete: text(env, 'label-delete'),
+    none: text(env, 'label-none'),
+  },
+  checkRun: flag(env, 'check-run'),
+  masks: checkedMasks(masksOf(env)),
   failOn: (text(env, 'fail-on') || 'error').split(',').map((word) => oneOf('fail-on', FAIL_ON, word.trim())),
   allow: allowed([text(env, 'allow')], 'allow'),
   now: flag(env, 'now'),
@@ -74,7 +90,16 @@ export const readInputs = (env: Environment): Inputs => ({
   ...number(env, 'cost-threshold', 'costThreshold'),
 })
 
-const DESCRIBING = ['paths', 'label', 'shard', 'base-url', 'github-token', 'plan-file', 'working-directory'] as const
+const DESCRIBING = [
+  'masks',
+  'paths',
+  'label',
+  'shard',
+  'base-url',
+  'github-token',
+  'plan-file',
+  'working-directory',
+] as const
 
 /**
  * As much as tells which comment is this step's, where another input is wrong.
@@ -98,7 +123,32 @@ export const readDescribingInputs = (env: Environment): Inputs => {
 
 /** What must not be in any log, whatever else is wrong with the inputs. */
 export const secretsOf = (env: Environment): readonly string[] =>
-  [text(env, 'api-key'), text(env, 'github-token')].filter((secret) => secret !== '')
+  [text(env, 'api-key'), text(env, 'github-token'), ...masksOf(env)].filter((secret) => secret !== '')
+
+const masksOf = (env: Environment): readonly string[] =>
+  text(env, 'masks')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** Of a shorter text everything would be full. */
+const SHORTEST_MASK = 3
+
+const checkedMasks = (masks: readonly string[]): readonly string[] => {
+  const short = masks.findIndex((mask) => mask.length < SHORTEST_MASK)
+  if (short < 0) return masks
+  throw new EspalierError('E_INPUT', `Line ${short + 1} of the input masks is too short.`, {
+    hint: `A value takes at least ${SHORTEST_MASK} characters, one on each line.`,
+  })
+}
+
+/** Without the values of the input masks. */
+export const masked = ({ masks }: Pick<Inputs, 'masks'>, markdown: string): string => {
+  // Longest first, since one may be a part of another; also as Markdown shows them.
+  const shown = masks.flatMap((mask) => [mask, plainText(mask).replaceAll('|', '\\u{7c}')])
+  const sorted = [...new Set(shown)].toSorted((a, b) => b.length - a.length)
+  return sorted.reduce((rest, mask) => rest.replaceAll(mask, '***'), markdown)
+}
 
 /** It becomes part of file names. */
 const labelOf = (given: string): string => {

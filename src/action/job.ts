@@ -9,7 +9,7 @@ import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment
 import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
 import { GitHubError, openGitHub } from './github.ts'
-import type { Environment, Inputs } from './inputs.ts'
+import { type Environment, type Inputs, masked } from './inputs.ts'
 import { linkTo } from './link.ts'
 import type { Runner } from './runner.ts'
 
@@ -102,9 +102,13 @@ export const comment = async (
   try {
     const marker = markerOf(kind, identityOf(inputs, prefix))
     const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD - record.length
-    const text = `${body({ ...COMMENT_LIMIT, most })}${record}`
+    const text = `${masked(inputs, body({ ...COMMENT_LIMIT, most }))}${record}`
     const mayLeaveOut = onlyUpdate && inputs.comment === 'auto'
-    const done = await upsertComment(github, issue, marker, text, { onlyUpdate: mayLeaveOut, run: runOf(job) })
+    const done = await upsertComment(github, issue, marker, text, {
+      onlyUpdate: mayLeaveOut,
+      run: runOf(job),
+      mode: inputs.commentMode,
+    })
     if (done !== undefined) runner.output('comment-url', done.url)
     if (done?.isTakenOver === true) runner.warning(TAKEN_OVER)
   } catch (error) {

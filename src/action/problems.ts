@@ -1,7 +1,9 @@
 /** What is wrong with the manifests: on their lines, in the summary and in the comment. */
 import { type Diagnostic, hasErrors } from '../model/index.ts'
 import { diagnosticAnnotations, problemComment, SUMMARY_LIMIT } from '../report/index.ts'
+import { reportCheck } from './check-run.ts'
 import { comment, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
+import { updateLabels } from './labels.ts'
 
 /** @param notes Markdown of our own, a sentence each. */
 export const reportProblems = async (
@@ -9,7 +11,6 @@ export const reportProblems = async (
   diagnostics: readonly Diagnostic[],
   notes: readonly string[] = [],
 ): Promise<Ending> => {
-  job.runner.annotate(diagnosticAnnotations(diagnostics))
   const kind = job.inputs.command === 'apply' ? 'outcome' : 'plan'
   const view = { ...frameOf(job, kind), diagnostics, notes }
   job.runner.summary(problemComment(view, SUMMARY_LIMIT))
@@ -19,5 +20,11 @@ export const reportProblems = async (
   await comment(job, await pullRequestOf(job), kind, (limit) => problemComment(view, limit), {
     onlyUpdate: !isWorthSaying,
   })
-  return isFailed ? { isFailed, reason: 'validation-failed' } : { isFailed }
+  const ending: Ending = isFailed ? { isFailed, reason: 'validation-failed' } : { isFailed }
+  if (isFailed) await updateLabels(job, undefined)
+  const annotations = diagnosticAnnotations(diagnostics)
+  const title = isFailed ? 'Errors in the manifests' : 'The manifests are valid'
+  const isShown = await reportCheck(job, { ending, title, body: (limit) => problemComment(view, limit), annotations })
+  if (!isShown) job.runner.annotate(annotations)
+  return ending
 }

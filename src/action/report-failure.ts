@@ -1,9 +1,11 @@
 /** A run that ends without a result: nothing of an earlier run may look as if it were this one's. */
 import { EspalierError } from '../model/index.ts'
 import { failureComment, type Limit, plainText, SUMMARY_LIMIT } from '../report/index.ts'
+import { reportCheck } from './check-run.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { GitHubError } from './github.ts'
 import { comment, frameOf, type Job, pullRequestOf } from './job.ts'
+import { updateLabels } from './labels.ts'
 import type { Runner } from './runner.ts'
 
 /** As an annotation of the step. */
@@ -32,6 +34,13 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
     const issue = await pullRequestOf(job)
     const body = (limit: Limit): string => failureComment({ ...view, isOutOfDate: true }, limit)
     await comment(job, issue, kind, body, { onlyUpdate: true })
+    await updateLabels(job, undefined)
+    await reportCheck(job, {
+      ending: { isFailed: true, reason },
+      title: `The ${view.what} failed`,
+      body,
+      annotations: [],
+    })
   } catch (second) {
     if (!(second instanceof EspalierError) && !(second instanceof GitHubError)) throw second
     // The first failure is what a person must see.

@@ -3,7 +3,8 @@ import { mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.ts'
 import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
 import { baseOf, firstParent, present, readBase } from './base.ts'
-import { type GitHub, GitHubError, type MergedPullRequest, openGitHub } from './github.ts'
+import { WORKFLOW_LOGIN } from './comment.ts'
+import { type GitHub, GitHubError, isSameLogin, type MergedPullRequest, openGitHub } from './github.ts'
 import { connect, type Job } from './job.ts'
 import { judgeReviewed, readReviewRecord } from './reviewed.ts'
 
@@ -60,9 +61,13 @@ interface Recorded {
 
 /** Whoever may write to the repository may edit any comment: only what the token's own account wrote last counts. */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
-  const candidates = (await github.comments(number)).filter(
-    ({ body }) => body.startsWith('<!-- espalier plan ') && readReviewRecord(body, headSha) !== undefined,
+  // Of each plan the newest comment: those before are out of date.
+  const login = (await github.identity()) ?? WORKFLOW_LOGIN
+  const own = (await github.comments(number)).filter(
+    (one) => one.body.startsWith('<!-- espalier plan ') && isSameLogin(one.login, login),
   )
+  const newest = new Map(own.toSorted((a, b) => a.id - b.id).map((one) => [one.body.split('\n')[0], one]))
+  const candidates = [...newest.values()].filter(({ body }) => readReviewRecord(body, headSha) !== undefined)
   const digests: string[] = []
   const problems: string[] = []
   for (const { nodeId, url } of candidates) {

@@ -4,9 +4,10 @@ import { resolve } from 'node:path'
 import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
-import { type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
+import { type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
 import type { ActionIo } from './io.ts'
 import { type Ending, type Job, prefixOf } from './job.ts'
+import { reportKeyKind } from './key-kind.ts'
 import { annotateError, reportFailure } from './report-failure.ts'
 import { runApply } from './run-apply.ts'
 import { runMerge } from './run-merge.ts'
@@ -26,7 +27,9 @@ export const runAction = async (io: ActionIo): Promise<0 | 1> => {
   try {
     job = jobOf(readInputs(env), io)
     checkFolder(job)
-    return end(runner, await RUNS[job.inputs.command](job))
+    const ending = await RUNS[job.inputs.command](job)
+    await reportKeyKind(job)
+    return end(runner, ending)
   } catch (error) {
     const code = end(runner, { isFailed: true, reason: reasonOfError(error) })
     annotateError(runner, error)
@@ -41,7 +44,8 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   const root = env.GITHUB_WORKSPACE || io.cwd
   const cwd = resolve(root, inputs.workingDirectory)
   const prefix = prefixOf(root, cwd)
-  return { env, inputs, event: readEvent(env), runner: openRunner(env, write, prefix), clock, onSignal, cwd, prefix }
+  const runner = openRunner(env, write, prefix, (text) => masked(inputs, text))
+  return { env, inputs, event: readEvent(env), runner, clock, onSignal, cwd, prefix }
 }
 
 /** @throws {EspalierError} `E_INPUT` if the working directory is missing. */
@@ -68,7 +72,10 @@ const describedJob = (io: ActionIo): Job | undefined => {
   }
 }
 
-const COUNTS = [...CHANGE_KINDS.map((kind) => `to-${kind}`), 'restarts', 'drifted', 'scheduled']
+const COUNTS = [
+  ...CHANGE_KINDS.map((kind) => `to-${kind}`),
+  ...['restarts', 'may-restart', 'disconnects', 'refused', 'unmanaged', 'introduced', 'drifted', 'scheduled'],
+]
 
 /** Until the values are known, and if the process is killed before: an empty output would read as 0 in an expression. */
 const presetOutputs = (runner: Runner): void => {

@@ -29,6 +29,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   // What is known of a part only would read as if it were all.
   if (missing.length === 0) {
     setOutputs(job, plan, introducedBy === undefined ? plan.changes.length : origin?.drift.length)
+    if (origin !== undefined) runner.output('introduced', origin.introduced.length)
     const path = stepFiles(job).view
     await writeFile(path, jsonPlan(plan, origin === undefined ? {} : { origin }))
     runner.output('json-plan-path', path)

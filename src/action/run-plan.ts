@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
-import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, shardText } from '../model/index.ts'
+import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, type PolicyOutcome, shardText } from '../model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
@@ -10,6 +10,7 @@ import {
   planComment,
   SUMMARY_LIMIT,
   terminalPlan,
+  verdict,
 } from '../report/index.ts'
 import {
   checkOverrides,
@@ -25,8 +26,10 @@ import {
   withReview,
 } from '../workflow/index.ts'
 import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
+import { reportCheck } from './check-run.ts'
 import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
+import { updateLabels } from './labels.ts'
 import { reportProblems } from './problems.ts'
 import { findReview, selectReviewed } from './require-reviewed.ts'
 import { reviewRecord } from './reviewed.ts'
@@ -79,6 +82,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   // Without a pull request nobody introduces anything: whatever differs has drifted.
   const drift = introducedBy === undefined ? plan.changes : split.base === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
+  if (split.base !== undefined) runner.output('introduced', origin.introduced.length)
   const files = stepFiles(job)
   const view = jsonPlan(plan, {
     ...(split.base === undefined ? {} : { origin: { base: split.base, ...origin } }),
@@ -110,7 +114,6 @@ export const showPlan = async (
   const { runner, event, inputs } = job
   const { plan, origin, takenAt, missing = [] } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
-  runner.annotate([...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)])
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
   const view = {
     ...frameOf(job, 'plan'),
@@ -126,6 +129,17 @@ export const showPlan = async (
     onlyUpdate: isQuiet,
     record: missing.length > 0 ? '' : reviewRecord(changes, event.sha),
   })
+  const ending = endingOf(job, plan, missing)
+  await updateLabels(job, missing.length > 0 ? undefined : plan)
+  const annotations = [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)]
+  const title = isEmptyPlan(plan) ? 'No changes' : verdict(plan.changes)
+  const isShown = await reportCheck(job, { ending, title, body: (limit) => planComment(view, limit), annotations })
+  if (!isShown) runner.annotate(annotations)
+  return ending
+}
+
+const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
+  const { runner } = job
   if (missing.length > 0) {
     runner.error(
       'Incomplete',
@@ -133,10 +147,10 @@ export const showPlan = async (
     )
     return { isFailed: true, reason: 'incomplete' }
   }
-  if (problems.length > 0) return { isFailed: true, reason: 'validation-failed' }
+  if (plan.leftOut !== undefined) return { isFailed: true, reason: 'validation-failed' }
   const denied = deniedPolicies(plan)
   if (denied.length > 0) {
-    runner.error('Policy', `Denied by ${denied.join(', ')}.`)
+    runner.error('Policy', `Denied by ${denied.join(', ')}. The summary says what.`)
     return { isFailed: true, reason: 'policy-denied' }
   }
   return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
@@ -186,6 +200,11 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('has-changes', !isEmptyPlan(plan))
   for (const kind of CHANGE_KINDS) runner.output(`to-${kind}`, summary[kind])
   runner.output('restarts', summary.restarts)
+  runner.output('may-restart', summary.mayRestart)
+  runner.output('disconnects', summary.disconnects)
+  runner.output('refused', summary.refused)
+  runner.output('unmanaged', summary.unmanaged)
+  runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : verdict(plan.changes))
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('policies-denied', deniedPolicies(plan).join(','))
   if (plan.cost !== undefined) {
@@ -201,6 +220,9 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
   return [...new Set(denied.map(({ policy }) => policy))].sort()
 }
 
+const policyOutcomes = ({ policies }: Plan, outcomes: readonly PolicyOutcome[]): number =>
+  (policies?.results ?? []).filter(({ outcome }) => outcomes.includes(outcome)).length
+
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
   const { summary } = plan
   const counts = {
@@ -208,6 +230,8 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     changes: plan.changes.length,
     restarts: summary.restarts + summary.mayRestart,
     deletes: summary.delete + summary.replace,
+    policies: policyOutcomes(plan, ['denied', 'warned']),
+    cost: Math.max(0, Math.round(plan.cost?.total.delta.expected ?? plan.cost?.total.delta.high ?? 0)),
   }
   const hit = inputs.failOn.filter((what) => counts[what] > 0)
   if (hit.length === 0) return false

@@ -23,8 +23,16 @@ export interface Runner {
   summary(markdown: string): void
 }
 
-/** @param prefix of the files in annotations, which are named from the repository's root. */
-export const openRunner = (env: Environment, write: (text: string) => void, prefix: string): Runner => {
+/**
+ * @param prefix of the files in annotations, which are named from the repository's root.
+ * @param hide what a summary must not show: the runner masks secrets in logs only.
+ */
+export const openRunner = (
+  env: Environment,
+  write: (text: string) => void,
+  prefix: string,
+  hide: (text: string) => string = String,
+): Runner => {
   const command = (name: string, properties: Readonly<Record<string, string | number>>, message: string): void => {
     const list = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`)
     write(`::${name}${list.length === 0 ? '' : ` ${list.join(',')}`}::${escapeData(message)}\n`)
@@ -72,7 +80,7 @@ export const openRunner = (env: Environment, write: (text: string) => void, pref
     },
     summary: (markdown) => {
       const file = env.GITHUB_STEP_SUMMARY ?? ''
-      if (file !== '') appendFileSync(file, `${markdown}\n`)
+      if (file !== '') appendFileSync(file, `${hide(markdown)}\n`)
     },
   }
 }

@@ -51,7 +51,7 @@ export interface OperationsPage {
 
 export interface ReadApi {
   /** Whose key it is; `undefined` if the service does not say. */
-  account(): Promise<string | undefined>
+  account(): Promise<wire.Account | undefined>
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
@@ -215,7 +215,7 @@ const reading = (connection: Connection): ReadApi => ({
   ...connectionReads(connection),
   account: async () => {
     try {
-      return (await connection.requester.call('GET', '/auth', wire.authAnswer)).account_id
+      return await connection.requester.call('GET', '/auth', wire.authAnswer)
     } catch (error) {
       if (error instanceof ApiError) return undefined
       throw error

@@ -10,6 +10,7 @@ import {
   parseShard,
   REASONS,
   type Reason,
+  schemaAddress,
   shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
@@ -237,7 +238,7 @@ export type PlanFile = z.infer<typeof planFileShape>
 /** A shape as `schemas/` publishes it. */
 export const published = (shape: z.ZodType, name: string, title: string): object => ({
   ...z.toJSONSchema(shape, { target: 'draft-2020-12' }),
-  $id: `https://espalier.dev/schemas/${name}.schema.json`,
+  $id: schemaAddress(name),
   title,
 })
 

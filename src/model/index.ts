@@ -1,4 +1,5 @@
 export { EspalierError, EXIT, type ExitCode, plainJson, plainText } from '../base/index.ts'
+export * from './addresses.ts'
 export * from './attributes/index.ts'
 export * from './bounded-json.ts'
 export * from './child-environment.ts'

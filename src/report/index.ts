@@ -9,6 +9,7 @@ export { markdownPlan, planComment } from './markdown/plan.ts'
 export { problemComment } from './markdown/problems.ts'
 export { costMarkdown } from './markdown/spending.ts'
 export type { FailureView, OutcomeView, PlanView, ProblemView } from './markdown/view.ts'
+export { type AgentProjectStatus, agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
 export { eventLine, isNews } from './terminal/events.ts'
@@ -46,4 +47,5 @@ export {
   stepTitle,
   stepTitles,
   time,
+  verdict,
 } from './words/index.ts'

@@ -71,6 +71,7 @@ export interface StoredComment {
   body: string
   /** Who changed it last. */
   editor?: string
+  isMinimized?: boolean
 }
 
 export interface Fault {
@@ -275,8 +276,13 @@ export class GitHubServer {
     return issue === undefined ? NOT_FOUND : ok(Object.assign(issue, changes))
   }
 
-  #graphql({ variables }: Request['body']): Answer {
+  #graphql({ query, variables }: Request['body']): Answer {
     if (this.login === undefined) return { status: 403, value: {} }
+    if (String(query).includes('minimizeComment')) {
+      const comment = this.comments.find(({ id }) => `IC_${id}` === (variables as { readonly id: string }).id)
+      if (comment !== undefined) comment.isMinimized = true
+      return ok({ data: { minimizeComment: { minimizedComment: { isMinimized: true } } } })
+    }
     if (variables !== undefined) return ok(this.#authorship((variables as { readonly id: string }).id))
     return ok({ data: { viewer: { login: this.login } } })
   }

@@ -1,9 +1,9 @@
 /** Projects by the names that people know them by, and parts of a fleet. */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
@@ -89,7 +89,7 @@ describe('names next to ids', () => {
     expect(differences).toMatchObject([{ project: 'amber-1', projectName: 'billing' }])
   })
 
-  test('in warnings, and of a project that is no longer managed', async () => {
+  test('in warnings, and for a project that is no longer managed', async () => {
     await write('billing.yaml', manifest('amber-1', 1))
     await write('shop.yaml', manifest('coral-3', 2))
     commit()
@@ -109,7 +109,7 @@ describe('status of a part', () => {
     )
   })
 
-  test('by project and branch, with what is left out', async () => {
+  test('by project and branch, with what was left out', async () => {
     const { code, stdout, stderr } = await run('status', '--project', 'billing*', '--branch', 'main')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^billing +amber-1 +1 compute, 1 active, 1 differs$/m)
@@ -136,7 +136,7 @@ describe('status of a part', () => {
   })
 })
 
-test('status goes on with manifests that have errors: the live state, and SYNC unknown', async () => {
+test('status works with manifests that have errors: the live state, and SYNC unknown', async () => {
   await write('espalier.yaml', `${manifest('amber-1', 4)}---\n${manifest('coral-3', 3.5)}`)
   const { code, stdout, stderr } = await run('status')
   expect(code).toBe(1)
@@ -146,7 +146,7 @@ test('status goes on with manifests that have errors: the live state, and SYNC u
   expect(stdout).toMatch(/ unknown +ep-main-coral-3/)
 })
 
-test('import takes several projects and branches, and says what it left out', async () => {
+test('import takes several projects and branches, and reports what it left out', async () => {
   const { code, stderr } = await run(
     ...['import', '--project', 'billing*', '--project', 'shop', '--branch', 'ma*', '--branch', 'prod'],
     ...['--out', 'fleet'],
@@ -156,4 +156,32 @@ test('import takes several projects and branches, and says what it left out', as
   expect(stderr).toContain(
     'Note  Only projects billing*, shop; branches ma*, prod. Left out: 2 projects and 3 computes.',
   )
+})
+
+test('import into a file keeps a declared rename, and brings its other values up to date', async () => {
+  const server = await startSandbox({
+    seed: {
+      projects: [
+        {
+          id: 'shop',
+          branches: [
+            { name: 'main', computes: [{ size: 1 }, { id: 'ep-bi', type: 'read_only', name: 'bi', size: 2 }] },
+          ],
+        },
+      ],
+    },
+  })
+  onTestFinished(() => server.close())
+  const text =
+    'version: 1\nproject: shop\nbranches:\n  main:\n    primary: {}\n    replicas:\n      olap: { renamedFrom: bi, size: 1 }\n'
+  await write('espalier.yaml', text)
+  const { code, stderr } = await espalier(
+    ['import', '--project', 'shop', '--out', 'espalier.yaml'],
+    environmentOf(server),
+    folder,
+  )
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain('it stays declared, and apply renames it')
+  expect(stderr).toContain('the plan of this manifest renames 1 replica.')
+  expect(await readFile(join(folder, 'espalier.yaml'), 'utf8')).toBe(text.replace('size: 1', 'size: 2'))
 })

@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath, openBrowser, openPage, VIEWS, violations } from '../../scripts/screenshots/browser.ts'
 import { makePages, type Pages } from '../../scripts/screenshots/run.ts'
+import { part } from '../long-runs.ts'
 import { espalier } from './espalier.ts'
 
 let pages: Pages
@@ -15,7 +16,7 @@ beforeAll(async () => {
   pages = await makePages(folder)
 })
 
-test('both are there, whole, and nothing beside them', async () => {
+test('both are complete, and nothing else is written', async () => {
   expect((await readdir(folder)).sort()).toEqual(['apply.html', 'plan.html'])
   expect(await readFile(pages.plan, 'utf8')).toMatch(
     /^<!doctype html>[\s\S]*Plan: 3 to create, 4 to update, 1 to move, 1 to delete\.[\s\S]*<\/html>\n$/,
@@ -39,7 +40,7 @@ test.each([
   expect(stderr).toContain(message)
 })
 
-test('a page that is there is replaced, or stays as it is', async () => {
+test('an existing page is replaced, or stays as it is', async () => {
   const file = join(folder, 'page.html')
   await writeFile(file, 'before')
   await writeFile(join(folder, 'espalier.yaml'), 'version: [1\n')
@@ -56,7 +57,9 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
   })
   afterAll(() => browser.close())
 
-  const each = VIEWS.flatMap((view) => (['plan', 'apply'] as const).map((name) => [name, view.name, view] as const))
+  const all = VIEWS.flatMap((view) => (['plan', 'apply'] as const).map((name) => [name, view.name, view] as const))
+  // Every third: both pages, sizes and colour schemes.
+  const each = part(all, 3)
 
   test.each(each)(
     '%s at %s: nothing is loaded, nothing complained of, nothing wider than the screen',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { part } from '../long-runs.ts'
 import { CTRL_C, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -42,12 +43,12 @@ const run = (args: readonly string[], columns: number, watch = false) =>
   })
 
 describe.runIf(hasTerminal)('on a terminal', () => {
-  test.each([
+  const cases: readonly (readonly [columns: number, args: readonly string[]])[] = [
     [80, ['status']],
     [120, ['status']],
-    [80, ['operations', 'list', '--limit', '5']],
-    [120, ['operations', 'list', '--limit', '5']],
-  ])('of %i columns, %j has one line each', async (columns, args) => {
+    ...part([80, 120], 2).map((columns) => [columns, ['operations', 'list', '--limit', '5']] as const),
+  ]
+  test.each(cases)('of %i columns, %j has one line each', async (columns, args) => {
     const { code, lines } = await run(args, columns)
     expect(code).toBe(0)
     for (const line of lines) expect(line.length).toBeLessThan(columns)

@@ -7,7 +7,7 @@ import { runs } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { world } from '../planner/world.ts'
 
-const SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
+const SCHEMA = 'https://raw.githubusercontent.com/espalier-dev/espalier/main/schemas/manifest.schema.json'
 const exported = (observed: Observed, more: { branches?: readonly string[]; pin?: boolean } = {}) => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')

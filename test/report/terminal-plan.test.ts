@@ -3,6 +3,7 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { IMPACTS, type Plan } from '../../src/model/index.ts'
 import { terminalOutcome, terminalPlan } from '../../src/report/index.ts'
+import { runs } from '../long-runs.ts'
 import { EMPTY_PLAN, FLEET, OUTCOME, PLAN, planWith } from './fixtures.ts'
 import { hostileName } from './names.ts'
 
@@ -46,7 +47,7 @@ test.each(['compact', 'detail'] as const)('the worst comes first, then projects 
   expect(text.indexOf('deleted')).toBeLessThan(text.indexOf('restarts:'))
 })
 
-test('each impact has a symbol of its own, and a colour of its own', () => {
+test('each impact has its own symbol and its own colour', () => {
   const [change] = PLAN.changes
   const marks = IMPACTS.map((impact) => {
     const plan: Plan = { ...PLAN, changes: change === undefined ? [] : [{ ...change, impact }], steps: [] }
@@ -88,13 +89,14 @@ describe('the order of steps', () => {
 describe('no line is wider than the terminal', () => {
   const tooWide = (text: string, width: number) => linesOf(text).filter((line) => stringWidth(line) > width)
 
-  test.each([80, 100, 120])('%i columns, any names', (width) => {
+  test('whatever the names', () => {
     fc.assert(
       fc.property(
+        fc.constantFrom(80, 100, 120),
         hostileName,
         fc.constantFrom('compact' as const, 'detail' as const),
         fc.boolean(),
-        (name, view, color) => {
+        (width, name, view, color) => {
           const plan = planWith(name, { ...FLEET, projectNames: { 'p-1': name, 'p-2': `${name}${name}` } })
           const style = { color, width }
           const shown = terminalPlan(plan, style, {
@@ -112,7 +114,7 @@ describe('no line is wider than the terminal', () => {
           expect(tooWide(terminalOutcome(planWith(name), outcome, style), width)).toEqual([])
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(200) },
     )
   })
 

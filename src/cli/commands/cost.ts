@@ -12,7 +12,7 @@ export const costCommand = defineCommand({
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'Project id, instead of manifests; repeatable',
+      describe: 'Projects whose id or name matches this glob, declared or not; repeatable',
     },
     by: {
       type: 'string',

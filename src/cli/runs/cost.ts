@@ -6,8 +6,9 @@ import { costLive } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
+import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
-import { openPage, PAGE_FRAME } from '../page-file.ts'
+import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
 
@@ -23,21 +24,25 @@ export interface CostFlags extends ApiFlags {
 }
 
 export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
-  const { concurrency, format } = flags
+  const { concurrency } = flags
   const price = flags.price === undefined ? undefined : parsePrice(flags.price)
   if (flags.project !== undefined && flags.paths.length > 0) {
     throw usageError('--project and paths cannot be given together.')
   }
-  const page = format === 'html' ? await openPage(flags.out ?? missingOut(), 'out', io) : undefined
+  checkGlobs('project', flags.project)
+  const page = await openPageOf(flags, 'cost', io)
   const manifests = flags.project === undefined ? await readManifests(flags.paths, flags.sizeTable, io) : undefined
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
     return EXIT.error
   }
-  const projects = flags.project ?? (manifests === undefined ? [] : projectIds(manifests.loaded.desired))
-  const { observed, report } = await withReadApi(flags, io, (api) =>
-    costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) }),
-  )
+  const { observed, report } = await withReadApi(flags, io, async (api) => {
+    const projects =
+      manifests === undefined
+        ? (await liveProjects(api, flags.project ?? [])).ids
+        : projectIds(manifests.loaded.desired)
+    return costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) })
+  })
   if (page === undefined) print(textOf(report, flags, io), io.stdout)
   else {
     const { costPage } = await import('../../report/html/index.ts')
@@ -51,13 +56,6 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
     print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), lineOf), io.stderr)
   }
   return unread.length === 0 ? EXIT.ok : EXIT.error
-}
-
-const missingOut = (): never => {
-  throw usageError(
-    '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
-    'For example: espalier cost --format html --out cost.html',
-  )
 }
 
 const textOf = (report: CostReport, flags: CostFlags, io: Io): string => {

@@ -14,6 +14,7 @@ import {
   readFiles,
 } from '../../manifest/index.ts'
 import {
+  type Change,
   type Diagnostic,
   EspalierError,
   EXIT,
@@ -65,8 +66,14 @@ export const importInto = async (
   for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
   for (const line of result.notLive)
     print(`Not live  ${plainText(line)}: it stays declared, and apply creates it`, io.stderr)
+  for (const line of result.toRename)
+    print(`Renamed   ${plainText(line)}: it stays declared, and apply renames it`, io.stderr)
   const scope = options.branches === undefined ? '' : ' for these branches'
-  const plans = result.pending.size === 0 ? 'is empty' : `creates ${counted(result.pending.size, 'compute')}`
+  const left = [
+    ...(result.notLive.length === 0 ? [] : [`creates ${counted(result.notLive.length, 'compute')}`]),
+    ...(result.toRename.length === 0 ? [] : [`renames ${counted(result.toRename.length, 'replica')}`]),
+  ]
+  const plans = left.length === 0 ? 'is empty' : left.join(' and ')
   print(`${plainText(target.out)}: ${result.news}; the plan of this manifest ${plans}${scope}.`, io.stderr)
   return EXIT.ok
 }
@@ -87,7 +94,8 @@ interface Adoption {
   readonly news: string
   readonly leftOut: readonly string[]
   readonly notLive: readonly string[]
-  /** Ids of the changes that remain: creating what is declared and not live. */
+  readonly toRename: readonly string[]
+  /** Ids of the changes that remain: creating what is declared and not live, renaming. */
   readonly pending: ReadonlySet<string>
 }
 
@@ -111,7 +119,7 @@ const adopt = (
     return { ok: false, diagnostics }
   }
   const { added, updated } = adopted
-  const pending = new Set(planned.plan.changes.filter(({ kind }) => kind === 'create').map(({ id }) => id))
+  const pending = new Set(planned.plan.changes.filter(isLeftToApply).map(({ id }) => id))
   return {
     ok: true,
     ...adopted,
@@ -119,6 +127,12 @@ const adopt = (
     news: `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`,
   }
 }
+
+/** After the import: what is yet to be created, and a new name where `renamedFrom` has the live one. */
+const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
+  kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName))
+
+const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
 
 /** The file declares other projects: this one gets a document of its own, without a second line for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: ExportOptions): Result => {
@@ -132,6 +146,7 @@ const appended = ({ text }: ManifestFile, project: ObservedProject, options: Exp
     news: `${counted(computes, 'compute')} in a document of its own`,
     leftOut,
     notLive: [],
+    toRename: [],
     pending: new Set(),
   }
 }
@@ -144,6 +159,9 @@ const planOf = (files: readonly ManifestFile[], project: ObservedProject, observ
   return result.ok ? result.plan : (result.diagnostics[0]?.message ?? 'it cannot be planned')
 }
 
+/** Of an update nothing but the name may be left. */
+const isOnlyThat = ({ kind, attributes }: Change): boolean => kind === 'create' || attributes.every(isName)
+
 const check = (
   planned: Plan | string,
   project: ObservedProject,
@@ -154,7 +172,9 @@ const check = (
   const left =
     typeof planned === 'string'
       ? planned
-      : planned.changes.find(({ id, branch }) => chosen.has(branch.id) && !pending.has(id))?.id
+      : planned.changes.find(
+          (change) => chosen.has(change.branch.id) && !(pending.has(change.id) && isOnlyThat(change)),
+        )?.id
   if (left === undefined) return
   throw new EspalierError(
     'E_IMPORT',

@@ -1,7 +1,7 @@
 import type { OnReading, ReadApi } from '../../api/index.ts'
 import { replaceFile } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
-import { EXIT, type ExitCode, type ObservedProject } from '../../model/index.ts'
+import { EXIT, type ExitCode, type ObservedProject, schemaAddress } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
 import { selectionWords } from '../../workflow/index.ts'
 import { type ApiFlags, withReadApi } from '../connect.ts'
@@ -23,7 +23,7 @@ export interface ImportFlags extends ApiFlags {
   readonly noColor?: boolean | undefined
 }
 
-const SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
+const SCHEMA = schemaAddress('manifest')
 const FOLDER = 'espalier'
 
 /** Writes no manifest whose plan against the same snapshot is not empty. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { ReadApi } from '../../api/index.ts'
 import { replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode, SIZE_TABLE } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, SIZE_TABLE, schemaAddress } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
 import { DEFAULT_PATHS, git } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
@@ -14,8 +14,8 @@ import { importProjects } from '../import-projects.ts'
 import { exportChecked, observeOne } from '../imported-manifest.ts'
 import { chooseProjects } from '../init/choose-projects.ts'
 import { SCHEMA_FILE, withExtension, withSchema } from '../init/editor-settings.ts'
-import workflows from '../init/generated/workflows.json' with { type: 'json' }
 import { starter } from '../init/starter.ts'
+import { workflowsFor } from '../init/workflows.ts'
 import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
 import { canAsk, print } from '../terminal.ts'
@@ -30,7 +30,7 @@ export interface InitFlags extends ApiFlags {
 const MANIFEST = 'espalier.yaml'
 /** Of several projects each has its file in here. */
 const FOLDER = 'espalier'
-const PUBLIC_SCHEMA = 'https://espalier.dev/schemas/manifest.schema.json'
+const PUBLIC_SCHEMA = schemaAddress('manifest')
 
 export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
   const hasManifest = await writeManifest(flags, io)
@@ -127,7 +127,7 @@ const writeWorkflows = async (io: Io): Promise<boolean> => {
     tell(io, 'left out', `workflows: ${why}`)
     return false
   }
-  for (const [name, text] of Object.entries(workflows))
+  for (const [name, text] of Object.entries(await workflowsFor(io.cwd)))
     await writeNew(io, `.github/workflows/espalier-${name}.yml`, text)
   return true
 }
@@ -174,8 +174,9 @@ const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string
     '`espalier plan` shows what would change',
     ...(hasWorkflows
       ? [
-          'give the repository the secret ESPALIER_API_KEY: `gh secret set ESPALIER_API_KEY`',
-          'put the commit of a release of the Action into both workflows, and commit',
+          'set the key for plans: `gh secret set ESPALIER_PLAN_KEY`',
+          'set the key for applies, in an environment with reviewers: `gh secret set ESPALIER_API_KEY --env production`',
+          'commit and push',
         ]
       : []),
   ]

@@ -17,7 +17,7 @@ import {
   type ValueOf,
   when,
 } from '../../base/index.ts'
-import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable } from '../../model/index.ts'
+import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable, schemaAddress } from '../../model/index.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
 import { DURATION_PATTERN, POLICY } from './policy.ts'
 import type { RESTART_WINDOW } from './restart-window.ts'
@@ -247,7 +247,7 @@ export const SHARED_KEYS: readonly string[] = ['version', ...Object.keys(SHAREAB
 export const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'waves']
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
-const $id = 'https://espalier.dev/schemas/manifest.schema.json'
+const $id = schemaAddress('manifest')
 
 /** What the document and the shared file refer to. */
 const definitionsFor = (table: SizeTable): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions(table) })
@@ -265,7 +265,7 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
 /** The published schema of a file that manifests extend. */
 export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $schema,
-  $id: 'https://espalier.dev/schemas/shared.schema.json',
+  $id: schemaAddress('shared'),
   title: 'Espalier shared file',
   description: 'What several manifests have in common. A manifest takes it over with `extends`.',
   ...SHARED,
@@ -276,5 +276,5 @@ export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
 export const SHARED_VALIDATOR_SCHEMA: JsonSchema = {
   ...(JSON.parse(JSON.stringify(SHARED).replaceAll('#/$defs/', `${$id}#/$defs/`)) as JsonSchema),
   $schema,
-  $id: 'https://espalier.dev/schemas/shared-validator.schema.json',
+  $id: schemaAddress('shared-validator'),
 }

@@ -1,5 +1,7 @@
 /** The one definition of a policy file: its schema, its types and its validator follow from it. */
+
 import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
+import { schemaAddress } from '../../model/index.ts'
 
 export const DURATION_PATTERN = '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$'
 
@@ -84,7 +86,7 @@ export type PolicyValue = ValueOf<typeof POLICY>
 
 export const POLICY_SCHEMA: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'https://espalier.dev/schemas/policy.schema.json',
+  $id: schemaAddress('policy'),
   title: 'Espalier policies',
   description: 'What is allowed in projects and on branches, whatever the manifests ask for.',
   ...FILE,

@@ -1,5 +1,7 @@
 /** The definition of a table of tiers, as `--tier-table` takes it. */
+
 import { flag, type JsonSchema, list, map, number, oneOf, text, type ValueOf } from '../../base/index.ts'
+import { schemaAddress } from '../../model/index.ts'
 
 const severity = oneOf(['error', 'warning'])
 const source = text()
@@ -35,6 +37,6 @@ export type TierTableValue = ValueOf<typeof TABLE>
 
 export const TIER_TABLE_SCHEMA: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'https://espalier.dev/schemas/tier-table.schema.json',
+  $id: schemaAddress('tier-table'),
   ...TABLE,
 }

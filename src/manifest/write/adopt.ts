@@ -29,6 +29,8 @@ export interface Adopted {
   readonly leftOut: readonly string[]
   /** Declared computes that are not live, deleted by hand for example: they stay declared. */
   readonly notLive: readonly string[]
+  /** Replicas that `renamedFrom` renames: that stays declared too. */
+  readonly toRename: readonly string[]
 }
 
 /** A difference that text alone cannot settle: what it is, and where the manifest says it. */
@@ -69,6 +71,7 @@ export const adoptInto = (
       updated: adopting.updated,
       leftOut: adopting.leftOut,
       notLive: adopting.notLive,
+      toRename: adopting.toRename,
     }
   } catch (error) {
     if (!(error instanceof MergeBlocked)) throw error
@@ -108,11 +111,14 @@ class Adopting {
   readonly conflicts: AdoptConflict[] = []
   readonly leftOut: string[] = []
   readonly notLive: string[] = []
+  readonly toRename: string[] = []
   added = 0
   updated = 0
   readonly #project: ObservedProject
   /** The branches that the manifest lists, by reference, with their replicas' keys. */
   readonly #listed: ReadonlyMap<string, ReadonlySet<string>>
+  /** What `renamedFrom` says, by reference of the branch and the replica's key. */
+  readonly #renamedFrom: ReadonlyMap<string, string>
   /** Values for declared computes, by reference of the branch. */
   readonly #changed = new Map<string, Written>()
   /** Declarations that are new, by reference of the branch: bodies as they would be without defaults. */
@@ -125,6 +131,15 @@ class Adopting {
     this.#listed = new Map(
       documents.flatMap(({ branches: listed }) =>
         listed.map(({ ref, replicas }) => [ref, new Set(replicas.flatMap(({ key }) => key ?? []))] as const),
+      ),
+    )
+    this.#renamedFrom = new Map(
+      documents.flatMap(({ branches: listed }) =>
+        listed.flatMap(({ ref, replicas }) =>
+          replicas.flatMap(({ key = '', renamedFrom }) =>
+            renamedFrom === undefined ? [] : [[`${ref}\0${key}`, renamedFrom] as const],
+          ),
+        ),
       ),
     )
     for (const branch of project.branches.filter(({ name }) => isChosen(name, options))) {
@@ -181,8 +196,13 @@ class Adopting {
     const live = this.#project.computes.find(({ id }) => id === change.compute.id)
     const isReplica = change.compute.type === 'read_only'
     // A replica's key is its name; the plan names it by the key.
-    const place = isReplica ? ['replicas', change.compute.name ?? ''] : ['primary']
+    const key = change.compute.name ?? ''
+    const place = isReplica ? ['replicas', key] : ['primary']
     for (const { path, source } of change.attributes) {
+      if (isReplica && path === 'name' && this.#renamedFrom.get(`${ref}\0${key}`) === live?.attributes.name) {
+        this.toRename.push(titleOf(change))
+        continue
+      }
       const value = live === undefined ? undefined : writtenAt(path, live.attributes)
       if (value === undefined || (isReplica && path === 'name')) {
         this.#conflict(`\`${path}\` differs, and what is live cannot be written in its place`, change, source)

@@ -1,6 +1,8 @@
 /** The API's routes over the world (docs/control-api.md; what the spec does not show is in docs/control-api.md). */
+
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
+import { REPOSITORY } from '../../model/index.ts'
 import type { Computes } from '../computes/computes.ts'
 import type { Recorder } from '../control/recorder.ts'
 import type { Faults } from '../faults/faults.ts'
@@ -29,7 +31,7 @@ import { serviceRoute } from './service-routes.ts'
 import { sqlRoute } from './sql.ts'
 
 export const API_ROOT = '/api/v2'
-const ROUTES_PAGE = 'https://github.com/espalier-dev/espalier/blob/main/docs/control-api.md#routes'
+const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api.md#routes`
 /** What follows `/projects/` in routes that are about no project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
 /** No branch of the sandbox has these. Clients ask before they go on, and take 404 for what it says. */

@@ -1,6 +1,6 @@
 /** The world to start from, as a person writes it: the vocabulary is the manifest's. */
 import { z } from 'zod'
-import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
+import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER, schemaAddress } from '../../model/index.ts'
 import { pgSettings } from '../world/compute-request.ts'
 import { checkProject, checkProjects } from './check-seed.ts'
 
@@ -99,6 +99,6 @@ export type ResolvedSeed = z.output<typeof seedShape>
 /** The JSON Schema (2020-12) of a seed file. */
 export const seedSchema = (): object => ({
   ...z.toJSONSchema(seedShape, { io: 'input', target: 'draft-2020-12' }),
-  $id: 'https://espalier.dev/schemas/seed.schema.json',
+  $id: schemaAddress('seed'),
   title: 'A seed of `espalier sandbox`: the projects to start from',
 })

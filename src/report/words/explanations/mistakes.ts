@@ -63,7 +63,7 @@ export const OF_RUNS: Readonly<Record<string, Mistake>> = {
   ),
   E_FAULTS: pair('- { on: request, effect: lock }', '- { on: request, effect: { kind: lock } }'),
   E_FORK_CHECKOUT: pair(
-    'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4\n    with: { ref: "${{ github.head_ref }}" }',
+    'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4\n    with: { ref: refs/pull/12/head }',
     'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4',
   ),
   E_TIER: pair('espalier plan --tier gold', 'espalier plan --tier scale'),

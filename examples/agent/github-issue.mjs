@@ -1,0 +1,57 @@
+// Keeps one GitHub issue for each thing that needs a person: opened when it is raised, closed when it is resolved.
+// Run it: node github-issue.mjs
+//   GITHUB_TOKEN           may write issues of the repository
+//   GITHUB_REPOSITORY      owner/name
+//   ESPALIER_EVENT_SECRET  as in the agent's --notify-secret-file
+import { receive } from './receive.mjs'
+
+const RAISED = ['blocked', 'failing', 'invalid', 'out-of-sync']
+
+/** In a code block, a name is not a mention, a link or markup. */
+const block = (text) => ['```text', String(text).replaceAll('```', "'''"), '```'].join('\n')
+
+/** Found again by this line of its body. */
+const marker = ({ subject, data }) =>
+  `<!-- espalier ${encodeURIComponent([subject, data.state, data.reason].join(' '))} -->`
+
+export const issueOf = (event) => ({
+  title: `${event.data.project?.name ?? event.subject}: ${[event.data.state, event.data.reason].filter(Boolean).join(': ')}`,
+  labels: ['espalier'],
+  body: [
+    marker(event),
+    block(event.data.message ?? ''),
+    ...(event.data.command ? ['To settle it:', block(event.data.command)] : []),
+    ...(event.data.differences ?? []).map(({ kind, compute = 'compute', branch, path = '', origin }) =>
+      block(`${kind} ${compute} on ${branch} ${path} (${origin})`),
+    ),
+  ].join('\n\n'),
+})
+
+export const keepIssues =
+  ({ token, repository, api = 'https://api.github.com' }) =>
+  async (event) => {
+    const kind = event.type.replace('dev.espalier.', '')
+    if (kind !== 'resolved' && !RAISED.includes(kind)) return
+    const call = async (method, path, body) => {
+      const answer = await fetch(`${api}/repos/${repository}/issues${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (!answer.ok) throw new Error(`GitHub answered ${answer.status} to ${method} issues${path}`)
+      return answer.json()
+    }
+    const open = await call('GET', '?labels=espalier&state=open&per_page=100')
+    const own = open.find(({ body }) => body?.includes(marker(event)))
+    if (kind !== 'resolved') return own === undefined ? call('POST', '', issueOf(event)) : undefined
+    return own === undefined ? undefined : call('PATCH', `/${own.number}`, { state: 'closed' })
+  }
+
+if (process.argv[1] === import.meta.filename) {
+  const { GITHUB_TOKEN, GITHUB_REPOSITORY, ESPALIER_EVENT_SECRET, PORT = '8080' } = process.env
+  receive({
+    secret: ESPALIER_EVENT_SECRET,
+    port: Number(PORT),
+    handle: keepIssues({ token: GITHUB_TOKEN, repository: GITHUB_REPOSITORY }),
+  })
+}

@@ -1,0 +1,42 @@
+// Receives the agent's events, checks their signature, and hands each to one function, once.
+// Needs nothing but Node: the recipes next to it use it.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+
+const MAX_AGE_SECONDS = 5 * 60
+
+/** @param secret `whsec_…`, as in the file of --notify-secret-file. */
+export const isSigned = (headers, body, secret, now = Date.now()) => {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': given = '' } = headers
+  if (!(Math.abs(now / 1000 - Number(timestamp)) <= MAX_AGE_SECONDS)) return false
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest()
+  return given.split(' ').some((one) => {
+    const signature = Buffer.from(one.replace(/^v1,/, ''), 'base64')
+    return signature.length === expected.length && timingSafeEqual(signature, expected)
+  })
+}
+
+/**
+ * Answers 204 once `handle` has taken the event, else 500: then the agent sends it again. An event that was handled
+ * before is not handled again, although the agent may send it twice.
+ */
+export const receive = ({ secret, port, host = '127.0.0.1', handle, log = console.error }) => {
+  const handled = new Set()
+  const server = createServer(async (request, response) => {
+    const chunks = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks).toString()
+    if (!isSigned(request.headers, body, secret)) return response.writeHead(401).end()
+    try {
+      const event = JSON.parse(body)
+      if (!handled.has(event.id)) await handle(event)
+      handled.add(event.id)
+      response.writeHead(204).end()
+    } catch (error) {
+      log(error)
+      response.writeHead(500).end()
+    }
+  })
+  return server.listen(port, host)
+}

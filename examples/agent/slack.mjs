@@ -1,0 +1,45 @@
+// Posts the agent's events to a Slack channel: node slack.mjs
+//   SLACK_WEBHOOK_URL      an incoming webhook of Slack
+//   ESPALIER_EVENT_SECRET  as in the agent's --notify-secret-file
+// The agent: espalier agent run … --notify http://127.0.0.1:8080 --notify-secret-file secret
+import { receive } from './receive.mjs'
+
+const SYMBOLS = {
+  blocked: ':no_entry:',
+  failing: ':warning:',
+  invalid: ':no_entry:',
+  'out-of-sync': ':left_right_arrow:',
+  'window.missed': ':clock2:',
+  resolved: ':white_check_mark:',
+}
+
+/** So that a name cannot mention people or make links. */
+const escaped = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+
+export const slackMessage = ({ type, subject, data }) => {
+  const kind = type.replace('dev.espalier.', '')
+  const name = data.project?.name ?? data.account ?? subject
+  const status = [data.state, data.reason].filter(Boolean).join(': ')
+  const lines = [
+    `${SYMBOLS[kind] ?? ':information_source:'} *${escaped(name)}*: ${kind}${status ? ` (${escaped(status)})` : ''}`,
+    ...(data.message ? [escaped(data.message)] : []),
+    ...(data.cause ? [`The window closed at ${data.closesAt}: ${escaped(data.cause)}`] : []),
+    ...(data.done ?? []).map((step) => `• ${escaped(step)}`),
+    ...(data.command ? [`\`\`\`${escaped(data.command)}\`\`\``] : []),
+  ]
+  return { text: lines.join('\n') }
+}
+
+export const postToSlack = (url) => async (event) => {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(slackMessage(event)),
+  })
+  if (!answer.ok) throw new Error(`Slack answered ${answer.status}`)
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { SLACK_WEBHOOK_URL, ESPALIER_EVENT_SECRET, PORT = '8080' } = process.env
+  receive({ secret: ESPALIER_EVENT_SECRET, port: Number(PORT), handle: postToSlack(SLACK_WEBHOOK_URL) })
+}

@@ -1,0 +1,35 @@
+/** Labels of a pull request by what its plan does, if the step names any. */
+import { isEmptyPlan, type Plan } from '../model/index.ts'
+import type { Job } from './job.ts'
+import { withGitHub } from './with-github.ts'
+
+/**
+ * Adds the labels that are true and removes those that are not.
+ *
+ * @param plan `undefined` if it failed: then only the label of an empty plan is known to be wrong.
+ */
+export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<void> => {
+  const { inputs, event } = job
+  const { restart, delete: deletes, none } = inputs.labels
+  const issue = event.pullRequest?.number
+  if (issue === undefined || (restart === '' && deletes === '' && none === '')) return
+  const states: readonly (readonly [name: string, isTrue: boolean])[] =
+    plan === undefined
+      ? [[none, false]]
+      : [
+          [restart, plan.summary.restarts + plan.summary.mayRestart > 0],
+          [deletes, plan.summary.delete + plan.summary.replace > 0],
+          [none, isEmptyPlan(plan) && plan.leftOut === undefined],
+        ]
+  const named = states.filter(([name]) => name !== '')
+  await withGitHub(job, 'The labels were not updated', 'pull-requests: write', async (github) => {
+    const present = new Set((await github.labels(issue)).map((name) => name.toLowerCase()))
+    // One name may stand for several states.
+    const wanted = new Set(named.flatMap(([name, isTrue]) => (isTrue ? [name] : [])))
+    const added = [...wanted].filter((name) => !present.has(name.toLowerCase()))
+    if (added.length > 0) await github.addLabels(issue, added)
+    for (const name of new Set(named.map(([one]) => one))) {
+      if (!wanted.has(name) && present.has(name.toLowerCase())) await github.removeLabel(issue, name)
+    }
+  })
+}

@@ -1,0 +1,34 @@
+/** The workflows that `init` writes: the examples, with what can be known of the repository and of this release. */
+import { REPOSITORY } from '../../model/index.ts'
+import { RELEASE_COMMIT } from '../../model/version.ts'
+import { git } from '../../workflow/index.ts'
+import workflows from './generated/workflows.json' with { type: 'json' }
+
+/** @returns texts by name. */
+export const workflowsFor = async (
+  cwd: string,
+  commit: string | undefined = RELEASE_COMMIT,
+): Promise<Readonly<Record<string, string>>> => {
+  const branch = await defaultBranch(cwd)
+  const fill = (text: string): string => onBranch(pinned(text, commit), branch)
+  return Object.fromEntries(Object.entries(workflows).map(([name, text]) => [name, fill(text)]))
+}
+
+/** A commit where one is known: a tag could be moved, unless its release is immutable. */
+const pinned = (text: string, commit: string | undefined): string =>
+  commit === undefined ? text : text.replaceAll(new RegExp(`(${REPOSITORY}@)(v\\S+)`, 'g'), `$1${commit} # $2`)
+
+/** The examples apply what is pushed to `main`. */
+const onBranch = (text: string, branch: string): string =>
+  branch === 'main' ? text : text.replaceAll('branches: [main]', () => `branches: [${JSON.stringify(branch)}]`)
+
+/** As the remote has it, else the branch that is checked out. */
+const defaultBranch = async (cwd: string): Promise<string> => {
+  const ask = (...args: readonly string[]): Promise<string> =>
+    git(cwd, args).then(
+      (answer) => answer.toString().trim(),
+      () => '',
+    )
+  const remote = await ask('symbolic-ref', '--short', 'refs/remotes/origin/HEAD')
+  return remote.replace(/^origin\//, '') || (await ask('symbolic-ref', '--short', 'HEAD')) || 'main'
+}

@@ -1,0 +1,133 @@
+/** The recipes of examples/agent: an event of the agent becomes a message in Slack, or an issue on GitHub. */
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { createNotifier, notifyKey, type ProjectView, sendTo } from '../../src/agent/index.ts'
+import { FakeControl, project, START } from './fake-control.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+type Handle = (event: unknown) => unknown
+
+/** They are JavaScript without types, so that they run wherever Node does. */
+const recipe = async (name: string): Promise<unknown> => import(`../../examples/agent/${name}.mjs`)
+const { receive } = (await recipe('receive')) as {
+  receive(options: { secret: string; port: number; handle: Handle; log?: () => void }): Server
+}
+const { postToSlack } = (await recipe('slack')) as { postToSlack(url: string): Handle }
+const { keepIssues } = (await recipe('github-issue')) as {
+  keepIssues(options: { token: string; repository: string; api: string }): Handle
+}
+
+const SECRET = `whsec_${Buffer.from('a key of thirty two bytes, at least').toString('base64')}`
+const servers: Server[] = []
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close()
+    server.closeAllConnections()
+  }
+})
+
+const urlOf = async (server: Server): Promise<string> => {
+  servers.push(server)
+  if (!server.listening) await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly body: Record<string, unknown>
+}
+
+/** In place of Slack or GitHub. */
+const service = async (answer: (asked: Asked) => { readonly status?: number; readonly body?: unknown }) => {
+  const asked: Asked[] = []
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const one = { method: request.method ?? '', path: request.url ?? '', body: text === '' ? {} : JSON.parse(text) }
+    asked.push(one)
+    const { status = 200, body = {} } = answer(one)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }).listen(0, '127.0.0.1')
+  return { asked, url: await urlOf(server) }
+}
+
+/** Sends the events of these rounds, five minutes apart, the way the agent does. */
+const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): Promise<() => Promise<void>> => {
+  // Time in which a receiver takes the signature for a fresh one.
+  const clock = new VirtualClock(Date.now())
+  const control = new FakeControl()
+  const notifier = createNotifier({ send: sendTo(to), key: notifyKey(SECRET), clock, log: () => undefined })
+  for (const [index, shown] of rounds.entries()) {
+    const view = project('p-1', { name: 'billing', ...shown })
+    await control.keep('p-1', (kept) => notifier.afterRound(view, kept, START + index * 300_000))
+    control.show([view])
+  }
+  const kept = control.storedEvents.get('p-1') as { pending: { at: number }[] }
+  for (const event of kept.pending) event.at = clock.now()
+  notifier.start(control)
+  await expect
+    .poll(async () => {
+      await clock.advance(5_000)
+      return (control.storedEvents.get('p-1') as { pending: unknown[] }).pending.length
+    })
+    .toBe(0)
+  return () => notifier.stop()
+}
+
+const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agent reconcile p-1' } as const
+
+test('an event is a message in Slack: what, where, and the command, with nothing in it that Slack would act on', async () => {
+  let fails = 1
+  const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
+  const receiver = await urlOf(
+    receive({ secret: SECRET, port: 0, handle: postToSlack(`${slack.url}/hook`), log: () => undefined }),
+  )
+  const stop = await sendRounds(
+    receiver,
+    [1, 2].map(() => ({ ...CONFLICT, message: '<!channel> <http://evil|ok>' })),
+  )
+  expect(slack.asked.map(({ body }) => body.text)).toEqual([
+    ...[1, 2].map(
+      () =>
+        ':no_entry: *billing*: blocked (Blocked: Conflict)\n&lt;!channel&gt; &lt;http://evil|ok&gt;\n```espalier agent reconcile p-1```',
+    ),
+  ])
+  await stop()
+})
+
+test('an event is an issue on GitHub, which is closed when it is resolved', async () => {
+  const issues: { number: number; state: string; body: string; title: string }[] = []
+  const github = await service(({ method, path, body }) => {
+    if (method === 'GET') return { body: issues.filter(({ state }) => state === 'open') }
+    if (method === 'POST') {
+      issues.push({ number: issues.length + 1, state: 'open', body: String(body.body), title: String(body.title) })
+      return { status: 201 }
+    }
+    const issue = issues[Number(path.split('/').at(-1)) - 1]
+    if (issue !== undefined) issue.state = String(body.state)
+    return {}
+  })
+  const handle = keepIssues({ token: 'token', repository: 'team/computes', api: github.url })
+  const receiver = await urlOf(receive({ secret: SECRET, port: 0, handle }))
+  const stop = await sendRounds(receiver, [CONFLICT, { ...CONFLICT, message: '@octocat #1 ``` <b>' }])
+  expect(issues).toMatchObject([{ title: 'billing: Blocked: Conflict', state: 'open' }])
+  expect(issues[0]?.body).toContain("```text\n@octocat #1 ''' <b>\n```")
+  expect(issues[0]?.body).toContain('espalier agent reconcile p-1')
+  await stop()
+  const stopAgain = await sendRounds(receiver, [CONFLICT, CONFLICT, {}, {}])
+  expect(issues.map(({ state }) => state)).toEqual(['closed'])
+  await stopAgain()
+})
+
+test('a request that the agent did not sign is refused', async () => {
+  const handled: unknown[] = []
+  const url = await urlOf(receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event) }))
+  for (const headers of [{}, { 'webhook-id': 'a', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }]) {
+    expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401)
+  }
+  expect(handled).toEqual([])
+})

@@ -1,0 +1,32 @@
+/** What `init` fills in, so that nobody has to. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { workflowsFor } from '../../src/cli/init/workflows.ts'
+
+const repository = (branch: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-init-'))
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' })
+  git('init', '-q', '-b', branch)
+  return { folder, git }
+}
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+
+test('the Action is pinned to the commit of the release, and else to its tag', async () => {
+  const { folder } = repository('main')
+  const example = readFileSync('examples/workflows/apply.yml', 'utf8')
+  expect((await workflowsFor(folder)).apply).toBe(example)
+  const commit = 'a'.repeat(40)
+  const { apply = '', plan = '' } = await workflowsFor(folder, commit)
+  expect(apply.match(new RegExp(`@${commit} # v${version}$`, 'gm'))).toHaveLength(2)
+  expect(plan).toContain(`@${commit} # v${version}\n`)
+})
+
+test("what is applied is the repository's default branch: the remote's, else the one that is checked out", async () => {
+  const { folder, git } = repository('trunk')
+  expect((await workflowsFor(folder)).apply).toContain('branches: ["trunk"]')
+  git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/release/next')
+  expect((await workflowsFor(folder)).apply).toContain('branches: ["release/next"]')
+})
