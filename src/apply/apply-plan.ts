@@ -20,6 +20,7 @@ import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
 import type { Happening, RunContext } from './context.ts'
 import { converge, type Replan } from './converge.ts'
 import { Knowledge } from './knowledge.ts'
+import { overrideNotes } from './overridden.ts'
 import { runStep } from './run-step.ts'
 import { openingsOf, scheduledStep } from './scheduled.ts'
 import { Timings } from './timings.ts'
@@ -123,6 +124,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     interrupted: isInterrupted,
     ...convergence,
     notes: [
+      ...overrideNotes(plan),
       ...pinNotes(plan, outcomes, aliases),
       ...(overridden === 0
         ? []

@@ -83,6 +83,16 @@ export interface Outcome {
 export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'version'; readonly espalier: string; readonly format: string }
   | { readonly type: 'plan'; readonly plan: Plan }
+  /** Somebody allowed what a policy denies, before any step ran. */
+  | {
+      readonly type: 'policy-overridden'
+      readonly policy: string
+      readonly project: string
+      readonly reason: string
+      readonly by: string
+      /** What it denies, without full stops. */
+      readonly violations: readonly string[]
+    }
   /** `--now`: the step that starts next is outside of its windows. */
   | { readonly type: 'window-overridden'; readonly step: string; readonly windows: readonly RestartWindow[] }
   | { readonly type: 'step-start'; readonly step: Step }

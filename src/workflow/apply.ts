@@ -10,6 +10,7 @@ import {
   isAnyDue,
   isSamePlan,
   openJournal,
+  overriddenOf,
   type Replan,
 } from '../apply/index.ts'
 import type { OnSignal } from '../base/index.ts'
@@ -216,6 +217,7 @@ const run = async (
   try {
     await emit({ time: time(), type: 'version', espalier: VERSION, format: PLAN_FORMAT_VERSION })
     await emit({ time: time(), type: 'plan', plan })
+    for (const one of overriddenOf(plan)) await emit({ time: time(), type: 'policy-overridden', ...one })
     outcome = await applyPlan({
       plan,
       observed,
