@@ -79,7 +79,7 @@ describe('metrics', () => {
     }
   })
 
-  test('every alert has a severity and says what is the matter', () => {
+  test('every alert has a severity and a description', () => {
     const [rules] = documents('deploy/prometheus/alerts.yaml') as [{ groups: { rules: Record<string, unknown>[] }[] }]
     const all = rules.groups.flatMap((group) => group.rules)
     expect(all.length).toBeGreaterThanOrEqual(5)

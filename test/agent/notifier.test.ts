@@ -113,7 +113,7 @@ test('events of a project are sent in their order, and another project does not 
   expect(order.slice(2)).toEqual(['p-1 dev.espalier.applied', 'p-1 dev.espalier.suspended'])
 })
 
-test('what was not delivered when the agent stopped is delivered by the next one', async () => {
+test('what was not delivered when the agent stopped is delivered after its restart', async () => {
   let isUp = false
   const { clock, sent, round, start, notifier } = agent([], () => (isUp ? 204 : 500))
   await round(project('p-1', BLOCKED))

@@ -144,7 +144,7 @@ test('it is kept in a snapshot file', async () => {
   expect((await readSnapshot(file)).projects).toEqual(observed.projects)
 })
 
-test('it is imported, into a new file and into one that is there', () => {
+test('it is imported into a new file and into an existing one', () => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
   const { text } = exportProject(project, { pin: false, schema: 'x' })
