@@ -48,7 +48,7 @@ const NO_HELPER = 'credential.helper='
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name))),
   LC_ALL: 'C',
-  // Of a partial clone, missing objects are not fetched: git >= 2.45 does as it is told, older ones find no protocol.
+  // Of a partial clone, missing objects are not fetched: git >= 2.45 obeys this variable, older ones find no protocol that is allowed.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: protocols,
   GIT_PROTOCOL_FROM_USER: '0',
