@@ -7,6 +7,7 @@ import { type FailureReason, reasonOfError } from './failure.ts'
 import { type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
 import type { ActionIo } from './io.ts'
 import { type Ending, type Job, prefixOf } from './job.ts'
+import { reportKeyKind } from './key-kind.ts'
 import { annotateError, reportFailure } from './report-failure.ts'
 import { runApply } from './run-apply.ts'
 import { runMerge } from './run-merge.ts'
@@ -26,7 +27,9 @@ export const runAction = async (io: ActionIo): Promise<0 | 1> => {
   try {
     job = jobOf(readInputs(env), io)
     checkFolder(job)
-    return end(runner, await RUNS[job.inputs.command](job))
+    const ending = await RUNS[job.inputs.command](job)
+    await reportKeyKind(job)
+    return end(runner, ending)
   } catch (error) {
     const code = end(runner, { isFailed: true, reason: reasonOfError(error) })
     annotateError(runner, error)

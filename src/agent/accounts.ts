@@ -92,7 +92,7 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
       account: UNKNOWN,
       api: connect(text, () => one.account),
     }
-    one.account = key.account ?? (await one.api.account()) ?? UNKNOWN
+    one.account = key.account ?? (await one.api.account())?.id ?? UNKNOWN
     opened.push(one)
   }
   const keyOf = (project: string): Opened | undefined => opened.find(({ isFor }) => isFor(project))

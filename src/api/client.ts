@@ -51,7 +51,7 @@ export interface OperationsPage {
 
 export interface ReadApi {
   /** Whose key it is; `undefined` if the service does not say. */
-  account(): Promise<string | undefined>
+  account(): Promise<wire.Account | undefined>
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
@@ -71,7 +71,7 @@ export interface ReadApi {
   close(): Promise<void>
 }
 
-/** What a changing call answered. `compute` is absent if the answer had no body (204: it was gone already). */
+/** What a changing call answered. `compute` is absent if the answer had no body (204: it was already deleted). */
 export interface Mutation {
   readonly compute?: ObservedCompute
   readonly operations: readonly wire.Operation[]
@@ -148,7 +148,7 @@ const sharers = (clients: ApiOptions['clients'] = 1): (() => number) =>
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
-/** A list that goes on for ever would be read for ever. */
+/** A list without end must not be read without end. */
 const MAX_LISTED = 200_000
 const MAX_LIST_MS = 600_000
 
@@ -215,7 +215,7 @@ const reading = (connection: Connection): ReadApi => ({
   ...connectionReads(connection),
   account: async () => {
     try {
-      return (await connection.requester.call('GET', '/auth', wire.authAnswer)).account_id
+      return await connection.requester.call('GET', '/auth', wire.authAnswer)
     } catch (error) {
       if (error instanceof ApiError) return undefined
       throw error

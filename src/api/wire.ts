@@ -230,7 +230,23 @@ const project = object({ id, name: text, region_id: text.nullish() }).transform(
   (wire): Project => ({ id: wire.id, name: wire.name, ...present({ regionId: wire.region_id }) }),
 )
 
-export const authAnswer = object({ account_id: text })
+export interface Account {
+  readonly id: string
+  /** `organization` may also be scoped to one project. */
+  readonly keyKind?: 'personal' | 'organization'
+}
+
+const KEY_KINDS: Readonly<Record<string, Account['keyKind']>> = {
+  api_key_user: 'personal',
+  api_key_org: 'organization',
+}
+
+export const authAnswer = object({ account_id: text, auth_method: text.nullish() }).transform(
+  (wire): Account => ({
+    id: wire.account_id,
+    ...present({ keyKind: KEY_KINDS[wire.auth_method ?? ''] }),
+  }),
+)
 
 export const projectsAnswer = object({
   projects: list(project),

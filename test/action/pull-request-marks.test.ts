@@ -109,6 +109,13 @@ test('outputs count everything that a later step could ask', async () => {
   })
 })
 
+test('the summary says which kind of key was used', async () => {
+  const { run, event } = await withHead()
+  const { summary, outputs } = await run({ command: 'plan' }, { event })
+  expect(outputs['key-kind']).toBe('personal')
+  expect(summary).toContain('API key: personal. It can write to every project of its owner.')
+})
+
 test.each([
   ['deny', 'error', 1, 'policy-denied'],
   ['warn', 'error', 0, ''],

@@ -102,6 +102,13 @@ test.each(FILES)('%s pins actions to commits, has least rights, an end and a con
   }
 })
 
+test.each(FILES)('%s gives the key that applies only to a job with an environment', (file) => {
+  const { jobs } = parse(readFileSync(file, 'utf8')) as { jobs: Record<string, { environment?: string }> }
+  for (const { environment, ...job } of Object.values(jobs)) {
+    if (JSON.stringify(job).includes('secrets.ESPALIER_API_KEY')) expect(environment).toBeDefined()
+  }
+})
+
 /** On Node 24; whoever raises one reads what has changed. */
 const PINS = [
   'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1',

@@ -51,7 +51,7 @@ test.each(FILES)('%s names only scripts and files that there are', (file) => {
   const text = readFileSync(file, 'utf8')
   const named = [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name)
   expect(named.filter((name) => !(name in scripts))).toEqual([])
-  const paths = [...text.matchAll(/(?:node |uses: \.\/|validate )([\w./-]+)/g)].map(([, path = '']) => path)
+  const paths = [...text.matchAll(/(?:node |--file |uses: \.\/|validate )([\w./-]+)/g)].map(([, path = '']) => path)
   expect(paths.filter((path) => !existsSync(path))).toEqual([])
 })
 

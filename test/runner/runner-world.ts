@@ -72,11 +72,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
     commit,
     base,
     copy: (path: string) => cpSync(join(PROJECT, path), join(folder, path), { recursive: true }),
-    run: (
-      event: { readonly name: string; readonly payload: object },
-      secrets = { ESPALIER_API_KEY: KEY },
-      name = workflow,
-    ) =>
+    run: (event: { readonly name: string; readonly payload: object }, key = KEY, name = workflow) =>
       runWorkflow({
         folder,
         file: pathOf(name),
@@ -88,7 +84,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
           GITHUB_API_URL: github.url,
           GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
         },
-        secrets: { GITHUB_TOKEN: 'gh-token-123', ...secrets },
+        secrets: { GITHUB_TOKEN: 'gh-token-123', ESPALIER_PLAN_KEY: key, ESPALIER_API_KEY: key },
         project: PROJECT,
       }),
     /** Commits to a branch, merges it as GitHub does for a pull request, and checks out the merge. */

@@ -173,7 +173,11 @@ const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string
       : [`fill in ${MANIFEST}, or set ESPALIER_API_KEY and run \`espalier import --project ID --out ${MANIFEST}\``]),
     '`espalier plan` shows what would change',
     ...(hasWorkflows
-      ? ['give the repository the secret ESPALIER_API_KEY: `gh secret set ESPALIER_API_KEY`', 'commit and push']
+      ? [
+          'set the key for plans: `gh secret set ESPALIER_PLAN_KEY`',
+          'set the key for applies, in an environment with reviewers: `gh secret set ESPALIER_API_KEY --env production`',
+          'commit and push',
+        ]
       : []),
   ]
   return ['\nNext', ...steps.map((step, index) => `  ${index + 1}. ${step}`)]

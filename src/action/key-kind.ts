@@ -1,0 +1,20 @@
+/** Which kind of key a job used: a reviewer of the workflow should see what it can reach. */
+import { openReadClient, withClient } from '../workflow/index.ts'
+import { connect, type Job } from './job.ts'
+
+const KINDS = {
+  personal: 'It can write to every project of its owner. A project-scoped key is enough.',
+  organization: 'It is of an organization: for all of its projects, or scoped to one. The service does not say which.',
+  unknown: 'The service does not say which kind it is.',
+} as const
+
+/** In the summary and as an output. Asked after the work is done, so that it delays nothing. */
+export const reportKeyKind = async (job: Job): Promise<void> => {
+  const { inputs, runner } = job
+  const usesKey = inputs.command === 'plan' || inputs.command === 'apply'
+  if (!usesKey || inputs.apiKey === '' || inputs.sandbox !== '') return
+  const account = await withClient(connect(job).then(openReadClient), (api) => api.account())
+  const kind = account?.keyKind ?? 'unknown'
+  runner.output('key-kind', kind)
+  runner.summary(`<sub>API key: ${kind}. ${KINDS[kind]} No kind of key is read-only.</sub>`)
+}

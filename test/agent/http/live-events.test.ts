@@ -1,0 +1,48 @@
+/** Clients that follow the agent: neither many of them nor slow ones cost it memory without end. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { liveEvents } from '../../../src/agent/http/live-events.ts'
+import { FakeControl, project } from '../fake-control.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('no more than a hundred clients follow at once; one that leaves makes room', async () => {
+  const live = liveEvents(new FakeControl())
+  const streams = Array.from({ length: 100 }, () => live.open())
+  expect(streams).not.toContain(undefined)
+  expect(live.open()).toBeUndefined()
+  await streams[0]?.cancel()
+  expect(live.open()).toBeDefined()
+  live.close()
+})
+
+test('a client that does not read is let go', async () => {
+  const control = new FakeControl([project('p-1')])
+  const live = liveEvents(control)
+  const reader = live.open()?.getReader()
+  for (let round = 0; round < 1_200; round += 1) {
+    control.show([project('p-1', { message: String(round) })])
+    vi.advanceTimersByTime(200)
+  }
+  let chunks = 0
+  while (!(await reader?.read())?.done) chunks += 1
+  expect(chunks).toBeLessThan(1_010)
+  live.close()
+})
+
+test('changes of one moment are one message', async () => {
+  const control = new FakeControl([project('p-1')])
+  const live = liveEvents(control)
+  const reader = live.open()?.getReader()
+  await reader?.read()
+  for (const message of ['a', 'b', 'c']) control.show([project('p-1', { message })])
+  vi.advanceTimersByTime(200)
+  const text = new TextDecoder().decode((await reader?.read())?.value)
+  expect(text.match(/event: project/g)).toHaveLength(1)
+  expect(text).toContain('"message":"c"')
+  live.close()
+})

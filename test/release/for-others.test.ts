@@ -1,0 +1,54 @@
+/** What other programs read: the skill of coding assistants, hooks of pre-commit, the catalog of schemas. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { pathOf, readCommandLine } from '../../src/cli/command-line.ts'
+
+const skill = readFileSync('docs/skill/SKILL.md', 'utf8')
+
+test('the skill has a name and says when to use it, within what assistants read', () => {
+  const [, front = ''] = /^---\n([\s\S]+?)\n---\n/.exec(skill) ?? []
+  const { name, description } = parse(front) as { name: string; description: string }
+  expect(name).toMatch(/^[a-z-]{1,64}$/)
+  expect(description.length).toBeLessThanOrEqual(1024)
+  expect(skill.split('\n').length).toBeLessThan(200)
+})
+
+test('every command that the skill recommends exists, and none of them changes anything', () => {
+  const [before = '', after = ''] = skill.split('## How to change a manifest')
+  expect(before).toContain('Never without being asked')
+  const lines = [...after.matchAll(/^\s*(espalier .+)$|`(espalier [^`]+)`/gm)].map(
+    ([, block, inline]) => block ?? inline ?? '',
+  )
+  expect(lines.length).toBeGreaterThan(10)
+  for (const line of lines) {
+    const words = line
+      .split(' ')
+      .slice(1)
+      .map((word) => (word === '--sandbox' ? '--sandbox=' : word))
+    expect(() => readCommandLine(words), line).not.toThrow()
+    expect(pathOf(words).names.join(' '), line).not.toMatch(/^(apply|compute)/)
+  }
+})
+
+test('the hooks run commands that there are, offline', () => {
+  const hooks = parse(readFileSync('.pre-commit-hooks.yaml', 'utf8')) as { entry: string; files: string }[]
+  for (const { entry, files } of hooks) {
+    const [program, ...words] = entry.split(' ')
+    expect(program).toBe('espalier')
+    expect(() => readCommandLine(words)).not.toThrow()
+    expect(words[0]).toMatch(/^(validate|fmt)$/)
+    const pattern = new RegExp(files)
+    for (const file of ['espalier.yaml', 'espalier.yml', 'espalier/a/b.yaml']) expect(file).toMatch(pattern)
+    for (const file of ['other.yaml', 'docs/espalier.yaml', 'espalier/a.json']) expect(file).not.toMatch(pattern)
+  }
+})
+
+test('the entry for the catalog of schemas names schemas by their own address', () => {
+  const entries = JSON.parse(readFileSync('docs/schemastore.json', 'utf8')) as { url: string; fileMatch: string[] }[]
+  for (const { url, fileMatch } of entries) {
+    const file = url.replace(/^.*\/schemas\//, 'schemas/')
+    expect(JSON.parse(readFileSync(file, 'utf8')).$id).toBe(url)
+    for (const match of fileMatch) expect(match).toMatch(/^espalier\./)
+  }
+})
