@@ -42,7 +42,9 @@ const onScreen = (columns: number, rows: number) => {
       await written
       return screen.lines()
     },
-    resize: (wide: number, tall: number): void => {
+    /** Once all that was written is on the screen: what is on its way then is drawn for the other size. */
+    resize: async (wide: number, tall: number): Promise<void> => {
+      await written
       Object.assign(stream, { columns: wide, rows: tall })
       screen.resize(wide, tall)
     },
@@ -58,8 +60,8 @@ test('3,000 steps: each outcome is in the scrollback once, and the view never ta
   for (let at = 0; at < EACH; at += 1) {
     const round = plan.steps.filter((_, index) => index % EACH === at)
     for (const step of round) list.tell({ time, type: 'step-start', step })
-    if (at === 20) resize(60, 12)
-    if (at === 40) resize(120, 40)
+    if (at === 20) await resize(60, 12)
+    if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
       // The next turn of the spinner draws it.
       const ended = String(at * PROJECTS).replace(/\B(?=(\d{3})+$)/, ',')
