@@ -28,6 +28,11 @@ const { outputFiles, metafile } = await build({
       setup: ({ onResolve, onLoad }) => {
         onResolve({ filter: /postgres-computes\.ts$/ }, () => ({ path: 'no-postgres', namespace: 'left-out' }))
         onResolve({ filter: /postgres\/binaries\.ts$/ }, () => ({ path: 'no-binaries', namespace: 'left-out' }))
+        // Nor a size table of one's own, for which a schema would be compiled.
+        onResolve({ filter: /^ajv\/dist\/2020\.js$/ }, () => ({ path: 'no-ajv', namespace: 'left-out' }))
+        onLoad({ filter: /no-ajv/, namespace: 'left-out' }, () => ({
+          contents: "export const Ajv2020 = () => { throw new Error('the Action takes no size table') }",
+        }))
         onLoad({ filter: /no-postgres/, namespace: 'left-out' }, () => ({
           contents: "export const postgresComputes = () => { throw new Error('there is no Postgres in the Action') }",
         }))

@@ -39,24 +39,29 @@ export interface Opened {
 
 export const openPage = async (
   browser: Browser,
-  file: string,
+  /** Of a file, or an address. */
+  path: string,
   { width, height, scheme }: View,
-  options: { readonly script?: boolean; readonly anyPolicy?: boolean } = {},
+  options: { readonly script?: boolean; readonly anyPolicy?: boolean; readonly password?: string } = {},
 ): Promise<Opened> => {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
     javaScriptEnabled: options.script ?? true,
     bypassCSP: options.anyPolicy ?? false,
+    ...(options.password === undefined ? {} : { httpCredentials: { username: 'any', password: options.password } }),
   })
+  const isServed = path.startsWith('http')
+  const url = isServed ? path : `file://${path}`
+  const isOwn = (asked: string): boolean => (isServed ? asked.startsWith(path) : asked === url)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('request', (request) => {
-    if (request.url() !== `file://${file}`) complaints.push(`request: ${request.url()}`)
+    if (!isOwn(request.url())) complaints.push(`request: ${request.url()}`)
   })
-  await page.goto(`file://${file}`)
+  await page.goto(url)
   return { page, context, complaints }
 }
 

@@ -41,14 +41,21 @@ export interface Inputs {
   readonly maxRestarts?: number
   readonly maxDeletes?: number
   readonly maxCuIncrease?: number
+  readonly maxCuHoursIncrease?: number
+  readonly price?: string
+  readonly tier?: string
+  /** Policy files. */
+  readonly policy: readonly string[]
+  /** `NAME=REASON` */
+  readonly override: readonly string[]
+  /** CU-hours a month; the comment does not show less. */
+  readonly costThreshold?: number
 }
 
 /** @throws {EspalierError} `E_INPUT` or `E_USAGE` that names the input and what it takes. */
 export const readInputs = (env: Environment): Inputs => ({
   command: oneOf('command', COMMANDS, text(env, 'command') || 'plan'),
-  paths: text(env, 'paths')
-    .split(/\s+/)
-    .filter((path) => path !== ''),
+  paths: words(text(env, 'paths')),
   label: labelOf(text(env, 'label')),
   ...shardOf(text(env, 'shard')),
   ...number(env, 'pull-request', 'pullRequest'),
@@ -75,6 +82,15 @@ export const readInputs = (env: Environment): Inputs => ({
   ...number(env, 'max-restarts', 'maxRestarts'),
   ...number(env, 'max-deletes', 'maxDeletes'),
   ...number(env, 'max-cu-increase', 'maxCuIncrease'),
+  ...number(env, 'max-cu-hours-increase', 'maxCuHoursIncrease'),
+  ...optional('price', text(env, 'price')),
+  ...optional('tier', text(env, 'tier')),
+  policy: words(text(env, 'policy')),
+  override: text(env, 'override')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== ''),
+  ...number(env, 'cost-threshold', 'costThreshold'),
 })
 
 const DESCRIBING = [
@@ -160,6 +176,11 @@ const text = (env: Environment, name: string): string => {
   const upper = name.toUpperCase()
   return (env[`INPUT_${upper}`] ?? env[`INPUT_${upper.replaceAll('-', '_')}`] ?? '').trim()
 }
+
+const words = (given: string): readonly string[] => given.split(/\s+/).filter((word) => word !== '')
+
+const optional = <K extends string>(key: K, given: string): Partial<Record<K, string>> =>
+  given === '' ? {} : ({ [key]: given } as Record<K, string>)
 
 const oneOf = <T extends string>(name: string, words: readonly T[], given: string): T => {
   const found = words.find((word) => word === given)

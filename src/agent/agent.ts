@@ -179,7 +179,8 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       fetchAlarm = new AbortController()
       const alarm = AbortSignal.any([fetchAlarm.signal, stopping.signal])
       await clock.sleep(options.gitInterval, alarm).catch(() => undefined)
-      if (now() < earliest) await clock.sleep(earliest - now(), stopping.signal).catch(() => undefined)
+      if (fetchAlarm.signal.aborted && now() < earliest)
+        await clock.sleep(earliest - now(), stopping.signal).catch(() => undefined)
     }
   }
   const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)

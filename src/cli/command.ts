@@ -32,6 +32,7 @@ export const defineCommand = <F extends Flags>(
     readonly run: (
       argv: FlagsOf<F> & {
         readonly paths: readonly string[]
+        readonly projects: readonly string[]
         readonly shell: string
         readonly name: string
         readonly ref: string

@@ -10,6 +10,7 @@ import {
   type SizeStep,
   type SizeTable,
 } from '../model/index.ts'
+import { compileValidators } from './definition/validator.ts'
 
 /**
  * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`; limits that it leaves out
@@ -41,11 +42,13 @@ export const readSizeTable = async (path: string): Promise<SizeTable> => {
   })
   const number = (key: 'autoscalingMaxCu' | 'maxSpreadCu' | 'scaleToZeroMaxCu'): number =>
     typeof given[key] === 'number' ? given[key] : SIZE_TABLE[key]
-  return {
+  const table = {
     version: typeof given.version === 'string' ? given.version : path,
     steps: steps.sort((a, b) => a.cu - b.cu),
     autoscalingMaxCu: number('autoscalingMaxCu'),
     maxSpreadCu: number('maxSpreadCu'),
     scaleToZeroMaxCu: number('scaleToZeroMaxCu'),
   }
+  await compileValidators(table)
+  return table
 }

@@ -29,6 +29,7 @@ export {
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
 export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
 export type { Rehearsal } from './rehearse.ts'
+export { checkOverrides, type ReviewSettings, withReview } from './review-settings.ts'
 export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export {
   type AskedSelection,

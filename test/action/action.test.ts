@@ -60,7 +60,7 @@ test('run twice there is one comment, edited; where nothing changed it is left a
   expect(github.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(1)
 })
 
-test("somebody else's comment is never edited, even with the marker; nor one of another working directory", async () => {
+test("another author's comment is never edited, even with the marker; nor is that of another working directory", async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   const [mine] = github.comments
@@ -177,7 +177,7 @@ test.each([
   expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
 })
 
-test('from a fork there is no key: validated offline, said in one line, no comment', async () => {
+test('from a fork there is no key: it validates offline, says so in one line, and posts no comment', async () => {
   const world = await withHead()
   const event = pullRequest(world, true)
   const { code, log, summary } = await world.run({ command: 'plan', 'api-key': '' }, { event })
@@ -196,7 +196,7 @@ test('without a key elsewhere: what to give, and the reason auth', async () => {
   expect({ code: wrong.code, reason: wrong.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
 })
 
-test('a working directory of its own has its own comment, and its files are named from the root', async () => {
+test('each working directory has its own comment, and its files are named from the root', async () => {
   const world = await withHead()
   const { repository, run, event, github } = world
   repository.git('mv', 'espalier.yaml', 'other.yaml')
@@ -239,7 +239,7 @@ test('on a merge commit the base is its first parent, even in a shallow clone th
   expect(github.comments[0]?.body).toContain('Existing drift: 3 computes')
 })
 
-test('a base that cannot be had is said, and nothing is hidden', async () => {
+test('a base that cannot be read is reported, and nothing is hidden', async () => {
   const { run, github } = await withHead()
   const payload = {
     pull_request: {
@@ -254,7 +254,7 @@ test('a base that cannot be had is said, and nothing is hidden', async () => {
   expect(github.comments[0]?.body).toContain('### Espalier: 4 computes restart, none is deleted.')
 })
 
-test('apply on push: the saved plan, step by step, told on the merged pull request', async () => {
+test('apply on push: the saved plan, step by step, reported on the merged pull request', async () => {
   const { run, event, github, repository } = await withHead()
   const planned = await run({ command: 'plan' }, { event })
   const sha = repository.git('rev-parse', 'HEAD')
@@ -288,7 +288,7 @@ test.each([
   else expect(github.comments[0]?.body).toContain(words)
 })
 
-test('a step that fails half way: partially applied, each step told', async () => {
+test('a step that fails halfway: partially applied, each step is reported', async () => {
   const { run, event, github, sandbox } = await withHead()
   sandbox.control.addFault({
     on: 'operation',

@@ -75,13 +75,13 @@ test('a working directory that is not there is a wrong input, and no bug', async
   expect(log).not.toMatch(/bug|\n\s+at /)
 })
 
-test('fail-on fails with a reason of its own, and the numbers are known', async () => {
+test('fail-on fails with its own reason, and the counts are set', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan', 'fail-on': 'restarts' }, { event })
   expect(outputs).toMatchObject({ 'failure-reason': 'fail-on', restarts: '4', drifted: '3' })
 })
 
-test('without its base it is not known what drifted, so that is no number', async () => {
+test('without its base the drift is unknown, so its count is not set', async () => {
   const { run, event } = await withHead()
   const { pull_request: pull } = event.payload
   const payload = {

@@ -121,7 +121,7 @@ test('without any plan nothing is known, and a comment of before says so', async
   expect(github.comments[0]?.body).toContain('### Espalier `fleet`: the plan failed (incomplete)')
 })
 
-test('merge takes no plans of different fleets, and needs to be told where they are', async () => {
+test('merge refuses plans of different fleets, and requires their paths', async () => {
   const { plan, merge } = await openFleet()
   await plan('1/2')
   await plan('1/3')

@@ -42,7 +42,7 @@ test('what was reviewed is applied, drift that was shown included', async () => 
   expect(github.comments[1]?.body).toContain('### Espalier: apply complete: 4 done')
 })
 
-test('a compute that fell asleep or drift that is gone makes no difference', async () => {
+test('a compute that was suspended or drift that was settled makes no difference', async () => {
   const world = await reviewed()
   await fetch(`${world.sandbox.apiUrl}/projects/shop/endpoints/ep-main/suspend`, {
     method: 'POST',
@@ -127,7 +127,7 @@ test('a failed plan leaves no record of the one before', async () => {
   expect((await run(APPLY, push)).outputs['failure-reason']).toBe('not-reviewed')
 })
 
-test('plan and apply of a saved plan: made of what was reviewed, and applied exactly', async () => {
+test('a plan saved from what was reviewed is applied exactly', async () => {
   const world = await withHead({ main: 4, a: 2, b: 2 })
   await world.run({ command: 'plan' }, { event: world.event })
   await patch(world, 'ep-a', 8)

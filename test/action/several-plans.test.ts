@@ -26,7 +26,7 @@ const withTwo = async () => {
   return { ...world, push: { event: { name: 'push', payload: {} }, sha } }
 }
 
-test('each step has files of its own, and apply applies the plan that was given to it', async () => {
+test('each step has its own files, and apply applies the plan that it was given', async () => {
   const { run, event, push, sandbox } = await withTwo()
   const shared = job()
   const staging = await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...shared })
@@ -59,14 +59,14 @@ test.each([
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
-test('apply without paths is refused where there are no manifests that it could mean', async () => {
+test('apply without paths is refused if there are no manifests', async () => {
   const { run, event, push } = await withTwo()
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml' }, { event })
   const { log } = await run({ command: 'apply', 'plan-file': outputs['plan-path'] ?? '' }, push)
   expect(log).toContain('with the paths staging.yaml, and this step has (none).')
 })
 
-test('a label stands for the paths, and names the files', async () => {
+test('a label replaces the paths, and names the files', async () => {
   const { run, event, push } = await withTwo()
   const label = 'staging'
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', label }, { event })
@@ -76,7 +76,7 @@ test('a label stands for the paths, and names the files', async () => {
   expect(code, log).toBe(0)
 })
 
-test('plans of other paths or labels have a comment each, which its heading tells apart', async () => {
+test('plans of other paths or labels have a comment each, distinguished by its heading', async () => {
   const { run, event, github } = await withTwo()
   const steps = [{ paths: 'staging.yaml' }, { paths: 'production.yaml' }, { paths: 'production.yaml', label: 'eu' }]
   for (const inputs of [...steps, ...steps]) {
@@ -90,7 +90,7 @@ test('plans of other paths or labels have a comment each, which its heading tell
   ])
 })
 
-test('steps of one run that would write one comment are told to have labels', async () => {
+test('steps of one run that would write the same comment must have labels', async () => {
   const { run, event, github } = await withTwo()
   const first = job()
   await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })

@@ -110,7 +110,7 @@ describe('a change by hand', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('is reverted where that was chosen and harms nobody', async () => {
+  test('is reverted if so configured and if it interrupts no one', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
     const agent = await start({
       policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
@@ -171,7 +171,7 @@ test('a window that passes while suspended is reported as missed, with its cause
   expect(world.writes()).toEqual([])
 })
 
-test('a look at an unchanged project is one request, and every sixth reads the branches', async () => {
+test('refreshing an unchanged project costs one request, and every sixth refresh reads the branches', async () => {
   await world.declare(manifest('{ size: 1 }'))
   await start()
   const before = world.stage.sandbox.requests

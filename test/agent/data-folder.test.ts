@@ -71,7 +71,7 @@ test('a second agent is refused until the first has not renewed for 45 s; the fi
   await expect(first.renew()).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
 })
 
-test('a folder that was released is free at once, and nobody releases it for another', async () => {
+test('a released folder is free at once, and only its owner can release it', async () => {
   const first = await open('a')
   await first.release()
   await open('b')
@@ -92,7 +92,7 @@ test('of many agents that take over at once, one wins', async () => {
   }
 })
 
-test('a folder whose agent is gone is taken over at once', async () => {
+test('the folder of an agent that has ended is taken over at once', async () => {
   await open('a')
   const lock = join(folder, 'data', 'lock')
   const lease = JSON.parse(await readFile(lock, 'utf8'))

@@ -46,7 +46,7 @@ test('a project has its state, its differing computes by origin, and what waits'
   metrics.close()
 })
 
-test('of a state that is over and a project that is gone, nothing stays', async () => {
+test('past states and removed projects leave no series behind', async () => {
   const control = new FakeControl([project('p-1'), project('p-2')])
   const metrics = agentMetrics(control)
   await metrics.text()
@@ -90,7 +90,7 @@ test('counters of the view do not grow by being read', async () => {
   metrics.close()
 })
 
-test('what is not known is absent, not zero', async () => {
+test('unknown values are absent, not zero', async () => {
   const control = new FakeControl([])
   const { fetchedAt: _, committedAt: __, ...source } = control.shown.source
   control.show([], { source })

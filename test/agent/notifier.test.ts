@@ -113,7 +113,7 @@ test('events of a project are sent in their order, and another project does not 
   expect(order.slice(2)).toEqual(['p-1 dev.espalier.applied', 'p-1 dev.espalier.suspended'])
 })
 
-test('what was not delivered when the agent stopped is delivered by the next one', async () => {
+test('what was not delivered when the agent stopped is delivered after its restart', async () => {
   let isUp = false
   const { clock, sent, round, start, notifier } = agent([], () => (isUp ? 204 : 500))
   await round(project('p-1', BLOCKED))
@@ -176,6 +176,22 @@ test('a folder that cannot be written ends nothing: the event is sent once it ca
   control.keep = keep
   await clock.advance(10_000)
   expect(types()).toEqual(['p-1 blocked'])
+})
+
+test('a signature has the time of the calendar, which goes on while a laptop sleeps', async () => {
+  const clock = Object.assign(new VirtualClock(START), { date: () => START + 8 * 60 * 60_000 })
+  const control = new FakeControl([project('p-1', { state: 'Suspended' })])
+  const times: (string | undefined)[] = []
+  const send: Send = async (_body, headers) => {
+    times.push(headers['webhook-timestamp'])
+    return 204
+  }
+  const notifier = createNotifier({ send, key: KEY, clock, log: () => undefined })
+  running.push(notifier)
+  await control.keep('p-1', (kept) => notifier.afterRound(project('p-1', { state: 'Suspended' }), kept, clock.date()))
+  notifier.start(control)
+  await clock.advance(1)
+  expect(times).toEqual([String(START / 1_000 + 8 * 60 * 60)])
 })
 
 test('a receiver sees a signed CloudEvent; a redirect is not followed, and the address is in no log', async () => {

@@ -52,7 +52,7 @@ describe('what the record does not know', () => {
     expect(origin(refresh(lost, { want: '2', live: '2' }))).toBe('same')
   })
 
-  test('so does a new version that tells values apart that were the same', () => {
+  test('so does a new version that distinguishes values that were equal before', () => {
     const agreed = refreshed(undefined, {
       facts: [{ key: 'ep-1/size', want: '5m', live: 'default', agrees: true }],
       program: '1',
@@ -83,7 +83,7 @@ const byLog = (log: readonly Seen[]): string => {
   return log[0]?.live === last.live ? 'introduced' : 'drift'
 }
 
-test('the record says the same as the log of who wrote what', () => {
+test('the record agrees with a log of all writes', () => {
   const value = fc.constantFrom('1', '2', '4')
   fc.assert(
     fc.property(fc.array(fc.record({ want: value, live: value }), { minLength: 1, maxLength: 12 }), (log) => {

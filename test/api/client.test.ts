@@ -120,12 +120,12 @@ describe('requests and answers', () => {
     )
   })
 
-  test('an answer without a body is a compute that was gone already', async () => {
+  test('a response without a body means that the compute was deleted already', async () => {
     const { api } = await setup([{ status: 204 }])
     expect(await api.send({ method: 'DELETE', path: '/projects/p/endpoints/ep-1' })).toEqual({ operations: [] })
   })
 
-  test('a compute that is gone reads as undefined', async () => {
+  test('a deleted compute reads as undefined', async () => {
     const { api } = await setup([{ status: 404, json: { code: '', message: 'endpoint not found' } }])
     expect(await api.getCompute('p', 'ep-1')).toBeUndefined()
   })
@@ -454,7 +454,7 @@ test('requests stay within 40 a second and 700 a minute', async () => {
   expect(server.asked).toHaveLength(701)
 })
 
-test('what is done before an attempt does not make the limits count it too early', async () => {
+test('work before an attempt does not count against the rate limit too early', async () => {
   const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
   const begun = clock.now()
   await api.sendUnless(patch, async () => {
@@ -478,7 +478,7 @@ test('what was read before a long wait for the rate limit is read again', async 
   expect(clock.now() - (asked[1] ?? 0)).toBeLessThan(5_000)
 })
 
-test('of several clients that share the limits each keeps to its part', async () => {
+test('each of several clients that share the limits stays within its share', async () => {
   const { server } = await setup([{ status: 200, json: { endpoints: [] } }])
   const clock = fakeClock()
   const api = createReadApi({ baseUrl: server.url, apiKey: KEY, clock, clients: 7 })
@@ -488,7 +488,7 @@ test('of several clients that share the limits each keeps to its part', async ()
   expect(clock.now() - begun).toBeGreaterThanOrEqual(60_000)
 })
 
-test('a snapshot costs two requests a project beside its names, and lists the projects that are not there', async () => {
+test('a snapshot costs two requests a project plus its names, and lists the missing projects', async () => {
   const { server, api } = await setup(({ path }) => {
     if (path.includes('gone')) return { status: 404, json: { message: 'project not found' } }
     return path.includes('branches')

@@ -94,7 +94,7 @@ const BAD_IDS = [
   '%2e%2e',
 ]
 
-describe('an id that is none gets into no path', () => {
+describe('an invalid id never becomes part of a path', () => {
   test.each(BAD_IDS)('%j, of a compute', async (id) => {
     const api = await open(({ path }) =>
       ok(path.includes('branches') ? { branches: [] } : { endpoints: [{ ...endpoint, id }] }),

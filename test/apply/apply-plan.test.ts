@@ -17,7 +17,7 @@ const REPLACEMENT: Change = {
 }
 
 describe('waiting', () => {
-  test('a step is done when its operations are, and the compute shows what was asked for', async () => {
+  test('a step is done when its operations have ended and the compute shows the requested values', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'running', 'finished'] })
     const outcome = await apply({ plan: planWith(step('s')), api })
     expect(outcome.steps).toMatchObject([
@@ -85,10 +85,10 @@ describe('waiting', () => {
     expect(outcome.steps[0]?.message).toContain('size: before 1 CU, asked 2 CU, got 1 CU')
   })
 
-  describe('where past operations tell when it will be over', () => {
+  describe('if past operations show how long it takes', () => {
     const observed = observedOf([compute('ep-1')], [{ action: 'apply_config', durationMs: 2_000 }])
 
-    test('it is proven by what was read beside that look', async () => {
+    test('it is verified by what was read with that poll', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       expect(statuses(await apply({ plan: planWith(step('s')), api, observed }))).toEqual([['done', undefined]])
       // Once before the call, once to prove it.
@@ -110,13 +110,13 @@ describe('waiting', () => {
       expect(reads).toBe(3)
     })
 
-    test('what is not in effect is found out all the same', async () => {
+    test('a change that did not take effect is still detected', async () => {
       const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
       const outcome = await apply({ plan: planWith(step('s')), api, observed })
       expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
     })
 
-    test('a deleted compute is gone, and a made one is there', async () => {
+    test('a deleted compute no longer exists, and a created one does', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       const plan = planWith(step('s', deleting), step('t', creating))
       const outcome = await apply({ plan, api, observed, consent: { allow: new Set<Consent>(['delete']) } })
@@ -165,7 +165,7 @@ describe('answers that never come', () => {
     expect(api.sent.map(({ method }) => method)).toEqual(['POST', 'POST'])
   })
 
-  test('a create is not repeated after a lock either, before it was looked for again', async () => {
+  test('a create is not repeated after a lock either, before checking whether it exists', async () => {
     // The first request takes effect late: only while the second one waits for a lock.
     let late: (() => void) | undefined
     const api = fakeApi({
@@ -222,13 +222,13 @@ describe('answers that never come', () => {
     })
   })
 
-  test('the id of what was made is told, even when waiting for it fails', async () => {
+  test('the id of a created compute is reported even if waiting for it fails', async () => {
     const api = fakeApi({ statuses: ['running', 'cancelled'] })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(outcome.steps).toMatchObject([{ status: 'failed', computeId: 'ep-made-0', operations: [{ id: 'op-0' }] }])
   })
 
-  test('a compute that was there before is not taken for the one that was asked for', async () => {
+  test('a compute that existed before is not mistaken for the created one', async () => {
     const twin = compute('ep-twin', { type: 'read_only', attributes: { name: 'r' } })
     const api = fakeApi({ computes: [twin], onSend: vanish(false) })
     const observed = observedOf([twin])
@@ -314,7 +314,7 @@ describe('what does not run', () => {
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['failed', reason]])
   })
 
-  test('a delete of what is gone is done', async () => {
+  test('deleting a compute that no longer exists is done', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (_attempt, _request, perform) => {
@@ -436,7 +436,7 @@ test('steps of one project run one after the other, projects side by side up to 
   expect(most).toBe(3)
 })
 
-test('a replacement that lost its first half only tells which pin to remove', async () => {
+test('a replacement of which only the delete was done reports which pin to remove', async () => {
   const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
   const plan = planWith(replace, create)
@@ -451,7 +451,7 @@ test('a replacement that lost its first half only tells which pin to remove', as
   expect(outcome.notes).toEqual([expect.stringMatching(/ep-1 is deleted.*remove its pin at espalier.yaml:7/)])
 })
 
-test('afterwards the plan is made again, with the successors of what was replaced', async () => {
+test('afterwards it plans again, with the successors of replaced computes', async () => {
   const asked: unknown[] = []
   const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
@@ -510,7 +510,7 @@ describe('restart windows', () => {
     expect(exitCodeOf(outcome)).toBe(5)
   })
 
-  test('more left to do than what is scheduled is not converged', async () => {
+  test('it has not converged if more is left than what is scheduled', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     const plan = planWith(step('harmless', harmless), step('restart', { windows: [FRIDAY] }))
     const outcome = await apply({
@@ -532,7 +532,7 @@ describe('restart windows', () => {
     expect(statuses(outcome)).toEqual([['done', undefined]])
   })
 
-  test('in its window a step runs, and windows are looked at when its turn comes', async () => {
+  test('a step runs in its window, which is checked when its turn comes', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       statuses: ['running', 'running', 'running', 'running', 'finished'],
@@ -550,7 +550,7 @@ describe('restart windows', () => {
     ])
   })
 
-  test('all of its windows must be open; those that never are at once are told', async () => {
+  test('all of its windows must be open; windows that never overlap are reported', async () => {
     const plan = planWith(step('a', { windows: [on(['thu']), FRIDAY] }))
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) })
     expect(outcome.steps[0]).toMatchObject({
@@ -625,7 +625,7 @@ describe('restart windows', () => {
     expect(outcome.notes).toEqual(['--now: 1 step ran outside of the restart window.'])
   })
 
-  test('consent is asked for before the window is looked at', async () => {
+  test('consent is asked for before the window is checked', async () => {
     const plan = planWith(step('gone', { ...deleting, impact: 'delete', windows: [FRIDAY] }))
     expect(statuses(await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) }))).toEqual([
       ['not-allowed', 'not-consented'],

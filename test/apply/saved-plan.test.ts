@@ -136,7 +136,7 @@ describe('a saved plan that was edited', () => {
     expect(accepted.map(nameOf)).toEqual([])
   })
 
-  test('with a key that nobody reads is refused, wherever it is, although its digest was recomputed', () => {
+  test('with an unknown key is refused, wherever it is, although its digest was recomputed', () => {
     const places = [
       [],
       ['plan'],
@@ -215,7 +215,7 @@ describe('a saved plan that was edited', () => {
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({ kind: 'edited' })
   })
 
-  test('to say that nothing restarts is told apart from one that is stale, with what it said and what is planned', () => {
+  test('to claim that nothing restarts is distinguished from a stale one, with its claim and the real plan', () => {
     const edited = JSON.parse(text)
     edited.plan.summary.restarts = 0
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toEqual({
@@ -341,7 +341,7 @@ describe('a stale plan says what moved', () => {
     })
   })
 
-  test('nothing of what it leaves alone: previews come and go', () => {
+  test('nothing about unmanaged computes: previews come and go', () => {
     const branches = { main: { primary: { id: 'ep-1' } }, 'preview/7': { primary: { id: 'ep-7' } } }
     expect(later(branches)).toEqual({ kind: 'current' })
     expect(later(branches, { manifestDigest: 'b'.repeat(64) })).toEqual({ kind: 'current' })

@@ -121,7 +121,7 @@ describe('a step that finds the project moved is not sent', () => {
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'done'])
   })
 
-  test('one that only comes after it in turn goes on as well', async () => {
+  test('one that merely follows it continues as well', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), REPLICA] })
     const outcome = await apply({
       plan: planWith(step('s'), step('next', { ...deletingReplica, after: ['s'], inTurnAfter: ['s'] })),
@@ -148,7 +148,7 @@ describe('a step that finds the project moved is not sent', () => {
     expect(statuses(outcome)).toEqual([['done', undefined]])
   })
 
-  test('what moved it is named, where the operations tell, and the fields say the same', async () => {
+  test('the cause is named if operations show it, and the fields agree', async () => {
     const api = fakeApi({ computes: [compute('ep-1', { attributes: { size: { min: 3, max: 3 } } })] })
     const theirs = operation('op-theirs', { endpointId: 'ep-1', status: 'finished' })
     const outcome = await apply({
@@ -188,7 +188,7 @@ describe('a step that finds the project moved is not sent', () => {
   })
 })
 
-describe('what somebody else has done already', () => {
+describe('what another writer has done already', () => {
   test.each<readonly [string, Partial<Step>, (live: Live) => void, string]>([
     ['an update', {}, attributes('ep-1', { size: { min: 2, max: 2 } }), 'already as asked for'],
     ['a delete', deleting, remove('ep-1'), 'already deleted'],
@@ -232,7 +232,7 @@ describe('what somebody else has done already', () => {
   })
 })
 
-describe('what a step does not change is no concern of it', () => {
+describe('a step ignores what it does not change', () => {
   const { request } = step('s')
   const settings = { pg_settings: { jit: 'off', work_mem: '64MB' } }
   const live = compute('ep-1', {
@@ -241,7 +241,7 @@ describe('what a step does not change is no concern of it', () => {
   })
   const setting = step('s', { request: { ...request, body: { endpoint: { settings } } } })
 
-  test("somebody else's setting is sent along with the fresh value, and stays", async () => {
+  test("another writer's setting is sent along with its current value, and is kept", async () => {
     const theirs = { statement_timeout: '5000' }
     const api = fakeApi({
       computes: [live],
@@ -302,7 +302,7 @@ describe('what a step does not change is no concern of it', () => {
     )
   })
 
-  test('a change that somebody else makes between two steps of one compute is not taken for one of ours', async () => {
+  test('a change by another writer between two steps of one compute is not mistaken for our own', async () => {
     const to = (body: Step['request']['body']) => ({ ...request, ...(body === undefined ? {} : { body }) })
     const api = fakeApi({ computes: [compute('ep-1')] })
     const plan = planWith(
@@ -391,7 +391,7 @@ describe('a replacement', () => {
   })
 })
 
-describe('what an answer does not tell', () => {
+describe('what a response does not show', () => {
   const withoutBody =
     (operations: readonly ReturnType<typeof operation>[]) => (_n: number, _r: unknown, perform: () => unknown) => {
       perform()
@@ -476,7 +476,7 @@ describe('a list of computes that lags', () => {
     expect(api.reads.filter((one) => one === 'getCompute')).toHaveLength(1)
   })
 
-  test('the closing look counts what was read by id, and says what is left', async () => {
+  test('the final check counts what was read by id, and reports what is left', async () => {
     const api = fakeApi()
     const one = step('s', creating)
     const left = { ok: true, plan: planWith(one) } as const

@@ -59,7 +59,7 @@ const wait = async (
 const STEADY = [0.9, 0.94, 0.96, 0.98, 1, 1, 1.02, 1.04, 1.06, 1.1]
 
 describe('an operation that takes as long as the project’s past ones of the same action', () => {
-  test.each([100, 700, 2_000, 10_000])('of %i ms is looked at once', async (ms) => {
+  test.each([100, 700, 2_000, 10_000])('of %i ms is polled once', async (ms) => {
     const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * ms)) }))
     expect(await wait([ms], timings)).toMatchObject({ ok: true, looks: 1 })
   })
@@ -69,13 +69,13 @@ describe('an operation that takes as long as the project’s past ones of the sa
     expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
   })
 
-  test('and is one of a chain: the lock runs them one after the other, and one look serves both', async () => {
+  test('and is one of a chain: the lock runs them one after the other, and one poll serves both', async () => {
     const timings = new Timings(observed({ p: [...past('apply_config', 2_000), ...past('suspend_compute', 500)] }))
     expect(await wait([2_000, 500], timings, ['apply_config', 'suspend_compute'])).toMatchObject({ looks: 1 })
   })
 })
 
-test('a look is under way for a while, so it is sent that much sooner', async () => {
+test('a poll takes a while, so it is sent that much earlier', async () => {
   const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
   timings.sawRoundTrip(300)
   timings.sawRoundTrip(50)
@@ -84,20 +84,20 @@ test('a look is under way for a while, so it is sent that much sooner', async ()
   expect(lateMs).toBeLessThanOrEqual(40)
 })
 
-describe('what is wanted once they are over', () => {
+describe('what is read once they have ended', () => {
   const timings = () => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
 
-  test('is read beside the look that sees it', async () => {
+  test('is read concurrently with the poll that sees it end', async () => {
     expect(await wait([2_000], timings())).toMatchObject({ looks: 1, reads: 1, beside: { value: 2_040 } })
   })
 
-  test('is not taken from a look that came too early, nor read again and again', async () => {
+  test('is not taken from a poll that came too early, nor read repeatedly', async () => {
     const waited = await wait([2_300], timings())
     expect(waited).toMatchObject({ ok: true, reads: 1 })
     expect(waited).not.toHaveProperty('beside')
   })
 
-  test('is not read where nobody knows when that will be', async () => {
+  test('is not read if the time is unknown', async () => {
     expect(await wait([2_000], new Timings())).toMatchObject({ ok: true, reads: 0 })
   })
 })
@@ -107,7 +107,7 @@ test('one slow operation in the past does not keep all others waiting', async ()
   expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
 })
 
-test('one that takes longer than the past says is looked at soon again, then less and less often', async () => {
+test('one that takes longer than expected is polled again soon, then less and less often', async () => {
   const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
   const slightly = await wait([2_080], timings)
   expect(slightly.looks).toBe(2)
@@ -115,7 +115,7 @@ test('one that takes longer than the past says is looked at soon again, then les
   expect((await wait([120_000], timings)).looks).toBeLessThan(32)
 })
 
-test('nobody is left without a word for an hour, whatever the past says', async () => {
+test('a wait is never silent for an hour, however long past operations took', async () => {
   const timings = new Timings(observed({ p: past('apply_config', 3_600_000) }))
   expect((await wait([1_000], timings)).lateMs).toBeLessThanOrEqual(14_000)
 })
@@ -123,14 +123,14 @@ test('nobody is left without a word for an hour, whatever the past says', async 
 describe('what a run learns', () => {
   const steady = (ms: number) => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(ms)) }))
 
-  test('what it saw that is like the past adds to it', async () => {
+  test('observed durations that fit the past are added to it', async () => {
     const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * 10_000)) }))
     await wait([9_900], timings)
     expect(timings.expectMs('p', ['apply_config'])).toBe(timings.expectMs('q', ['apply_config']))
     expect((await wait([10_000], timings)).lateMs).toBeLessThanOrEqual(1_000)
   })
 
-  test('it believes what it saw itself, not the past', async () => {
+  test('observed durations count more than past ones', async () => {
     const timings = steady(500)
     expect((await wait([4_000], timings)).looks).toBeGreaterThan(1)
     expect((await wait([4_000], timings)).looks).toBe(1)
@@ -147,7 +147,7 @@ describe('what a run learns', () => {
     expect((await wait([2_000], timings)).looks).toBe(1)
   })
 
-  test('a service that counts a time of its own is not believed', async () => {
+  test('durations that the service reports with another clock are ignored', async () => {
     const timings = new Timings()
     timings.learn('p', operation('op', { status: 'finished', totalDurationMs: 700 }), 250)
     expect(timings.expectMs('p', ['apply_config'])).toBeUndefined()
@@ -216,7 +216,7 @@ describe('an operation that failed', () => {
     expect(waited.seconds).toBeLessThan(40)
   })
 
-  test('and is retried goes on', async () => {
+  test('and is retried continues', async () => {
     const looks = [...new Array<typeof failed>(6).fill(failed), { status: 'running' }, { status: 'finished' }]
     expect(await watch(...looks)).toMatchObject({ ok: true })
   })

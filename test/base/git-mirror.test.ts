@@ -50,7 +50,7 @@ test('an annotated tag names its commit, and a branch wins over a tag', async ()
   expect(await fetched()).toBe(second)
 })
 
-test('a rewritten history is known for what it is', async () => {
+test('a rewritten history is recognised', async () => {
   await commit('one')
   const second = await commit('two')
   await fetched()

@@ -187,27 +187,27 @@ test.each([
   expect(repository.isSprung()).toBe(false)
 })
 
-test('a .git that links to itself is no repository', async () => {
+test('a .git that links to itself is not a repository', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-loop-'))
   symlinkSync('.git', join(folder, '.git'))
   await expect(commitOf(folder, 'HEAD')).rejects.toThrow(expect.objectContaining({ code: 'E_GIT' }))
 })
 
-test('a repository without a commit is told as such', async () => {
+test('a repository without a commit is reported as such', async () => {
   const repository = makeHostileRepository()
   const folder = mkdtempSync(join(tmpdir(), 'espalier-new-'))
   repository.git('init', '-q', folder)
   await expect(commitOf(folder, 'HEAD')).rejects.toThrow('This repository has no commit yet')
 })
 
-test('a folder that only lies next to such a repository is used as ever', async () => {
+test('a folder next to such a repository is used as usual', async () => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
   repository.write('shop/espalier.yaml', '')
   expect(await commitOf(join(repository.folder, 'shop'), 'HEAD')).toBe(repository.head)
 })
 
-test('a work tree of its own, whose .git is a file, is used', async () => {
+test('a separate work tree, whose .git is a file, is used', async () => {
   const repository = makeHostileRepository()
   const folder = join(mkdtempSync(join(tmpdir(), 'espalier-tree-')), 'tree')
   repository.git('worktree', 'add', '-q', '--detach', folder)
@@ -251,7 +251,26 @@ test.each([
   await expect(commitOf(make(), 'HEAD')).rejects.toThrow(message)
 })
 
-test('a commit that is not there is no other problem', async () => {
+test.each([
+  [
+    'fatal: not a git repository (or any parent up to mount point /mnt)',
+    'Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).',
+    'This folder is not in a git repository',
+  ],
+  [
+    "fatal: detected dubious ownership in repository at '/mnt'",
+    '\tgit config --global --add safe.directory /mnt',
+    'git does not trust the repository of',
+  ],
+])('a refusal of several lines is recognised: %s', async (first, last, message) => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
+  const script = `#!/bin/sh\ncat >&2 << 'END'\n${first}\n${last}\nEND\nexit 128\n`
+  writeFileSync(join(folder, 'git'), script, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
+  await expect(git(folder, ['rev-parse', 'HEAD'])).rejects.toThrow(message)
+})
+
+test('a missing commit is reported as just that', async () => {
   const repository = makeHostileRepository()
   await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('There is no commit no-such here.')
   rmSync(join(repository.folder, '.git', 'HEAD'))

@@ -48,7 +48,7 @@ test('one that soon succeeds is not', () => {
   expect(lines).toEqual([])
 })
 
-test('what it says cannot move the cursor', () => {
+test('its text cannot move the cursor', () => {
   const { lines, watch: api } = watch()
   api.begin('GET /projects')('\u001b[2Jgone')
   vi.advanceTimersByTime(2_000)

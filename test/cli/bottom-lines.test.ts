@@ -52,7 +52,7 @@ describe.each([
     expect(await seen()).toEqual([])
   })
 
-  test('what either stream prints stands above, once and in order', async () => {
+  test('output of both streams appears above, once and in order', async () => {
     const { bottom, out, err, seen } = terminal(columns, rows)
     const said: string[] = []
     for (const [index, frame] of frames(60).entries()) {
@@ -104,7 +104,7 @@ test('back from Ctrl-Z, it is drawn below what the shell wrote', async () => {
   bottom.close()
 })
 
-test('a stream that is no terminal is left alone', async () => {
+test('a stream that is not a terminal is left alone', async () => {
   const written: string[] = []
   const file = {
     isTTY: false as unknown as true,

@@ -58,7 +58,7 @@ test('projects, branches and computes are read once, kept for the owner only, an
   }
 })
 
-test('a service that does not answer delays nobody for long, and costs the next TAB nothing', async () => {
+test('a service that does not respond causes a short delay once, and none at the next TAB', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
   const env = { XDG_CACHE_HOME: cache, ESPALIER_BASE_URL: 'http://127.0.0.1:9/api/v2', ESPALIER_API_KEY: 'a-key' }
   expect(await words('status --project ', env)).toEqual([])

@@ -27,7 +27,7 @@ test('two runs at once have a folder, a stdin and an environment each', async ()
   expect(piped).toEqual({ code: 0, stdout: 'No problems in 1 file.\n', stderr: '' })
 })
 
-test('a run goes on until it is interrupted, and gives the signals back', async () => {
+test('a run continues until it is interrupted, and releases the signals', async () => {
   const running = startInProcess(['sandbox', 'serve', '--port', '0', '--computes', 'simulated'], { cwd: tmpdir() })
   await running.says('Computes  simulated')
   running.interrupt()

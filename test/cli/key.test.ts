@@ -42,7 +42,7 @@ test.each([
   expect(warned).not.toContain('from-file')
 })
 
-test('without a key all three ways to give one are told', async () => {
+test('without a key all three ways to provide one are listed', async () => {
   await expect(findKey(undefined, from({}))).rejects.toMatchObject({
     code: 'E_KEY',
     hint: expect.stringMatching(/ESPALIER_API_KEY.*NEON_API_KEY.*--api-key-file/),

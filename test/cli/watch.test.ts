@@ -22,7 +22,7 @@ const watch = async (isTTY: boolean, readings: readonly (string | Error)[], rows
 }
 const down = new EspalierError('E_NETWORK', 'No answer.')
 
-test('on a terminal it has a screen of its own, and what was there before comes back', async () => {
+test('on a terminal it uses the alternate screen, and restores the previous one', async () => {
   const { ended, stdout } = await watch(true, ['one', 'two\nlines'])
   await ended
   const screen = screenOf(80, 10)
@@ -49,7 +49,7 @@ test('no more lines than the terminal has rows', async () => {
   ])
 })
 
-test('a reading that fails is said and tried again; where the first fails, nothing is drawn', async () => {
+test('a failed refresh is reported and retried; if the first one fails, nothing is drawn', async () => {
   const later = await watch(true, ['one', down, 'two'])
   await later.ended
   expect(later.stdout()).toContain('Reading again failed: No answer.')
@@ -59,7 +59,7 @@ test('a reading that fails is said and tried again; where the first fails, nothi
   expect(first.stdout()).toBe('')
 })
 
-test('in a pipe each reading stands below the one before', async () => {
+test('in a pipe each refresh is printed below the previous one', async () => {
   const { ended, stdout } = await watch(false, ['one', 'two'])
   await ended
   expect(stdout()).toBe('one\ntwo\n')

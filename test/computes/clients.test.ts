@@ -113,7 +113,7 @@ test('the shared port takes the compute from options, or from the name in TLS', 
   }
 })
 
-test('who names no compute, a wrong one or a disabled one is refused with 08004', async () => {
+test('a client that names no compute, an unknown one or a disabled one is refused with 08004', async () => {
   const uri = await shared('ep-main')
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('Endpoint ID is not specified')])
   expect(await refusal(`${uri}?options=endpoint%3Dep-nobody`)).toEqual(['08004', expect.stringContaining('ep-nobody')])
@@ -197,7 +197,7 @@ test('a replica reads what its primary writes, and writes nothing', async () => 
   await Promise.all([primary.close(), replica.close()])
 })
 
-test('a branch starts with the data of its parent, and goes its own way', async () => {
+test('a branch starts with the data of its parent, then diverges', async () => {
   const parent = await clientOf(sandbox, 'ep-main')
   await parent.query('CREATE TABLE inherited AS SELECT generate_series(1, 100) AS n')
   const { endpoints } = await call('POST', '/branches', {
@@ -254,7 +254,7 @@ test('a compute that cannot start says why, to the API and to the client', async
 })
 
 const hasPgBouncer = findPgBouncer() !== undefined
-test.runIf(hasPgBouncer)('a pooled connection goes through PgBouncer, in transaction mode', async () => {
+test.runIf(hasPgBouncer)('a pooled connection goes through PgBouncer in transaction mode', async () => {
   const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
   const [first, second] = [await clientAt(uri), await clientAt(uri)]
   const pid = async (client: typeof first) => (await client.query('SELECT pg_backend_pid() AS pid'))[0]?.pid
@@ -263,12 +263,12 @@ test.runIf(hasPgBouncer)('a pooled connection goes through PgBouncer, in transac
   await Promise.all([first.close(), second.close()])
 })
 
-test.runIf(!hasPgBouncer)('without PgBouncer a pooled connection is refused, and told what to do', async () => {
+test.runIf(!hasPgBouncer)('without PgBouncer a pooled connection is refused with a hint', async () => {
   const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('PgBouncer')])
 })
 
-test('a world that is loaded starts its computes anew, on the data that is there', async () => {
+test('loading a state restarts its computes on the existing data', async () => {
   const client = await clientOf(sandbox, 'ep-odd')
   await client.query('CREATE TABLE before_load AS SELECT 1 AS n')
   await settled('ep-odd')

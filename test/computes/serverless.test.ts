@@ -84,7 +84,7 @@ test('over WebSocket: an address that is not of this sandbox is not reached', as
   }
 })
 
-test('over WebSocket: an address that is no URL is refused, and the sandbox lives', async () => {
+test('over WebSocket: an address that is not a URL is refused, and the sandbox keeps running', async () => {
   const { host, port, hostname } = new URL(sandbox.apiUrl)
   for (const path of ['//', 'http://[', '/v2?address=%zz', '/v2?address=127.0.0.1:99999999']) {
     const socket = connect(Number(port), hostname)

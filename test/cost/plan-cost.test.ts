@@ -53,7 +53,7 @@ test('a resize costs what its size and its active hours say, and the others coun
   })
 })
 
-test('what is created is an estimate from its settings, and what is deleted costs nothing', () => {
+test('a new compute is estimated from its settings, and a deleted one costs nothing', () => {
   const cost = costOf(
     {
       branches: {

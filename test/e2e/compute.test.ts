@@ -44,7 +44,7 @@ const runBeside = async (branches: string, ...args: readonly string[]) => {
 }
 const stateOf = async (id: string) => (await sandbox.control.computes()).find((compute) => compute.id === id)?.state
 
-test('start wakes, and says that nobody is interrupted; again there is nothing to do', async () => {
+test('start wakes it and reports that no connections end; a second time there is nothing to do', async () => {
   const { code, stdout } = await run('start', 'sleepy')
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toBe('Will start primary on sleepy (ep-sleepy) in shop: no one is interrupted.')
@@ -109,7 +109,7 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('an operation that fails is told in the words of the service', async () => {
+test("a failed operation is reported in the service's words", async () => {
   sandbox.control.addFault({ on: 'operation', effect: { kind: 'error', message: 'no host had room' } })
   const { code, stderr } = await run('restart', 'guarded', '--yes')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
@@ -143,7 +143,7 @@ test('a closed restart window is waited for, with exit code 5; --now overrides i
   )
 })
 
-test('manifests with errors protect nobody knows what, so nothing is interrupted', async () => {
+test('with invalid manifests the protected computes are unknown, so nothing is interrupted', async () => {
   const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('The manifests here have errors') })
   expect(await stateOf('ep-main')).toBe('active')

@@ -38,7 +38,7 @@ test('an application keeps its host when its compute moves to the branch that is
   })
 })
 
-test('a seed that is left out, because the sandbox has a state already, is said', async () => {
+test('a seed that is ignored because the sandbox already has a state is reported', async () => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const plan = (name: string) =>
     espalier(['plan', `examples/${name}/espalier.yaml`, `--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`])

@@ -33,7 +33,7 @@ test('a plan from a snapshot is the plan of the live project, and says how old i
   expect(changed.code).toBe(2)
 })
 
-test('a snapshot of projects without manifests; one that is not there is told', async () => {
+test('a snapshot of projects without manifests; an unknown one is reported', async () => {
   const { code, stderr } = await online(
     'snapshot',
     '--project',
@@ -78,7 +78,7 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('show --resolved prints manifests as they count, and what is wrong with them on stderr', async () => {
+test('show --resolved prints the effective manifests, and their problems on stderr', async () => {
   const show = (...args: readonly string[]) => espalier(['show', '--resolved', ...args])
   const yaml = await show('examples/fleet')
   expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
@@ -157,7 +157,7 @@ test('import into a file adds what is live and updates what differs; every other
   expect(await readFile(join(folder, 'own.yaml'), 'utf8')).toBe(text)
 })
 
-test('import into a file that speaks of another project gives this one a document of its own', async () => {
+test('import into a file of another project adds a document for this one', async () => {
   const other = 'version: 1\nproject: late-sun-87654321\nbranches: { main: {} }'
   await writeFile(join(folder, 'fleet.yaml'), other)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'fleet.yaml')
@@ -166,7 +166,7 @@ test('import into a file that speaks of another project gives this one a documen
   expect(text.startsWith(`${other}\n---\n`)).toBe(true)
 })
 
-test('import into a file that declares what is not live says where, and writes nothing', async () => {
+test('import into a file that declares what is not live reports where, and writes nothing', async () => {
   const ahead = `${OWN}  staging: { primary: absent }\n`
   await writeFile(join(folder, 'ahead.yaml'), ahead)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'ahead.yaml')
@@ -191,7 +191,7 @@ test.each([
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
 })
 
-test('import into a file of nothing but comments writes it anew', async () => {
+test('import into a file of comments only writes a new one', async () => {
   await writeFile(join(folder, 'comments.yaml'), '# to come\n')
   const { code } = await online('import', '--project', 'quiet-river-12345678', '--out', 'comments.yaml')
   expect(code).toBe(0)
@@ -266,7 +266,7 @@ test.each([
   expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
 })
 
-test('a rehearsal carries the plan out on a sandbox of its own, and touches nothing live', async () => {
+test('a rehearsal applies the plan to its own sandbox, and changes nothing live', async () => {
   const before = sandbox.control.dump()
   const { code, stdout, stderr } = await online('plan', '--rehearse', '--format', 'json')
   expect(code, stderr).toBe(0)
@@ -280,7 +280,7 @@ test('a rehearsal carries the plan out on a sandbox of its own, and touches noth
   expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('the next plan is empty')
 })
 
-test('a plan with a step that is refused cannot be rehearsed to its end, and that is told', async () => {
+test('the rehearsal of a plan with a refused step reports that it cannot be completed', async () => {
   const file = join(folder, 'refused.yaml')
   await writeFile(
     file,

@@ -26,6 +26,13 @@ test.each([
   ['compute restart --help'],
   ['explain --help'],
   ['sizes --help'],
+  ['agent --help'],
+  ['agent run --help'],
+  ['agent status --help'],
+  ['agent history --help'],
+  ['agent reconcile --help'],
+  ['agent suspend --help'],
+  ['agent resume --help'],
   ['sandbox --help'],
   ['sandbox serve --help'],
   ['sandbox connect --help'],
@@ -79,7 +86,7 @@ test.each(['bash', 'zsh', 'fish'])('completion for %s asks the program', async (
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('__complete') })
 })
 
-test('without a key all three ways to give one are told', async () => {
+test('without a key all three ways to provide one are listed', async () => {
   const { code, stderr } = await espalier(['plan', 'examples/quickstart/espalier.yaml'])
   expect(code).toBe(1)
   expect(stderr).toMatch(/ESPALIER_API_KEY.*NEON_API_KEY.*--api-key-file/)

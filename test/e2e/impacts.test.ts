@@ -182,7 +182,7 @@ test.each(CASES)('$title', async ({ project, desired, prune = false, impacts }) 
   }
 })
 
-test('an idle compute is resized without a word to anybody, and wakes with its new size', async () => {
+test('an idle compute is resized without interrupting anyone, and wakes with its new size', async () => {
   const { control } = sandbox
   const before = control.connections().length
   const [compute] = (await control.computes()).filter(({ projectId }) => projectId === 'live')

@@ -24,7 +24,7 @@ const repository = async (): Promise<string> => {
 }
 const read = (folder: string, file: string): Promise<string> => readFile(join(folder, file), 'utf8')
 
-test('with a key: what is live, whose plan is empty, with editor settings and workflows', async () => {
+test('with a key: the live project, whose plan is empty, with editor settings and workflows', async () => {
   const folder = await repository()
   const { code, stdout, stderr } = await espalier(['init'], environmentOf(one), folder)
   expect(code, stderr).toBe(0)
@@ -68,7 +68,7 @@ test('with a key: what is live, whose plan is empty, with editor settings and wo
   expect(again.stdout).not.toMatch(/^(written|added)/m)
 })
 
-test('settings that are there keep their comments and get what is missing', async () => {
+test('existing settings keep their comments and receive what is missing', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, '.vscode'))
   const settings = '{\n  // ours\n  "editor.tabSize": 4,\n  "yaml.schemas": { "x.json": "x.yaml" },\n}\n'
@@ -193,7 +193,7 @@ test('init and import take all projects of a key, a file each, which plan empty 
   }
 })
 
-test('a wrong base URL is not taken for a key that cannot list projects', async () => {
+test('a wrong base URL is not mistaken for a key that cannot list projects', async () => {
   const wrong = { ...environmentOf(two), ESPALIER_BASE_URL: two.apiUrl.replace('/v2', '') }
   const { code, stderr } = await espalier(['import'], wrong, await emptyFolder())
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('E_BASE_URL') })

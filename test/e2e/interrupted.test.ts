@@ -71,7 +71,7 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   },
 )
 
-test.concurrent('kill -9 at the same boundary where a change was refused on the way there', async ({ expect }) => {
+test.concurrent('kill -9 at the same boundary after a change was refused', async ({ expect }) => {
   // The ninth step is the first that deletes.
   const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
   const { ten, ended } = await interruptAt(
@@ -91,7 +91,7 @@ test.concurrent('kill -9 at the same boundary where a change was refused on the 
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
 test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
-  '%s once: the step under way is seen through, no other starts, and it says what to run',
+  '%s once: the running step completes, no other starts, and it says what to run',
   async (signal, { expect }) => {
     const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) =>
       child.kill(signal),
@@ -110,7 +110,7 @@ test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
   },
 )
 
-test.concurrent('SIGINT twice: it ends at once, and says that a step was under way', async ({ expect }) => {
+test.concurrent('SIGINT twice: it ends at once, and reports the interrupted step', async ({ expect }) => {
   const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) => {
     child.kill('SIGINT')
     child.stderr?.on('data', (text) => {

@@ -51,7 +51,7 @@ const post = async (path: string) => {
 }
 const lines = (text: string): readonly string[] => text.trimEnd().split('\n')
 
-test('status lists the computes of the manifests, and how they compare with them', async () => {
+test('status lists the computes of the manifests, and whether they are in sync', async () => {
   const { code, stdout } = await run('status')
   expect(code).toBe(0)
   expect(stdout.replaceAll(/(?<= )\d+[smhd]$/gm, 'AGE')).toMatchInlineSnapshot(`
@@ -67,7 +67,7 @@ test('status lists the computes of the manifests, and how they compare with them
   expect((await run('status', '-o', 'name')).stdout).toBe('ep-main\nep-reporting\nep-off\n')
 })
 
-test('status shows what a plan would change, and what is declared and not live', async () => {
+test('status shows what a plan would change, and declared computes that do not exist', async () => {
   const file = join(folder, 'other.yaml')
   await writeFile(
     file,
@@ -79,7 +79,7 @@ test('status shows what a plan would change, and what is declared and not live',
   expect(stdout).toContain('  not live: replica "extra" on off')
 })
 
-test('status of projects without manifests, as JSON; one that is not there is an error after the others', async () => {
+test('status of projects without manifests, as JSON; an unknown one is an error after the others', async () => {
   const { code, stdout, stderr } = await run('status', '--project', 'shop', '--project', 'nowhere', '--format', 'json')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project `nowhere`') })
   const { computes, missing } = JSON.parse(stdout)
@@ -108,7 +108,7 @@ test('status --watch refreshes until Ctrl-C, and shows what changed', async () =
   expect((await running.ended).code).toBe(0)
 })
 
-test('operations list has the columns and the words of the console', async () => {
+test("operations list has the console's columns and terms", async () => {
   const { code, stdout } = await run('operations', 'list', '--limit', '3')
   expect(code).toBe(0)
   const [head = '', first = '', ...rest] = lines(stdout)
@@ -132,7 +132,7 @@ test.each([
   for (const line of found) expect(line).toMatch(each)
 })
 
-test('all ten thousand come, each once, newest first, and a reader that leaves early is no error', async () => {
+test('all ten thousand are printed once, newest first, and a reader that closes early is not an error', async () => {
   const { stdout } = await run('operations', 'list', '--all', '--format', 'json')
   const all = lines(stdout).map((line): { id: string; createdAt: string } => JSON.parse(line))
   expect(all.length).toBeGreaterThanOrEqual(10_000)
@@ -154,7 +154,7 @@ test('all ten thousand come, each once, newest first, and a reader that leaves e
   expect(said).toBe('')
 })
 
-test('operations get, wait and watch follow one that runs', async () => {
+test('operations get, wait and watch follow a running one', async () => {
   const watching = start(
     ['operations', 'watch', '--interval', '1s', '--compute', 'ep-main'],
     environmentOf(sandbox),
@@ -176,7 +176,7 @@ test('operations get, wait and watch follow one that runs', async () => {
   expect((await watching.ended).code).toBe(0)
 })
 
-test('waiting has an end, and a bad end is told', async () => {
+test('waiting has a timeout, and a failure is reported', async () => {
   sandbox.control.addFault({ on: 'operation', action: 'suspend_compute', effect: { kind: 'hang' } })
   const [hanging] = (await post('/endpoints/ep-main/suspend')).operations
   const late = await run('operations', 'wait', hanging?.id ?? '', '--timeout', '1s')
@@ -194,7 +194,7 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('without manifests and without --project nobody knows which', async () => {
+test('without manifests --project is required', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'espalier-empty-'))
   const { code, stderr } = await espalier(['operations', 'list'], environmentOf(sandbox), empty)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--project') })

@@ -102,7 +102,7 @@ test('over budget, nothing is run', async () => {
   expect((await espalier(['plan', MANIFEST, '--detailed-exitcode'], sandbox.env)).code).toBe(2)
 })
 
-test('where nobody can be asked, it says which flag is missing', async () => {
+test('without a terminal it says which flag is missing', async () => {
   const { code, stderr } = await espalier(['apply', MANIFEST], sandbox.env)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
 })

@@ -89,7 +89,7 @@ describe('names next to ids', () => {
     expect(differences).toMatchObject([{ project: 'amber-1', projectName: 'billing' }])
   })
 
-  test('in warnings, and of a project that is no longer managed', async () => {
+  test('in warnings, and for a project that is no longer managed', async () => {
     await write('billing.yaml', manifest('amber-1', 1))
     await write('shop.yaml', manifest('coral-3', 2))
     commit()
@@ -109,7 +109,7 @@ describe('status of a part', () => {
     )
   })
 
-  test('by project and branch, with what is left out', async () => {
+  test('by project and branch, with what was left out', async () => {
     const { code, stdout, stderr } = await run('status', '--project', 'billing*', '--branch', 'main')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^billing +amber-1 +1 compute, 1 active, 1 differs$/m)
@@ -136,7 +136,7 @@ describe('status of a part', () => {
   })
 })
 
-test('status goes on with manifests that have errors: the live state, and SYNC unknown', async () => {
+test('status works with manifests that have errors: the live state, and SYNC unknown', async () => {
   await write('espalier.yaml', `${manifest('amber-1', 4)}---\n${manifest('coral-3', 3.5)}`)
   const { code, stdout, stderr } = await run('status')
   expect(code).toBe(1)
@@ -146,7 +146,7 @@ test('status goes on with manifests that have errors: the live state, and SYNC u
   expect(stdout).toMatch(/ unknown +ep-main-coral-3/)
 })
 
-test('import takes several projects and branches, and says what it left out', async () => {
+test('import takes several projects and branches, and reports what it left out', async () => {
   const { code, stderr } = await run(
     ...['import', '--project', 'billing*', '--project', 'shop', '--branch', 'ma*', '--branch', 'prod'],
     ...['--out', 'fleet'],

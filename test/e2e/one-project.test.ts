@@ -67,7 +67,7 @@ test('plan shows the others and the problem, and ends with 1', async () => {
   })
 })
 
-test('where every project has a problem, there is no plan at all', async () => {
+test('if every project has a problem, there is no plan at all', async () => {
   const { code, stdout, stderr } = await run('plan', 'beta.yaml')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('E_BRANCH_UNKNOWN')
@@ -101,7 +101,7 @@ test('apply changes nothing, and names the flag; with it the others are applied,
   expect(again.stdout).toContain('No changes in 2 of 3 projects.')
 })
 
-test('a saved plan of a part says what it leaves out, and is applied as that part', async () => {
+test('a saved partial plan reports what it leaves out, and is applied as such', async () => {
   expect((await run('plan', '.', '--out', 'plan.json')).code).toBe(1)
   expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).plan.leftOut).toMatchObject([
     { project: 'beta' },
@@ -159,7 +159,7 @@ test('drift and status show the others, say why beta is not among them, and end 
   expect(json.leftOut).toMatchObject([{ project: 'beta' }])
 })
 
-test('status --project goes on past a project that cannot be read', async () => {
+test('status --project continues after a project that cannot be read', async () => {
   sandbox.control.addFault({
     on: 'request',
     path: '/projects/beta/branches',
@@ -181,7 +181,7 @@ test('status --project goes on past a project that cannot be read', async () => 
   expect(words).toContain('There is no project `nowhere`')
 })
 
-test('show --format html writes the page of a saved plan; without --out it says what is missing', async () => {
+test('show --format html writes the page of a saved plan, and requires --out', async () => {
   await run('plan', 'alpha.yaml', '--out', 'plan.json')
   const { code, stderr } = await run('show', 'plan.json', '--format', 'html', '--out', 'plan.html')
   expect(code, stderr).toBe(0)

@@ -65,7 +65,7 @@ test('every file that the program asks for is in it, and no map of sources that 
   expect(missing).toEqual([])
 })
 
-test('no file tells of the machine that it was built on', () => {
+test('no file names anything of the machine that it was built on', () => {
   const home = process.env.HOME ?? ''
   for (const file of files) {
     const text = readFileSync(file, 'utf8')

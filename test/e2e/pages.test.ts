@@ -16,7 +16,7 @@ beforeAll(async () => {
   pages = await makePages(folder)
 })
 
-test('both are there, whole, and nothing beside them', async () => {
+test('both are complete, and nothing else is written', async () => {
   expect((await readdir(folder)).sort()).toEqual(['apply.html', 'plan.html'])
   expect(await readFile(pages.plan, 'utf8')).toMatch(
     /^<!doctype html>[\s\S]*Plan: 3 to create, 4 to update, 1 to move, 1 to delete\.[\s\S]*<\/html>\n$/,
@@ -40,7 +40,7 @@ test.each([
   expect(stderr).toContain(message)
 })
 
-test('a page that is there is replaced, or stays as it is', async () => {
+test('an existing page is replaced, or stays as it is', async () => {
   const file = join(folder, 'page.html')
   await writeFile(file, 'before')
   await writeFile(join(folder, 'espalier.yaml'), 'version: [1\n')

@@ -154,7 +154,7 @@ test.each([
 
 const drift = (...args: readonly string[]) => espalier(['drift', ...args], environmentOf(sandbox), folder)
 
-test('drift tells for each difference who moved, and ends with 2', async () => {
+test('drift reports for each difference which side changed, and ends with 2', async () => {
   // main: only the manifest; a and b: only the live compute; c: both.
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 4 }))
   const { code, stdout } = await drift()
@@ -167,13 +167,13 @@ test('drift tells for each difference who moved, and ends with 2', async () => {
   ).toEqual(['a: live', 'b: live', 'c: both', 'main: manifest'])
 })
 
-test('what only the manifest changed is no drift', async () => {
+test('a change of the manifest alone is not drift', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4 }))
   expect(await drift()).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift since HEAD.') })
   expect((await drift('--since', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
 })
 
-test('what the base guarded and the manifests do not any more is told, and planned as the merge will do it', async () => {
+test('policies that the base has and the manifests no longer have are reported, and the plan is that of the merge', async () => {
   const window = '{ days: [sun], from: "02:00", to: "04:00", timezone: UTC }'
   const shop = (guard: string, size: number) =>
     `version: 1\nproject: shop\nbranches:\n  main:\n${guard}    primary: { size: ${size} }\n`
@@ -192,7 +192,7 @@ test('what the base guarded and the manifests do not any more is told, and plann
   expect(unguarded.warnings).toEqual([])
 })
 
-test('what git removes is listed with its place in the base, and nothing is said to be unchanged', async () => {
+test('removed manifests are listed with their place in the base, and nothing claims to be unchanged', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 2, b: 2 }))
   const { code, stdout } = await plan('--base', 'main')
   expect(code).toBe(0)
@@ -245,7 +245,7 @@ test('a compute that was never applied reads as not live, and as released once t
   expect((await plan('.', '--base', 'HEAD')).stdout).toContain('No longer managed since HEAD: 1 compute')
 })
 
-test('without any change that is said; outside of git there is nothing to compare with', async () => {
+test('no changes is reported as such; outside of git there is nothing to compare with', async () => {
   expect((await plan('--base', 'main')).stdout).toContain('The manifests introduce no changes since main.')
   const outside = await mkdtemp(join(tmpdir(), 'espalier-no-git-'))
   await writeFile(join(outside, 'espalier.yaml'), manifest({ main: 1 }))

@@ -70,13 +70,13 @@ const resize = async (cu: number): Promise<void> => {
   }
 }
 
-describe.skipIf(!hasTerminal)('while somebody thinks about a plan', () => {
+describe.skipIf(!hasTerminal)('while a plan waits for its answer', () => {
   const deciding = (cu: number) => async () => {
     await resize(cu)
     return 'yes\n'
   }
 
-  test('the project moves: the new plan is shown, and asked about again', async () => {
+  test('the project changes: the new plan is shown, and it asks again', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -101,7 +101,7 @@ describe.skipIf(!hasTerminal)('while somebody thinks about a plan', () => {
     expect(await sizes()).toEqual({ 'ep-main': 3, 'ep-old': 1 })
   })
 
-  test('somebody does all of it: there is nothing left to ask', async () => {
+  test('another writer does all of it: there is nothing left to ask', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n',
@@ -111,7 +111,7 @@ describe.skipIf(!hasTerminal)('while somebody thinks about a plan', () => {
     expect(screen).toContain('No changes')
   })
 
-  test('a project that never stands still is left alone', async () => {
+  test('it gives up on a project that keeps changing', async () => {
     const { code, screen } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -154,7 +154,7 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('what --allow names is not asked for again', async () => {
+  test('it does not ask for what --allow names', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -171,14 +171,14 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
     ['Ctrl-C', CTRL_C],
     ['the end of input', CTRL_D],
   ] as const
-  test.each(part(refusals, 2))('%s is a no: nothing is changed', async (_what, answer) => {
+  test.each(part(refusals, 2))('%s means no: nothing is changed', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
   })
 
-  test.each(part(['y', '', 'yess', 'ok'], 4))('%j is neither yes nor no: it says what to type', async (answer) => {
+  test.each(part(['y', '', 'yess', 'ok'], 4))('%j is neither yes nor no: it asks for one of them', async (answer) => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -190,7 +190,7 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('where all of it waits for restart windows there is nothing to ask', async () => {
+  test('if all steps wait for restart windows there is nothing to ask', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       `version: 1\nproject: shop\nrestartWindow: { days: [${far()}], from: "02:00", to: "04:00", timezone: UTC }\nbranches:\n  main: { primary: { size: 2 } }\n`,

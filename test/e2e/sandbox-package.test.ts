@@ -5,7 +5,7 @@ import { POSTGRES_BIN } from './real-computes.ts'
 
 const SEED = { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ size: 1 }] }] }] }
 
-test('a branch is made of another one, connects, and is gone after it', async () => {
+test('a branch is created from another one, accepts connections, and is deleted', async () => {
   const sandbox = await startSandbox({ computes: { kind: 'postgres', bin: POSTGRES_BIN ?? '' }, seed: SEED })
   onTestFinished(() => sandbox.close())
   expect(await sandbox.connectionString('main')).toMatch(/^postgresql:\/\/neondb_owner:\w+@127\.0\.0\.1:\d+\/neondb$/)

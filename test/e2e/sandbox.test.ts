@@ -44,7 +44,7 @@ const processes = (): readonly string[] =>
     .split('\n')
     .filter((line) => line.includes(`${state}/postgres`) && line.includes('postgres -D'))
 
-test('a connection string leads to data that is there again after a stop, at the same port', async () => {
+test('data survives a stop, and the connection string stays the same', async () => {
   const first = await serveReal()
   const uri = await connect(first, 'main')
   const client = await clientAt(uri)
@@ -183,7 +183,7 @@ test('simulated computes have no SQL, and connect says so', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
 })
 
-test.runIf(isLong)('the demo of real computes keeps to its plan and leaves nothing behind', async () => {
+test.runIf(isLong)('the demo of real computes passes its checks and leaves nothing behind', async () => {
   const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],

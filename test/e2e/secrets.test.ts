@@ -49,7 +49,7 @@ const expectNoKey = (texts: readonly (readonly [string, string])[]): void => {
   expect(leaks).toEqual([])
 }
 
-test('whatever is run, and however much is logged: no output, file or child process has it', async () => {
+test('no command leaks the key into its output, files or child processes, however much is logged', async () => {
   const sandbox = await openSandbox()
   const scratch = folder()
   const cwd = join(scratch, 'work')
@@ -123,7 +123,7 @@ test('whatever is run, and however much is logged: no output, file or child proc
   expectNoKey([...said, ...files])
 })
 
-test('psql does not get the key', async () => {
+test('psql does not receive the key', async () => {
   const scratch = folder()
   const port = await serveWith((_request, response) => {
     const address = { host: '127.0.0.1', port: 5432, sharedPort: 5433 }
@@ -164,7 +164,7 @@ test('no program is started with the environment as it is', () => {
   }
 })
 
-test('a server that returns the key, whatever its status: it is not said on', async () => {
+test('a key that the server returns is not printed, whatever the status', async () => {
   const plan = async (status: number) => {
     const port = await serveWith(({ headers }, response) => {
       const token = headers.authorization?.replace('Bearer ', '') ?? ''
@@ -216,7 +216,7 @@ test.each([
   'https://user:pass@example.com/api',
   'javascript:alert(1)',
   '\u001b[31m',
-])('%j is no address that the key is sent to', (address) => {
+])('the key is not sent to %j', (address) => {
   expect(() => createReadApi({ baseUrl: address, apiKey: KEY })).toThrow(/^(Plain http|The base URL)/)
 })
 
@@ -272,7 +272,7 @@ test('TLS: a private authority counts once it is named; nothing turns the check 
   ])
 })
 
-test('TLS: an authority that nobody named is refused, with or without a proxy', async () => {
+test('TLS: an unknown authority is refused, with or without a proxy', async () => {
   const sandbox = await openSandbox()
   const origin = await serveTls(makeAuthority(), new URL(sandbox.apiUrl).origin)
   const proxy = await openProxy()
@@ -292,7 +292,7 @@ test('TLS: an authority that nobody named is refused, with or without a proxy', 
   expect(sandbox.requests).toBe(0)
 })
 
-test('a proxy that is none is said, without its password', async () => {
+test('an invalid proxy address is reported without its password', async () => {
   const cwd = folder()
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: 'https://localhost:1/api/v2' }

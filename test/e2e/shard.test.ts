@@ -74,7 +74,7 @@ test('the shards are all of the fleet, each project once, and merged they are it
   )
 })
 
-test('merged as Markdown they are one comment, with what was introduced since the base', async () => {
+test('merged as Markdown they are one comment that shows what was introduced since the base', async () => {
   for (const [index, shard] of SHARDS.entries()) {
     const { plan } = await planned('--shard', shard, '--base', 'main')
     await writeFile(join(folder, `based-${index + 1}.json`), JSON.stringify(plan))
@@ -110,7 +110,7 @@ test.each(['4/3', '0/3', 'one', '1/0'])('plan --shard %s: what is wrong', async 
   })
 })
 
-test('a shard of a fleet that has too few projects for it plans nothing, and is no error', async () => {
+test('an empty shard of a small fleet plans nothing, and is not an error', async () => {
   const counts = await Promise.all(
     [1, 2, 3, 4].map(async (index) => (await planned('--shard', `${index}/20`)).plan.projects.length),
   )

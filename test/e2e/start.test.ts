@@ -1,6 +1,8 @@
-import { mkdtemp, readdir, readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
@@ -20,6 +22,18 @@ test('no module of a library is read from node_modules, but what real computes n
   expect(code).toBe(0)
   expect(stderr).toContain('dist/main.js')
   expect(stderr).not.toContain('node_modules')
+})
+
+test('a size table of one’s own is compiled without node_modules too', async () => {
+  const away = await mkdtemp(join(tmpdir(), 'espalier-away-'))
+  onTestFinished(() => rm(away, { recursive: true }))
+  await cp(`${ROOT}dist`, join(away, 'dist'), { recursive: true })
+  await writeFile(join(away, 'package.json'), '{ "type": "module" }')
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [join(away, 'dist/main.js'), ...args], { cwd: away, env: {} })
+  await writeFile(join(away, 'sizes.json'), (await run('sizes', '--format', 'json')).stdout)
+  const manifest = join(ROOT, 'examples/quickstart/espalier.yaml')
+  expect((await run('validate', manifest, '--size-table', 'sizes.json')).stdout).toContain('No problems')
 })
 
 test('a command without network loads neither an HTTP client nor what checks saved plans', async () => {

@@ -18,7 +18,7 @@ const opened = async (options: TenStepsOptions = {}) => {
 const FULL = '/dev/full'
 const noFull = existsSync(FULL) ? '' : `skipped: there is no ${FULL} here`
 test.skipIf(noFull !== '')(
-  `no room for the journal from the first line on: nothing is changed, and it says so ${noFull}`,
+  `no space for the journal from the first line on: nothing is changed, and it says so ${noFull}`,
   async () => {
     const ten = await opened()
     const { code, stderr } = await ten.apply('--journal', FULL).ended
@@ -46,7 +46,7 @@ const canMount = (): boolean => {
 }
 const noMount = canMount() ? '' : 'skipped: a small disk cannot be mounted here'
 test.skipIf(noMount !== '')(
-  `the disk fills up under the journal: what is not on disk is not sent, and it says what was done ${noMount}`,
+  `the disk fills up under the journal: nothing unrecorded is sent, and it reports what was done ${noMount}`,
   async () => {
     const ten = await opened()
     const disk = join(ten.folder, 'disk')
@@ -67,7 +67,7 @@ test.skipIf(noMount !== '')(
   },
 )
 
-test('the reader of its output goes away (`| head -n 1`): the apply goes on to its end', async () => {
+test('its output is closed (`| head -n 1`): the apply continues to its end', async () => {
   const ten = await opened()
   const { args, env } = ten.command()
   const child = spawn('bash', ['-c', 'set -o pipefail; "$@" | head -n 1', 'bash', process.execPath, MAIN, ...args], {
@@ -87,7 +87,7 @@ test('the reader of its output goes away (`| head -n 1`): the apply goes on to i
   expect(await ten.applyAgain()).toEqual([])
 })
 
-test('the clock of the machine is set back and on by hours: no wait is cut short or drawn out', async () => {
+test("the machine's clock jumps by hours in both directions: no wait gets shorter or longer", async () => {
   const preload = pathToFileURL(join(ROOT, 'test/e2e/jumping-clock.mjs')).href
   const ten = await opened({ env: { NODE_OPTIONS: `--import ${preload}` } })
   const { code, stdout, stderr } = await ten.apply('--operation-timeout', '30s', '--lock-timeout', '30s').ended

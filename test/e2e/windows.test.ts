@@ -59,7 +59,7 @@ test('outside of it: shown in the plan, harmless steps done, the restart schedul
   expect((await run('plan', 'closed.yaml', '--detailed-exitcode')).code).toBe(0)
 })
 
-test('inside of it: nothing is held back', async () => {
+test('inside of it nothing waits', async () => {
   await writeFile(join(folder, 'open.yaml'), OPEN.replace('size: 2', 'size: 4'))
   expect((await run('plan', 'open.yaml')).stdout).toContain('in its restart window, open now: daily 00:00–24:00 UTC')
   const applied = await run('apply', 'open.yaml', '--auto-approve')

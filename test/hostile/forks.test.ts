@@ -53,7 +53,7 @@ test('is planned from git alone, commented, and leaves the checkout as it was', 
   expect(outputs['plan-path']).toBeUndefined()
 })
 
-test('without a merge of GitHub the head is planned as it stands, and that is said', async () => {
+test("without GitHub's merge commit the head is planned as it is, with a note", async () => {
   const world = await open()
   world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }'))
   world.fork.commit('head')
@@ -64,7 +64,7 @@ test('without a merge of GitHub the head is planned as it stands, and that is sa
   expect(world.github.comments[0]?.body).toContain('1 compute restarts')
 })
 
-test('a merge of an older head is not taken for this one', async () => {
+test('the merge commit of an older head is not used', async () => {
   const world = await changedTo(manifest('', '  dev: { primary: { size: 2 } }'))
   world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 8 } }'))
   world.fork.commit('newer')
@@ -261,7 +261,7 @@ test('nothing is applied before the merge; after it, the base is', async () => {
   expect(requests().some(({ method }) => method === 'PATCH')).toBe(true)
 })
 
-test('a plain pull request of a fork whose job was handed a key is held to the same', async () => {
+test('the same rules apply to a plain pull request of a fork whose job was given a key', async () => {
   const { run, checkout, requests } = await changedTo('version: 1\nproject: payroll\nbranches: {}\n')
   checkout.git('fetch', '-q', '--depth=2', 'origin', 'refs/pull/7/merge')
   checkout.git('checkout', '-q', 'FETCH_HEAD')

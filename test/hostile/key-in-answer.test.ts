@@ -65,12 +65,12 @@ test('a change whose answer holds the key may have taken effect', async () => {
   await expect(api.send(request)).rejects.toMatchObject({ code: 'E_ANSWER', ambiguous: true })
 })
 
-test('what is not the key is left alone, backslashes and all', async () => {
+test('other text is left alone, including backslashes', async () => {
   const api = await open(200, JSON.stringify({ branches: [{ id: 'br-1', name: 'a\\b"c\u0007', default: true }] }))
   expect((await api.listBranches('p'))[0]?.name).toBe('a\\b"c\u0007')
 })
 
-test('a short key may be a word of an honest answer', async () => {
+test('a short key may be a word of an ordinary response', async () => {
   const port = await serveWith((_request, response) => response.end('{"branches":[{"id":"br-1","name":"main"}]}'))
   const api = createReadApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'main' })
   onTestFinished(() => api.close())

@@ -20,7 +20,7 @@ test.each([['espalier.yaml'], ['a/b/*.yaml'], ['..a.yaml'], ['/home/me/repositor
   },
 )
 
-test('what lies beside the plan is read, and what is named on the command line', () => {
+test('files next to the plan are read, and those named on the command line', () => {
   expect(of(['/tmp/x/espalier.yaml'], '/tmp/x/plan.json')).toEqual(['/tmp/x/espalier.yaml'])
   expect(of(['/etc/passwd'], 'plan.json', ['/srv/mine.yaml'])).toEqual(['/srv/mine.yaml'])
 })

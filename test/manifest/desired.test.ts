@@ -57,7 +57,7 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     expect(attributes.postgresPreload).toEqual(['z'])
   })
 
-  test('the two halves of the pooler are attributes of their own', () => {
+  test('the two halves of the pooler are separate attributes', () => {
     const { attributes } = primaryOf(
       readOne(
         'defaults: { pooler: { mode: transaction } }\nbranches: { m: { primary: { pooler: { enabled: true } } } }',
@@ -162,7 +162,7 @@ describe('branches and rules', () => {
     ])
   })
 
-  test('a primary has a name and a pin of its own', () => {
+  test('a primary has its own name and pin', () => {
     const primary = primaryOf(readOne('branches: { main: { primary: { name: front, id: ep-a } } }'))
     expect([primary.id, primary.attributes.name, primary.key]).toEqual(['ep-a', 'front', undefined])
   })
@@ -196,7 +196,7 @@ describe('branches and rules', () => {
     ])
   })
 
-  test('prune is off unless said, parkOn names a branch', () => {
+  test('prune is off by default; parkOn names a branch', () => {
     expect(readOne('branches: {}').prune).toBe(false)
     expect(readOne('branches: {}')).not.toHaveProperty('parkOn')
     expect(readOne('prune: true\nparkOn: parking')).toMatchObject({
@@ -206,7 +206,7 @@ describe('branches and rules', () => {
   })
 })
 
-describe('a source points at where the value stands', () => {
+describe('a source points at the value in the file', () => {
   test('in the defaults, in the profile, at the compute', () => {
     const { source, sources } = primaryOf(
       readOne(
@@ -273,7 +273,7 @@ describe('files and documents', () => {
     expect([desired.documents, files]).toEqual([[], ['s.yaml']])
   })
 
-  test('each document of a file is one, with defaults of its own', () => {
+  test('each document of a file is a manifest with its own defaults', () => {
     const documents = read({
       'a.yaml': `${HEAD}defaults: { size: 1 }\nbranches: { m: { primary: {} } }\n---\nversion: 1\nproject: other\nbranches: { m: { primary: {} } }\n`,
     })
@@ -310,7 +310,7 @@ describe('files and documents', () => {
   })
 })
 
-test('a replica may say what it was called before, in a rule too', () => {
+test('a replica may declare its previous name, in a rule too', () => {
   const replicas = 'replicas: { olap: { renamedFrom: bi } }'
   const { branches, rules } = readOne(`branches: { main: { ${replicas} } }\nrules: [{ match: "p/*", ${replicas} }]`)
   for (const shape of [...branches, ...rules])

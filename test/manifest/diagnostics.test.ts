@@ -278,7 +278,7 @@ describe('the hint names the way out', () => {
   })
 })
 
-describe('what is not a problem', () => {
+describe('what is allowed', () => {
   test.each([
     ['every step of the table ends', attribute('size: 56\n      scaleToZero: never')],
     ['a range over the whole spread', attribute('size: { min: 8, max: 16 }')],
@@ -306,7 +306,7 @@ describe('shared files', () => {
       ({ code, source }) => [code, source?.file, source?.line, source?.column],
     )
 
-  test('two that extend each other are no shared files, and reading ends', () => {
+  test('two files that extend each other are not valid shared files, and reading ends', () => {
     const other = (name: string) => `version: 1\nproject: p\nextends: ${name}\n`
     expect(at({ 'a.yaml': other('b.yaml'), 'b.yaml': other('a.yaml') })).toEqual([
       ['E_UNKNOWN_KEY', 'a.yaml', 2, 1],
@@ -341,7 +341,7 @@ describe('shared files', () => {
     expect(problem?.hint).toBe('Run Espalier in a folder that holds the shared file too.')
   })
 
-  test('a problem in it is told once, at its own place, however many extend it', () => {
+  test('a problem in it is reported once, where it is, however many files extend it', () => {
     expect(
       at({
         'a.yaml': doc('extends: s.yaml'),

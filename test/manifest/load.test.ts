@@ -27,7 +27,7 @@ const codesOf = ({ diagnostics }: LoadedManifests) => diagnostics.map(({ code, s
 const branchesOf = ({ desired }: LoadedManifests) =>
   desired.documents.flatMap(({ branches }) => branches.map(({ ref }) => ref))
 
-describe('a sandbox seed beside manifests', () => {
+describe('a sandbox seed next to manifests', () => {
   const seed = 'projects:\n  - { id: p, branches: [{ name: a }] }\n'
 
   test('is left out and named; the manifests are as without it', async () => {
@@ -39,7 +39,7 @@ describe('a sandbox seed beside manifests', () => {
     expect(loaded).toMatchObject({ files: ['m.yaml'], seeds: ['seed.yaml'], digest })
   })
 
-  test('is no manifest by itself', async () => {
+  test('is not a manifest by itself', async () => {
     await write({ 'tree/seed.yaml': seed })
     const { diagnostics } = await load('.')
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
@@ -118,7 +118,7 @@ describe('files and globs', () => {
     expect((await load('[a].yaml')).files).toEqual(['[a].yaml'])
   })
 
-  test('each path that leads nowhere is told, and the rest is read', async () => {
+  test('each path that matches nothing is reported, and the rest is read', async () => {
     await write({ 'tree/a.yaml': manifest('a') })
     const loaded = await load('gone.yaml', 'a.yaml', 'gone/*.yaml')
     expect(loaded.diagnostics.map(({ code, message }) => [code, message])).toEqual([
@@ -147,7 +147,7 @@ describe('what a file holds', () => {
     expect(branchesOf(loaded)).toEqual(['b'])
   })
 
-  test('a byte order mark is no part of the text', async () => {
+  test('a byte order mark is not part of the text', async () => {
     await write({ 'tree/a.yaml': `\ufeff${manifest('a')}` })
     const loaded = await load('a.yaml')
     expect(codesOf(loaded)).toEqual([])
@@ -212,7 +212,7 @@ describe('extends', () => {
   const extending = (path: string): string =>
     `version: 1\nproject: p\nextends: ${path}\nbranches: { m: { primary: {} } }\n`
 
-  test('is found in the file system though nobody named it, and counts as read', async () => {
+  test('is found in the file system without being named, and counts as read', async () => {
     await write({
       'tree/projects/a.yaml': extending('../shared/s.yaml'),
       'tree/shared/s.yaml': 'defaults: { size: 2 }\n',
@@ -239,7 +239,7 @@ describe('extends', () => {
     expect(loaded.files).toEqual(['a.yaml', 'shared.yaml'])
   })
 
-  test('in a folder that holds the shared file as well, nothing is told twice', async () => {
+  test('in a folder that also holds the shared file, nothing is reported twice', async () => {
     await write({
       'tree/a.yaml': extending('s.yaml'),
       'tree/b.yaml': extending('s.yaml').replace('m:', 'n:'),
@@ -293,7 +293,7 @@ describe('a table of sizes from a file', () => {
     },
   )
 
-  test('is refused where there is none', async () => {
+  test('is refused if it does not exist', async () => {
     await expect(readSizeTable(join(root, 'gone.json'))).rejects.toMatchObject({ code: 'E_SIZE_TABLE' })
   })
 })

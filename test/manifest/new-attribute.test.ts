@@ -34,6 +34,7 @@ const { decodePlanFile, encodePlanFile } = await import('../../src/apply/index.t
 const { adoptInto, exportProject, formatManifest, manifestSchema, parseManifests } = await import(
   '../../src/manifest/index.ts'
 )
+const { compileValidators } = await import('../../src/manifest/definition/validator.ts')
 const { REASONS, SIZE_TABLE } = await import('../../src/model/index.ts')
 const { plan } = await import('../../src/planner/index.ts')
 const { encodeSnapshot, readSnapshot } = await import('../../src/workflow/index.ts')
@@ -74,6 +75,7 @@ afterAll(async () => {
 
 /** The validator that ships was generated without the row; for another table of sizes, ajv compiles one. */
 const sizeTable = { ...SIZE_TABLE }
+await compileValidators(sizeTable)
 const parse = (text: string) => parseManifests([{ path: 'a.yaml', text }], { sizeTable })
 
 const manifest = (attributes: string) =>
@@ -142,7 +144,7 @@ test('it is kept in a snapshot file', async () => {
   expect((await readSnapshot(file)).projects).toEqual(observed.projects)
 })
 
-test('it is imported, into a new file and into one that is there', () => {
+test('it is imported into a new file and into an existing one', () => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
   const { text } = exportProject(project, { pin: false, schema: 'x' })

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { compileValidators } from '../../src/manifest/definition/validator.ts'
 import { manifestSchema, parseManifests } from '../../src/manifest/index.ts'
 import { SIZE_TABLE } from '../../src/model/index.ts'
 import { runs } from '../long-runs.ts'
@@ -147,6 +148,7 @@ describe('the published schema and the program agree', () => {
 
 describe('a table of one’s own', () => {
   const table = { ...SIZE_TABLE, steps: SIZE_TABLE.steps.filter(({ cu }) => cu <= 4), maxSpreadCu: 2 }
+  beforeAll(() => compileValidators(table))
 
   test('is the one that a wrong size is measured by, in words too', () => {
     const files = [{ path: 'a.yaml', text: JSON.stringify(primary({ size: 16 })) }]

@@ -44,7 +44,7 @@ describe('when two values are the same', () => {
 })
 
 describe('what is sent', () => {
-  test('one limit where one differs, two where there is none yet', () => {
+  test('one limit if one differs, both if neither is set', () => {
     expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'], { attributes: live })).toEqual({
       autoscaling_limit_max_cu: 8,
     })
@@ -54,7 +54,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('settings whole, since the API replaces what is there', () => {
+  test('all settings, since the API replaces the existing ones', () => {
     const desired = { postgresSettings: { work_mem: '64MB' }, postgresPreload: ['pg_stat_statements'] }
     expect(attributesToWire(desired, ['postgresSettings'], { attributes: live }).settings).toEqual({
       pg_settings: { jit: 'off', work_mem: '64MB' },
@@ -95,7 +95,7 @@ describe('what is sent', () => {
   })
 })
 
-test('what was asked for is what is read back', () => {
+test('the value that was sent is read back', () => {
   const attributes: fc.Arbitrary<ComputeAttributes> = fc.record(
     {
       name: fc.string({ minLength: 1 }),

@@ -45,7 +45,7 @@ describe('what a glob matches', () => {
   })
 })
 
-describe('what is no glob', () => {
+describe('what is not a valid glob', () => {
   test.each([
     ['', /empty/],
     ['a[b', /\[/],

@@ -90,7 +90,7 @@ describe('durations', () => {
     expect(parseDuration(text)).toBeUndefined()
   })
 
-  test('what is written is read back', () => {
+  test('a value is read back as it was written', () => {
     fc.assert(
       fc.property(fc.nat({ max: 700_000 }), (seconds) => {
         expect(parseDuration(formatDuration(seconds))).toBe(seconds)

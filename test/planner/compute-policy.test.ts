@@ -36,7 +36,7 @@ test('the service protects a branch whatever the manifests say', () => {
   )
 })
 
-test("a compute's own restart window counts, then that of the document; always is none", () => {
+test("a compute's own restart window takes precedence over the document's; `always` means no window", () => {
   const declared: DeclaredDocument = {
     restartWindow: window('01:00'),
     branches: { main: { primary: { restartWindow: window('02:00') } }, qa: { primary: { restartWindow: 'always' } } },

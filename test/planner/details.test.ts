@@ -32,7 +32,7 @@ describe('what is sent', () => {
     expect(plan.changes[0]?.reasons).toEqual(['PIN_ELSEWHERE', 'SIZE_DIFFERS', 'SCALE_TO_ZERO_DIFFERS'])
   })
 
-  test('an idle compute moves and goes with consent only, though no one is connected', () => {
+  test('an idle compute is moved or deleted with consent only, although no one is connected', () => {
     const plan = planOf(
       { branches: { old: { primary: { id: 'ep-app', size: 2 } }, main: {} }, prune: true },
       world({ main: { primary: { id: 'ep-app', state: 'idle' }, replicas: [{ state: 'idle' }] }, old: {} }),

@@ -47,7 +47,7 @@ test('a project that is not there or cannot be read is left out with its own wor
   ])
 })
 
-test('what is planned is what would be planned without the projects left out; shards add up to the whole', () => {
+test('leaving projects out changes nothing for the others; shards add up to the whole', () => {
   const subset = fc.subarray(IDS)
   const planOf = (...documents: readonly DeclaredDocument[]) => plan(desired(...documents), live(IDS)).plan
   fc.assert(

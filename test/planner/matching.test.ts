@@ -27,14 +27,14 @@ describe('two branches of one name', () => {
     expect(messageOf(declared, observed(reversed))).toContain('br-dev, br-other')
   })
 
-  test('are told apart by their ids', () => {
+  test('are distinguished by their ids', () => {
     const declared: DeclaredDocument = { branches: { 'br-other': { primary: { size: 4 } } } }
     expect(planOf(declared, observed(false)).changes.map(({ compute }) => compute.id)).toEqual(['ep-2'])
   })
 })
 
 describe('a pin to nothing', () => {
-  test.each([true, false])('is said once, and advises to delete nothing (prune: %s)', (prune) => {
+  test.each([true, false])('is reported once, without advice to delete anything (prune: %s)', (prune) => {
     const observed = world({ main: { primary: { id: 'ep-1' } } })
     const declared: DeclaredDocument = { prune, branches: { main: { primary: { id: 'ep-nope' } } } }
     expect(errorsOf(declared, observed)).toEqual(['E_PIN_UNKNOWN'])
@@ -62,7 +62,7 @@ describe('two live primaries on one branch', () => {
     expect(messageOf(declared, observed)).not.toMatch(/prune/)
   })
 
-  test('are left alone where nobody declares the primary, and put right by a pin elsewhere', () => {
+  test('are left alone if no primary is declared, and resolved by a pin elsewhere', () => {
     expect(errorsOf({ branches: { main: { replicas: { r: {} } } } }, observed)).toEqual([])
     const moved = planOf(
       { branches: { main: { primary: { id: 'ep-a' } }, dev: { primary: { id: 'ep-b' } } } },

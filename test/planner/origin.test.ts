@@ -46,7 +46,7 @@ test('another value for what has drifted is introduced', () => {
   expect([named(introduced), drift]).toEqual([['a: size'], []])
 })
 
-test('a move that goes elsewhere than the base wants is introduced', () => {
+test('a move to another branch than the base declares is introduced', () => {
   const empty = world({ main: { primary: { id: 'ep-main' } }, a: {}, b: {} })
   const to = (name: string) => planOf({ branches: { [name]: { primary: { id: 'ep-main' } } } }, empty)
   expect(originOf(to('a'), to('b')).introduced).toHaveLength(1)
@@ -58,7 +58,7 @@ test('a pull request that takes the live value up settles the drift', () => {
   expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])
 })
 
-test('what is created, moved or deleted is told whole, and as drift only where the base does the very same', () => {
+test('a create, move or delete is shown whole, and as drift only if the base plans exactly the same', () => {
   const base = { branches: { main: { primary: {}, replicas: { r: { size: 1 } } } }, prune: true }
   const same = origin(base, base)
   expect([named(same.introduced), same.drift.map(({ kind }) => kind)]).toEqual([[], ['create']])

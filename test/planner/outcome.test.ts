@@ -43,7 +43,7 @@ const successors = (made: Plan, end: Simulated): ReadonlyMap<string, string> =>
       .map(({ id, compute }) => [compute.id ?? '', end.made.get(`${id}#2`) ?? '']),
   )
 
-test('after the steps, in any order that the graph allows, the world is what was declared', () => {
+test('after the steps, in any order that the graph allows, the live project is as declared', () => {
   let checked = 0
   fc.assert(
     fc.property(manifest, liveWorld, picksArbitrary, (document, live, picks) => {

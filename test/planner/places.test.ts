@@ -154,7 +154,7 @@ test('whatever is refused or not allowed, nothing stays parked, and nothing is d
   )
 })
 
-test('cut short anywhere, and planned again: it goes on from there', () => {
+test('interrupted anywhere and planned again, it continues from there', () => {
   let parked = 0
   fc.assert(
     fc.property(rearrangement, fc.nat(), (one, cut) => {

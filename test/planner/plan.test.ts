@@ -100,7 +100,7 @@ describe('what changes', () => {
   })
 })
 
-describe('who is who', () => {
+describe('which live compute is which declared one', () => {
   test('a pinned compute that lives elsewhere is moved, and keeps its host', () => {
     const plan = planOf(
       { branches: { old: { primary: { id: 'ep-app' } }, main: { primary: 'absent' } } },
@@ -139,7 +139,7 @@ describe('who is who', () => {
     expect(plan.warnings.map(({ code }) => code)).toContain('W_ADOPTED')
   })
 
-  test("somebody's named replica is left alone without prune", () => {
+  test('an unmanaged named replica is left alone without prune', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: {} } } } },
       world({ main: { replicas: [{ id: 'ep-r', name: 'experiment' }] } }),
@@ -184,7 +184,7 @@ describe('who is who', () => {
     ])
   })
 
-  test('rules give shape to branches that nobody lists; the first match wins', () => {
+  test('rules apply to branches that are not listed; the first match wins', () => {
     const plan = planOf(
       {
         branches: { 'preview/listed': { primary: { size: 4 } } },

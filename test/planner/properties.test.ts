@@ -15,7 +15,7 @@ test('enough of the random manifests have a plan for the properties below to mea
   expect(results.filter((result) => result !== undefined && result.plan.steps.length > 0).length).toBeGreaterThan(100)
 })
 
-test('no order that the graph allows breaks a rule of the API on the way, and planning again finds nothing', () => {
+test('no order that the graph allows breaks a rule of the API, and the next plan is empty', () => {
   fc.assert(
     fc.property(manifest, liveWorld, fc.array(fc.nat(), { minLength: 1, maxLength: 12 }), (document, live, picks) => {
       const made = planned(document, live)

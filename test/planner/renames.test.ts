@@ -46,7 +46,7 @@ describe('a declared replica that is not there, next to an equal one that nothin
 })
 
 describe('renamedFrom', () => {
-  test('renames the live replica, and interrupts nobody', () => {
+  test('renames the live replica without interrupting connections', () => {
     const plan = planFor({ olap: { renamedFrom: 'bi', size: 1 } })
     expect(whatHappens(plan)).toEqual([['update', 'olap', 'ep-bi', ['name bi > olap']]])
     expect(plan.steps).toMatchObject([{ impact: 'none', request: { body: { endpoint: { name: 'olap' } } } }])

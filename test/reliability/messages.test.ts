@@ -101,7 +101,7 @@ const CREATE = 'failed create replica "reader" on main'
 const UPDATE = 'failed update primary on main (ep-br-main)'
 const AT = '(POST /projects/quiet-river-12345678/endpoints'
 
-describe('what a retry gets over is told while it is waited for, and the plan is done', () => {
+describe('what a retry overcomes is reported while waiting, and the plan completes', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
     ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'gave no answer: ', AT]],
@@ -163,7 +163,7 @@ describe('what a retry gets over is told while it is waited for, and the plan is
   })
 })
 
-describe('what stays tells what happened, what was done, what was not, and what to run next', () => {
+describe('a lasting failure reports what happened, what was done, what was not, and what to run next', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     [
       'reset-before',

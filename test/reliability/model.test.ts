@@ -69,7 +69,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.sandbox.close())
 
-test('whatever goes wrong: nothing is made twice, deleted unasked or given two primaries, and a second apply converges', async () => {
+test('whatever fails, nothing is created twice, deleted without consent or given two primaries, and a second apply converges', async () => {
   let [done, tried] = [0, 0]
   const property = fc.asyncProperty(manifest, liveWorld, application, commands, async (first, live, one, later) => {
     drawn = 1

@@ -32,7 +32,7 @@ test.each([
   expect(shown(projects)).toContain(`<title>${headline} · espalier agent</title>`)
 })
 
-test('nothing is said to be well that is not known', () => {
+test('nothing unknown is reported as healthy', () => {
   expect(shown([project('a', { state: 'Unknown', sync: 'Unknown' })])).toContain('1 project is waiting')
   const { source } = viewOf([])
   const unread = textOf(shown([], { source: { from: source.from, error: 'no route to host' } }))
@@ -49,7 +49,7 @@ test('each state and reason has words, and a place on the page', () => {
   }
 })
 
-test('a stretched interval is said', () => {
+test('a stretched interval is reported', () => {
   const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true }]
   expect(textOf(shown([], { accounts }))).toContain(
     'Account team : 900 projects, refreshed every 3.4 min: a shorter interval does not fit its share of requests.',

@@ -75,7 +75,7 @@ describe.each(Object.entries(EDGES))('in %s', (name, render) => {
     if (!isJson) expect(text).toContain('1 of 2 projects')
   })
 
-  test('a plan of a part is never said to be without changes', () => {
+  test('a partial plan never claims that there are no changes', () => {
     const text = readable(render({ ...EMPTY_PLAN, leftOut }))
     expect(text).not.toMatch(/as the manifests say|no changes since|changes no compute/)
   })

@@ -58,7 +58,7 @@ describe('problems', () => {
   test('as SARIF', () => golden(sarifDiagnostics(problems, { version: '1.2.3' }), 'diagnostics.sarif.json'))
   test('as JSON', () => golden(jsonDiagnostics(problems, { valid: false }), 'diagnostics.json'))
 
-  test('of which there are none are no text', () => {
+  test('are empty if there are none', () => {
     expect(terminalDiagnostics([], plain(80), () => undefined)).toBe('')
   })
 
@@ -131,7 +131,7 @@ test('events', () => {
   return golden(`${lines.join('\n')}\n`, 'events.txt')
 })
 
-test('events that are told in other ways are no line', () => {
+test('events that are shown elsewhere print no line', () => {
   const time = '2026-11-20T10:00:00.000Z'
   expect(eventLine({ time, type: 'plan', plan: PLAN }, plain(80))).toBeUndefined()
   expect(eventLine({ time, type: 'outcome', outcome: OUTCOME }, plain(80))).toBeUndefined()

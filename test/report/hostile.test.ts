@@ -159,7 +159,7 @@ describe('colour', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes start with one
   const CODE = /\x1b\[\d+m/g
 
-  test('is there when asked for, and not otherwise', () => {
+  test('is shown on request only', () => {
     for (const text of shown(false)) expect(text).not.toContain('\x1b')
     for (const text of shown(true)) expect(text).toMatch(CODE)
   })

@@ -116,7 +116,7 @@ test('5,000 changes fit: all counted, the most disruptive listed, and it says wh
 
 const characters = (most: number): Limit => ({ most, measure: (text) => text.length })
 
-test('detail goes in order of importance, a whole part at a time', () => {
+test('details are dropped in order of importance, a whole section at a time', () => {
   const everything = full()
   const parts = (text: string): readonly string[] =>
     [
@@ -196,7 +196,7 @@ test('what became of the merge', async () => {
   expect(short).toContain('No host had room')
 })
 
-test('what became of the merge where somebody else was quicker', () => {
+test('the result of a merge that another change overtook', () => {
   const { plan } = full()
   const { steps } = outcomeOf(plan, 0)
   const outcome = {
@@ -223,7 +223,7 @@ test('annotations name the line, the worst first', () => {
   expect(annotations.map(({ message }) => message).join()).not.toContain('no one is interrupted')
 })
 
-test('branches of one name in several projects are told apart everywhere', () => {
+test('branches with the same name in several projects are distinguished everywhere', () => {
   const { plan } = full()
   const fleet: Plan = {
     ...plan,
@@ -293,7 +293,7 @@ test('a fleet without the plans of some shards is not shown as well', () => {
   }
 })
 
-test('several plans of one pull request are told apart by their names', () => {
+test('several plans of one pull request are distinguished by their names', () => {
   const { plan, origin } = full()
   expect(planComment({ ...view(plan, origin), name: 'production' })).toContain(
     '### Espalier `production`: 2 computes restart',

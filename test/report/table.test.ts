@@ -35,7 +35,7 @@ test('with room enough, every column in full', () => {
   )
 })
 
-test('where it is narrow, what is less important is left out first, then names are shortened in the middle', () => {
+test('on a narrow terminal less important columns are dropped first, then names are shortened in the middle', () => {
   expect(drawn(52)).toBe(
     [
       '  NAME                             STATE   AGE',

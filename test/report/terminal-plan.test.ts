@@ -47,7 +47,7 @@ test.each(['compact', 'detail'] as const)('the worst comes first, then projects 
   expect(text.indexOf('deleted')).toBeLessThan(text.indexOf('restarts:'))
 })
 
-test('each impact has a symbol of its own, and a colour of its own', () => {
+test('each impact has its own symbol and its own colour', () => {
   const [change] = PLAN.changes
   const marks = IMPACTS.map((impact) => {
     const plan: Plan = { ...PLAN, changes: change === undefined ? [] : [{ ...change, impact }], steps: [] }

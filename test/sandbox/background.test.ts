@@ -33,7 +33,7 @@ test('nothing happens by itself where that is switched off, nor within the first
   expect(await actions(on.call, 'check_availability')).toEqual([])
 })
 
-test('a branch that nobody uses is archived after two weeks, and comes back when its compute starts', async () => {
+test('an unused branch is archived after two weeks, and restored when its compute starts', async () => {
   const opened = await openSandbox()
   const { call, settle } = opened
   const made = await call('POST', `${P}/branches`, { branch: { name: 'old' }, endpoints: [{ type: 'read_write' }] })
@@ -54,7 +54,7 @@ test('a branch that nobody uses is archived after two weeks, and comes back when
   expect(await stateOf()).toBe('ready')
 })
 
-test('a project that nobody asks for is detached from storage, and the next request attaches it again', async () => {
+test('an unused project is detached from storage, and the next request attaches it again', async () => {
   const opened = await openSandbox({
     seed: {
       projects: [{ id: 'quiet-river-12345678', branches: [{ id: MAIN, name: 'main', computes: [{ id: PRIMARY }] }] }],

@@ -3,7 +3,7 @@ import { EMPTY, GUARDED, MAIN, openSandbox, operationsOf, P, STAGING } from './o
 
 const namesOf = (branches: readonly { name: string }[]): readonly string[] => branches.map(({ name }) => name)
 
-test('a branch shows what it is', async () => {
+test('a branch shows its own fields', async () => {
   const { call } = await openSandbox()
   const show = async (id: string) => (await call('GET', `${P}/branches/${id}`)).body.branch
   expect(await show(MAIN)).toMatchObject({ id: MAIN, name: 'main', default: true, protected: false })

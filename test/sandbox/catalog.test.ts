@@ -163,7 +163,7 @@ test('a simulated compute has no schema, and says so', async () => {
   }
 })
 
-test('roles, databases and passwords are there after a restart; what was not carried out yet still is', async () => {
+test('roles, databases and passwords survive a restart; pending changes are still carried out', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const first = await openSandbox({ stateDir })

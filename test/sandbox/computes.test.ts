@@ -112,7 +112,7 @@ test('a second replica of the same name is not refused: names are labels', async
 
 const SIZE_2 = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
 
-test('a new size starts an active compute anew', async () => {
+test('a new size restarts an active compute', async () => {
   const { call, clock, settle } = await openSandbox()
   await clock.advance(60_000)
   const answer = await call('PATCH', at(PRIMARY), { endpoint: SIZE_2 })
@@ -199,7 +199,7 @@ test('an idle compute is not restarted', async () => {
   expect(await stateOf(call, IDLE)).toBe('idle')
 })
 
-test('start wakes an idle compute, suspend puts it to sleep; what is so already starts nothing', async () => {
+test('start wakes an idle compute, suspend suspends it; repeating either starts no operation', async () => {
   const { call, settle } = await openSandbox()
   const started = await call('POST', at(IDLE, '/start'))
   expect(operationsOf(started)).toEqual(['start_compute running'])

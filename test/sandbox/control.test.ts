@@ -45,7 +45,7 @@ test('connections are opened, counted and dropped; an idle compute wakes', async
   expect(connections).toMatchObject([{ id: connection.id, computeId: IDLE, closedAt: expect.any(Number) }])
 })
 
-test('who connects to what is not there or disabled is told as Postgres would tell', async () => {
+test('connecting to a missing or disabled compute fails as it does in Postgres', async () => {
   const { control } = await open()
   expect(await control('POST', '/connections', { endpoint_id: 'ep-nobody' })).toMatchObject({
     status: 422,
@@ -53,7 +53,7 @@ test('who connects to what is not there or disabled is told as Postgres would te
   })
 })
 
-test('faults are ordered, listed and taken back; a wrong order says what is allowed', async () => {
+test('faults are added, listed and removed; an invalid one is answered with what is allowed', async () => {
   const { control, call } = await open()
   const added = await control('POST', '/faults', { on: 'request', effect: { kind: 'lock' }, times: 0 })
   expect(added).toMatchObject({ status: 201, body: { fault: { times: 0, after: 0 }, struck: 0 } })

@@ -62,7 +62,7 @@ test('an end that passed while nothing ran comes at the next start', async () =>
   expect((await later.call('GET', branch(STAGING))).status).toBe(404)
 })
 
-test('a restore starts the time of a branch anew', async () => {
+test('a restore resets the expiry time of a branch', async () => {
   const { call, clock } = await openSandbox()
   await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
   await clock.advance(DAY / 2)

@@ -51,7 +51,7 @@ test('a status comes with its code, its words and its pause, as often as ordered
   expect(sandbox.control.faults()).toEqual([])
 })
 
-test('a fault strikes only what it names', async () => {
+test('a fault affects only what it names', async () => {
   const { sandbox, call } = await openSandbox()
   sandbox.control.addFault({
     on: 'request',
@@ -146,7 +146,7 @@ test('a slow one takes longer', async () => {
   expect((await operation()).status).toBe('finished')
 })
 
-test('a list that lags shows what was; the compute itself is up to date', async () => {
+test('a stale list shows the past; the compute itself is up to date', async () => {
   const { sandbox, call, clock, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, times: 0 })
   const before = (await call('GET', `${P}/endpoints`)).body.endpoints

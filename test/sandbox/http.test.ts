@@ -195,7 +195,7 @@ test('computes are listed for the project and for a branch', async () => {
   })
 })
 
-test('requests are counted, told and logged', async () => {
+test('requests are counted, published and logged', async () => {
   const lines: string[] = []
   const told: string[] = []
   const { call, sandbox } = await openSandbox({
@@ -223,7 +223,7 @@ test('over the published rates is a 429, until time has passed', async () => {
   expect(await statuses(40, P)).not.toContain(429)
 })
 
-test('without asking for it there is no rate limit', async () => {
+test('there is no rate limit by default', async () => {
   const { call } = await openSandbox()
   const answers = await Promise.all(Array.from({ length: 60 }, () => call('GET', P)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

@@ -21,7 +21,7 @@ const serve = async (directory: string) => {
   return { child, ...(JSON.parse(line) as { apiUrl: string; apiKey: string }) }
 }
 
-test('what was acknowledged outlives kill -9 in the middle of writes', async () => {
+test('acknowledged changes survive kill -9 in the middle of writes', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'espalier-kill-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const acknowledged = new Map<string, { project: string; operation: string }>()

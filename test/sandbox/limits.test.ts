@@ -76,7 +76,7 @@ test.each([
   })
 })
 
-test('a large compute that is there does not take up scale to zero', async () => {
+test('an existing large compute cannot start to scale to zero', async () => {
   const { call, settle } = await openSandbox()
   await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(18, 18))
   await settle()

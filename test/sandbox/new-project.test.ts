@@ -14,7 +14,7 @@ const SETTINGS = {
   preload_libraries: { enabled_libraries: ['pg_cron'] },
 }
 
-test('a new project is what was asked for, and the answer shows all that was made', async () => {
+test('a new project is as requested, and the response shows everything that was created', async () => {
   const { call, settle } = await openSandbox()
   const asked = {
     name: 'books',
@@ -67,7 +67,7 @@ test('a new project is what was asked for, and the answer shows all that was mad
   expect((await call('GET', `/projects/${body.project.id}`)).body.project).toMatchObject(shown)
 })
 
-test('without a word about them there are a role, a database, Postgres 17 and whole settings', async () => {
+test('by default it has a role, a database, Postgres 17 and complete settings', async () => {
   const { call } = await openSandbox()
   const { body } = await call('POST', '/projects', { project: {} })
   expect(body).toMatchObject({
@@ -88,7 +88,7 @@ test('without a word about them there are a role, a database, Postgres 17 and wh
   expect((await call('GET', P)).body.project.settings.allowed_ips).toEqual({ ips: [], protected_branches_only: false })
 })
 
-test('an update keeps what it names and leaves the rest as it was', async () => {
+test('an update changes what it names and leaves the rest as it was', async () => {
   const { call } = await openSandbox()
   await call('PATCH', P, {
     project: { settings: { allowed_ips: { ips: ['192.0.2.1'] }, quota: { active_time_seconds: 5 } } },

@@ -40,7 +40,7 @@ test('pages of any size give each operation once, newest first, though all have 
   )
 })
 
-test('operations that come while somebody pages neither repeat nor hide any', async () => {
+test('operations that start while a client pages cause no repeats and no gaps', async () => {
   const { call, clock } = await openSandbox({ durations: INSTANT })
   const restart = async () => {
     const { body } = await call('POST', `${P}/endpoints/${PRIMARY}/restart`)

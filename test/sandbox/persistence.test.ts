@@ -65,7 +65,7 @@ test('operations that were under way go on', async () => {
   expect((await second.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.current_state).toBe('active')
 })
 
-test('a closed sandbox does nothing more, though its clock goes on', async () => {
+test('a closed sandbox does nothing more, although its clock keeps running', async () => {
   const lines: string[] = []
   const { sandbox, call, clock } = await open(undefined, { log: (line) => lines.push(line) })
   await call('POST', `${P}/endpoints/${PRIMARY}/restart`)

@@ -47,7 +47,7 @@ test('a new restore window is applied to storage', async () => {
   expect(operationsOf(changed)).toEqual(['apply_storage_config running'])
 })
 
-test('a deleted project is gone, its data after it; one with a protected branch stays', async () => {
+test('a deleted project disappears, then its data; one with a protected branch cannot be deleted', async () => {
   const { call, settle, sandbox } = await openSandbox()
   expect(await call('DELETE', P)).toMatchObject({ status: 422 })
   expect((await call('GET', P)).status).toBe(200)

@@ -70,7 +70,7 @@ test('of many deleted projects the last ten can be recovered', async () => {
   )
 })
 
-test('only what is deleted is recovered', async () => {
+test('only deleted projects are recovered', async () => {
   const { call } = await openSandbox()
   expect(await call('POST', `${OTHER}/recover`)).toMatchObject({ status: 422 })
   expect(await call('POST', '/projects/nowhere/recover')).toMatchObject({ status: 404 })

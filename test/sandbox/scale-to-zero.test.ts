@@ -3,7 +3,7 @@ import { type Call, IDLE, openSandbox, operationsOf, P, PRIMARY } from './open-s
 
 const show = async (call: Call, id: string) => (await call('GET', `${P}/endpoints/${id}`)).body.endpoint
 
-test('an active compute that nobody uses is suspended after five minutes by default', async () => {
+test('an unused active compute is suspended after five minutes by default', async () => {
   const { call, clock } = await openSandbox({ durations: { suspend_compute: 400, start_compute: 0 } })
   await call('POST', `${P}/endpoints/${IDLE}/start`)
   await clock.advance(0)

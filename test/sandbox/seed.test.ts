@@ -136,7 +136,7 @@ test.each([
   )
 })
 
-test('every mistake is told, each on its line', () => {
+test('every mistake is reported on its line', () => {
   const text = inBranch('{ size: 3.5 }\n          - { type: read_only, size: 17 }')
   expect(() => parseSeed(text, 's.yaml')).toThrow(/^s\.yaml:6:21: .*\ns\.yaml:7:38: .*$/)
 })
@@ -176,7 +176,7 @@ test('without a seed there are no projects', async () => {
   expect((await caller(sandbox)('GET', '/projects')).body.projects).toEqual([])
 })
 
-test('the schema accepts what is a seed, and refuses what is none', () => {
+test('the schema accepts valid seeds and refuses others', () => {
   const validate = new Ajv2020({ strict: false }).compile(seedSchema())
   expect(validate(SEED)).toBe(true)
   expect(validate({ projects: [{ id: 'x', branches: [{ name: 'main', computes: [{ sise: 1 }] }] }] })).toBe(false)

@@ -14,7 +14,7 @@ const operation = (number: number): OperationRecord => ({
   durationMs: 0,
 })
 
-test('a project keeps its newest 10,000 operations, and a log that tells of older ones again does not bring them back', () => {
+test('a project keeps its newest 10,000 operations, and a log that repeats older ones does not restore them', () => {
   const tables = new Tables()
   tables.apply({
     put: {

@@ -44,7 +44,7 @@ test.each([
   expect(body.message).toContain(allowed)
 })
 
-test('a route that nobody has is a 404', async () => {
+test('an unknown route is a 404', async () => {
   const { call } = await openSandbox()
   for (const path of ['/nothing', `${P}/nothing`, `${P}/branches/${MAIN}/roles/a/b`, '/projects//branches']) {
     expect(await call('GET', path)).toMatchObject({ status: 404, body: { message: 'this route does not exist' } })
@@ -63,7 +63,7 @@ test.each(['auth', 'data-api/neondb'])(
   },
 )
 
-test('a field that nobody knows is ignored, and the log says so once', async () => {
+test('an unknown field is ignored, and logged once', async () => {
   const lines: string[] = []
   const { call } = await openSandbox({ log: (line) => lines.push(line) })
   for (const name of ['one', 'two']) {

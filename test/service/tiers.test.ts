@@ -44,7 +44,7 @@ describe('what the tiers allow', () => {
     )
   })
 
-  test('replicas and CU-hours only warn, and what is unknown does not', () => {
+  test('replicas and CU-hours only warn, and unknown values do not', () => {
     expect(checkTierReplicas(3, tier('free'), TIER_TABLE)).toEqual([])
     expect(checkTierReplicas(4, tier('free'), TIER_TABLE)).toMatchObject([
       { severity: 'warning', code: 'W_TIER_REPLICAS' },

@@ -85,7 +85,7 @@ test('a project that only the base declares is read, and its computes are releas
   expect(result.plan.projects).toEqual(['shop'])
 })
 
-test('where it cannot be read any more, that is said, and nothing fails', async () => {
+test('if it can no longer be read, that is reported, and nothing fails', async () => {
   const { origin, result } = await compare(manifests({ shop: SIZE_2, old: SIZE_2 }), manifests({ shop: SIZE_2 }), {
     old: refused(403),
   })
@@ -96,7 +96,7 @@ test('where it cannot be read any more, that is said, and nothing fails', async 
   })
 })
 
-test('of a project that cannot be planned nothing is said to be released', async () => {
+test('a project that cannot be planned reports nothing as released', async () => {
   const { origin } = await compare(manifests({ shop: SIZE_2 }), manifests({ shop: '{ gone: { primary: {} } }' }))
   expect(origin.released).toEqual([])
 })

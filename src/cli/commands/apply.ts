@@ -11,9 +11,8 @@ import {
   WAVE_FLAG,
 } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
+import { BUDGET_FLAGS } from './budgets.ts'
 import { PATHS } from './paths.ts'
-
-const budget = (describe: string) => ({ type: 'number', requiresArg: true, group: 'Consent:', describe }) as const
 
 export const applyCommand = defineCommand({
   command: 'apply [paths..]',
@@ -59,11 +58,13 @@ export const applyCommand = defineCommand({
       group: 'Consent:',
       describe: 'If some projects have problems, apply the others (default: apply nothing)',
     },
-    'max-restarts': budget('Change nothing where more computes than this restart'),
-    'max-deletes': budget('Change nothing where more computes than this are deleted'),
-    'max-cu-increase': budget('Change nothing where the upper limits grow by more CU than this'),
-    'max-cu-hours-increase': budget('Change nothing where the plan adds more CU-hours a month than this'),
-    'max-failures': budget('Start no other step once more steps than this have failed'),
+    ...BUDGET_FLAGS,
+    'max-failures': {
+      type: 'number',
+      requiresArg: true,
+      group: 'Consent:',
+      describe: 'Start no other step once more steps than this have failed',
+    },
     'operation-timeout': {
       type: 'string',
       requiresArg: true,

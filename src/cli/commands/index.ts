@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { agentCommand } from './agent.ts'
 import { applyCommand } from './apply.ts'
 import { completionCommand } from './completion.ts'
 import { computeCommand } from './compute.ts'
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   snapshotCommand,
   explainCommand,
   sizesCommand,
+  agentCommand,
   sandboxCommand,
   completionCommand,
 ]

@@ -1,5 +1,4 @@
 /** The definition as a validator: compiled ahead of time for the table of sizes that the program ships with. */
-import { createRequire } from 'node:module'
 import type { JsonSchema } from '../../base/index.ts'
 import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import * as shipped from '../generated/validator.js'
@@ -30,19 +29,21 @@ export interface Validators {
   readonly shared: Validator
 }
 
-const compiled = new WeakMap<SizeTable, Validators>()
+const compiled = new WeakMap<SizeTable, Validators>([[SIZE_TABLE, shipped]])
 
-export const validatorsOf = (table: SizeTable): Validators => {
-  if (table === SIZE_TABLE) return shipped
-  const known = compiled.get(table)
-  if (known !== undefined) return known
-  // A custom table is rare, so the compiler is loaded only for it.
-  const { Ajv2020 } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+/** To be called before manifests are read by another table than the built-in one: the compiler is large, and rarely needed. */
+export const compileValidators = async (table: SizeTable): Promise<void> => {
+  if (compiled.has(table)) return
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
   const ajv = new Ajv2020(AJV_OPTIONS)
-  const made = {
+  compiled.set(table, {
     document: ajv.compile(manifestSchema(table)) as unknown as Validator,
     shared: ajv.compile(SHARED_VALIDATOR_SCHEMA) as unknown as Validator,
-  }
-  compiled.set(table, made)
-  return made
+  })
+}
+
+export const validatorsOf = (table: SizeTable): Validators => {
+  const validators = compiled.get(table)
+  if (validators === undefined) throw new Error(`the validators of the size table ${table.version} are not compiled`)
+  return validators
 }

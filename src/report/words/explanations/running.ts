@@ -12,6 +12,11 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     example: '--listen 127.0.0.1:7790',
     wayOut: 'Name another address with --listen or --listen-public.',
   },
+  E_AGENT_UNREACHABLE: {
+    rule: 'The commands of the agent ask the one that runs with the same data folder.',
+    example: '`espalier agent status` where no agent runs',
+    wayOut: 'Start it with `espalier agent run`, or name its folder with --data.',
+  },
   E_ANSWER_SIZE: {
     rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
     example: 'a server that is not the control API',

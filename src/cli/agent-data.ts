@@ -1,0 +1,37 @@
+/** What the agent's own commands find in its data folder: its token, and where it listens. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'
+import { EspalierError } from '../model/index.ts'
+
+const MAX_BYTES = 64 * 1024
+
+/** The one that is there, or a new one. */
+export const tokenIn = async (folder: string): Promise<string> => {
+  const file = join(folder, 'token')
+  const known = await textOf(file)
+  if (known !== undefined && known !== '') return known
+  const token = randomBytes(24).toString('base64url')
+  await replaceFile(file, `${token}\n`, 'The token of the agent', PRIVATE)
+  return token
+}
+
+export const writeAddress = (folder: string, url: string): Promise<void> =>
+  replaceFile(join(folder, 'address'), `${url}\n`, 'The address of the agent', PRIVATE)
+
+/** @throws {EspalierError} `E_AGENT_UNREACHABLE` if no agent ever ran with this folder. */
+export const agentIn = async (folder: string): Promise<{ readonly url: string; readonly token: string }> => {
+  const [url, token] = [await textOf(join(folder, 'address')), await textOf(join(folder, 'token'))]
+  if (url !== undefined && token !== undefined) return { url, token }
+  throw new EspalierError('E_AGENT_UNREACHABLE', `No agent has run with the data folder ${folder}.`, {
+    hint: 'Name the folder of the agent with --data; start one with `espalier agent run`.',
+  })
+}
+
+const textOf = async (file: string): Promise<string | undefined> => {
+  try {
+    return (await readBoundedFile(file, MAX_BYTES)).trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,123 @@
+import type { AgentView, ProjectView } from '../../agent/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
+import { agentIn } from '../agent-data.ts'
+import { usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
+import { print, styleOf, tableStyle } from '../terminal.ts'
+import { exitCodeOfAll } from './agent-run.ts'
+
+interface AskFlags {
+  readonly projects: readonly string[]
+  readonly data: string
+  readonly noColor?: boolean | undefined
+}
+
+interface ChosenFlags extends AskFlags {
+  readonly all?: boolean | undefined
+}
+
+export const runAgentStatus = async (flags: AskFlags & { readonly format: string }, io: Io): Promise<ExitCode> => {
+  const view = await viewOf(flags, io)
+  const shown = chosenOf(view, flags.projects)
+  if (flags.format === 'json') {
+    print(JSON.stringify({ ...view, projects: shown }, null, 2), io.stdout)
+    return exitCodeOfAll(shown.map(({ state }) => state))
+  }
+  const { source } = view
+  if (source.error !== undefined) print(`Warning  ${source.from}: ${source.error}`, io.stderr)
+  return show(shown, flags.projects.length > 0, flags, io)
+}
+
+export const runAgentReconcile = async (
+  flags: ChosenFlags & { readonly wait?: boolean | undefined; readonly accept?: string | undefined },
+  io: Io,
+): Promise<ExitCode> => {
+  const asked = subjectsOf(flags)
+  const body = flags.accept === undefined ? {} : { accept: flags.accept }
+  const askedAt = io.clock.date()
+  for (const path of pathsOf(asked)) await ask(`${path}/reconcile`, 'POST', flags, io, body)
+  if (flags.wait !== true) return EXIT.ok
+  for (;;) {
+    const view = await viewOf(flags, io)
+    const chosen = chosenOf(view, asked === 'all' ? [] : asked)
+    const isRead = ({ refreshedAt = '', state }: ProjectView): boolean =>
+      state === 'Invalid' || (Date.parse(refreshedAt) >= askedAt && state !== 'Progressing')
+    if (chosen.every(isRead)) return show(chosen, asked !== 'all', flags, io)
+    await io.clock.sleep(500)
+  }
+}
+
+export const runAgentSuspend = async (
+  flags: ChosenFlags & { readonly for: string; readonly reason: string },
+  io: Io,
+): Promise<ExitCode> => {
+  for (const path of pathsOf(subjectsOf(flags))) {
+    await ask(`${path}/suspension`, 'PUT', flags, io, { for: flags.for, reason: flags.reason })
+  }
+  return EXIT.ok
+}
+
+export const runAgentResume = async (flags: ChosenFlags, io: Io): Promise<ExitCode> => {
+  for (const path of pathsOf(subjectsOf(flags))) await ask(`${path}/suspension`, 'DELETE', flags, io)
+  return EXIT.ok
+}
+
+const show = (projects: readonly ProjectView[], isDetailed: boolean, flags: AskFlags, io: Io): ExitCode => {
+  if (isDetailed)
+    for (const project of projects) print(agentProjectDetail(project, styleOf(io.stdout, flags, io.env)), io.stdout)
+  else if (projects.length === 0) print('The agent has no project.', io.stdout)
+  else print(agentStatusTable(projects, tableStyle(io.stdout, flags, io.env)), io.stdout)
+  return exitCodeOfAll(projects.map(({ state }) => state))
+}
+
+const subjectsOf = ({ projects, all }: ChosenFlags): readonly string[] | 'all' => {
+  if ((all === true) === projects.length > 0) throw usageError('Name projects, or give --all.')
+  return all === true ? 'all' : projects
+}
+
+const pathsOf = (asked: readonly string[] | 'all'): readonly string[] =>
+  asked === 'all' ? [''] : asked.map((id) => `/projects/${encodeURIComponent(id)}`)
+
+const viewOf = async (flags: AskFlags, io: Io): Promise<AgentView> =>
+  (await ask('/projects', 'GET', flags, io)) as AgentView
+
+const chosenOf = ({ projects }: AgentView, asked: readonly string[]): readonly ProjectView[] => {
+  if (asked.length === 0) return projects
+  return asked.map((id) => {
+    const found = projects.find((project) => project.id === id)
+    if (found !== undefined) return found
+    throw new EspalierError('E_USAGE', `This agent has no project ${id}.`, {
+      hint: 'List its projects: espalier agent status',
+    })
+  })
+}
+
+const TIMEOUT_MS = 30_000
+
+/** @throws {EspalierError} what the agent answered, or `E_AGENT_UNREACHABLE`. */
+const ask = async (path: string, method: string, { data }: AskFlags, io: Io, body?: object): Promise<unknown> => {
+  const { url, token } = await agentIn(io.locate(data))
+  let answer: Response
+  try {
+    answer = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  } catch (cause) {
+    throw new EspalierError('E_AGENT_UNREACHABLE', `The agent does not answer at ${url}.`, {
+      hint: 'Start it with `espalier agent run`, or name its folder with --data.',
+      cause,
+    })
+  }
+  const read: unknown = await answer.json().catch(() => undefined)
+  if (answer.ok) return read
+  const {
+    code = 'E_AGENT_UNREACHABLE',
+    message = `The agent answered with status ${answer.status}.`,
+    hint,
+  } = (read as { error?: { code?: string; message?: string; hint?: string } } | undefined)?.error ?? {}
+  throw new EspalierError(code, message, hint === undefined ? {} : { hint })
+}

@@ -1,0 +1,38 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readJournal } from '../../agent/index.ts'
+import { EXIT, type ExitCode, plainText, stepTitle } from '../../model/index.ts'
+import type { Io } from '../io.ts'
+import { print } from '../terminal.ts'
+
+interface HistoryFlags {
+  readonly projects: readonly string[]
+  readonly data: string
+}
+
+const NAME = /^(?<h>\d\d)(?<m>\d\d)(?<s>\d\d)-(?<project>.+)-(?<version>[^-]*)-[^-]+\.jsonl$/
+
+/** Newest last, as in a log. */
+export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io): Promise<ExitCode> => {
+  const journals = join(io.locate(data), 'journals')
+  let shown = 0
+  for (const day of (await readdir(journals).catch(() => [])).sort()) {
+    for (const name of (await readdir(join(journals, day))).sort()) {
+      const { h, m, s, project = '', version = '' } = NAME.exec(name)?.groups ?? {}
+      if (h === undefined || (projects.length > 0 && !projects.includes(project))) continue
+      const journal = await readJournal(join(journals, day, name))
+      if (journal === undefined) continue
+      shown += 1
+      const { plan, started, done, hasEnded } = journal
+      const changes = new Map(plan.changes.map((change) => [change.id, change]))
+      print(plainText(`${day} ${h}:${m}:${s}  ${project}  ${version}${hasEnded ? '' : '  interrupted'}`), io.stdout)
+      for (const step of plan.steps.filter(({ id }) => started.has(id))) {
+        const fate = done.has(step.id) ? '' : ': not done'
+        const impact = step.impact === 'none' ? '' : ` (${step.impact})`
+        print(`  ${stepTitle(step, changes)}${impact}${fate}`, io.stdout)
+      }
+    }
+  }
+  if (shown === 0) print('The agent has changed nothing yet.', io.stdout)
+  return EXIT.ok
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  type AgentKey,
+  createNotifier,
+  exitCodeOf,
+  folderSource,
+  gitSource,
+  type Notifier,
+  notifyKey,
+  openAgent,
+  openDataFolder,
+  parseListenAddress,
+  type RunningAgent,
+  type Source,
+  type State,
+  sendTo,
+  serveAgent,
+} from '../../agent/index.ts'
+import { plainText, readBoundedFile } from '../../base/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { allowed, pathsOf } from '../../workflow/index.ts'
+import { tokenIn, writeAddress } from '../agent-data.ts'
+import { readAgentKeys } from '../agent-keys.ts'
+import { type ApiFlags, connect } from '../connect.ts'
+import { checkNumber, durationMs, usageError } from '../flags.ts'
+import type { Io } from '../io.ts'
+import { print } from '../terminal.ts'
+
+export interface AgentRunFlags extends ApiFlags {
+  readonly paths: readonly string[]
+  readonly repo?: string | undefined
+  readonly ref: string
+  readonly gitInterval: string
+  readonly onGit: string
+  readonly onDrift: string
+  readonly onUnrecorded: string
+  readonly allow?: readonly string[] | undefined
+  readonly maxRestarts?: number | undefined
+  readonly maxDeletes?: number | undefined
+  readonly maxCuIncrease?: number | undefined
+  readonly maxCuHoursIncrease?: number | undefined
+  readonly interval: string
+  readonly requestShare: number
+  readonly once?: boolean | undefined
+  readonly data: string
+  readonly keep: string
+  readonly operationTimeout: string
+  readonly keys?: string | undefined
+  readonly listen: string
+  readonly listenPublic?: string | undefined
+  readonly webhookSecretFile?: string | undefined
+  readonly notify?: string | undefined
+  readonly notifySecretFile?: string | undefined
+}
+
+export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> => {
+  const settings = settingsOf(flags)
+  const log = (line: string): void => print(plainText(line), io.stdout)
+  const notifier = await notifierOf(flags, io, log)
+  const webhookSecret = await secretIn(flags.webhookSecretFile, io)
+  const folder = io.locate(flags.data)
+  const data = await openDataFolder(folder, { holder: randomUUID(), now: io.clock.date })
+  const connection = await connectionOf(flags, io)
+  try {
+    const { apiKey, watch: _, clients: __, ...api } = connection.options
+    const own: AgentKey = { name: 'default', read: async () => apiKey }
+    const keys = flags.keys === undefined ? [own] : await readAgentKeys(flags.keys, io)
+    if (flags.sandbox !== undefined) {
+      log(`Sandbox  ${api.baseUrl}`)
+      log(`Key  ${apiKey}`)
+    }
+    const agent = await openAgent({
+      ...settings,
+      source: await sourceOf(flags, folder, io),
+      data,
+      keys,
+      api,
+      clock: io.clock,
+      random: Math.random,
+      log,
+      ...(notifier === undefined ? {} : { keeper: notifier }),
+    })
+    if (flags.once === true) return await once(agent, io)
+    const server = await serveAgent(agent, {
+      listen: settings.listen,
+      ...(settings.listenPublic === undefined ? {} : { listenPublic: settings.listenPublic }),
+      token: await tokenIn(folder),
+      ...(webhookSecret === undefined ? {} : { webhookSecret }),
+      now: io.clock.date,
+      log,
+    })
+    await writeAddress(folder, server.url)
+    log(`Page  ${server.url}/`)
+    if (server.publicUrl !== undefined) log(`Health and metrics  ${server.publicUrl}`)
+    notifier?.start(agent)
+    try {
+      await untilStopped(agent, io, () => agent.run())
+    } finally {
+      await notifier?.stop()
+      await server.close()
+    }
+    return EXIT.ok
+  } finally {
+    await connection.close()
+    await data.release()
+  }
+}
+
+const once = async (agent: RunningAgent, io: Io): Promise<ExitCode> => {
+  await untilStopped(agent, io, () => agent.once())
+  const { projects, source } = agent.view()
+  if (projects.length === 0 && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
+  return exitCodeOfAll(projects.map(({ state }) => state))
+}
+
+/** The worst one. */
+export const exitCodeOfAll = (states: readonly State[]): ExitCode => {
+  const codes = new Set<ExitCode>(states.map(exitCodeOf))
+  return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
+}
+
+const untilStopped = async (agent: RunningAgent, io: Io, run: () => Promise<void>): Promise<void> => {
+  const stop = (): void => agent.stop()
+  const releases = [io.onSignal('SIGINT', stop), io.onSignal('SIGTERM', stop)]
+  try {
+    await run()
+  } finally {
+    for (const release of releases) release()
+  }
+}
+
+/** Everything that can be wrong with the flags is reported before anything is read. */
+const settingsOf = (flags: AgentRunFlags) => {
+  checkNumber('concurrency', flags.concurrency, 1)
+  checkNumber('max-restarts', flags.maxRestarts, 0)
+  checkNumber('max-deletes', flags.maxDeletes, 0)
+  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
+  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
+  if (!(flags.requestShare > 0 && flags.requestShare <= 1)) {
+    throw usageError(`--request-share ${flags.requestShare} is not above 0 and at most 1.`)
+  }
+  const interval = durationMs('interval', flags.interval)
+  if (interval < 60_000) throw usageError(`--interval ${flags.interval} is too short.`, 'It is at least 60s.')
+  const { onGit, onDrift, onUnrecorded } = flags
+  return {
+    policy: {
+      onGit: onGit === 'report' ? 'report' : 'apply',
+      onDrift: onDrift === 'revert' ? 'revert' : 'report',
+      onUnrecorded: onUnrecorded === 'apply' ? 'apply' : 'report',
+      allow: allowed(flags.allow ?? []),
+    },
+    budgets: {
+      maxRestarts: flags.maxRestarts,
+      maxDeletes: flags.maxDeletes,
+      maxCuIncrease: flags.maxCuIncrease,
+      maxCuHoursIncrease: flags.maxCuHoursIncrease,
+    },
+    interval,
+    gitInterval: durationMs('git-interval', flags.gitInterval),
+    keepMs: durationMs('keep', flags.keep),
+    operationTimeoutMs: durationMs('operation-timeout', flags.operationTimeout),
+    requestShare: flags.requestShare,
+    concurrency: flags.concurrency,
+    listen: parseListenAddress(flags.listen, '--listen'),
+    listenPublic:
+      flags.listenPublic === undefined ? undefined : parseListenAddress(flags.listenPublic, '--listen-public'),
+  } as const
+}
+
+const sourceOf = async ({ repo, ref, paths }: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
+  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd)
+  // What looks like a path is one; git would take it as relative to the mirror.
+  const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
+  return gitSource({ repo: isPath ? io.locate(repo) : repo, ref, paths, folder: join(folder, 'repo') })
+}
+
+const connectionOf = async (flags: AgentRunFlags, io: Io) => {
+  if (flags.keys === undefined) return connect(flags, io)
+  if (flags.sandbox !== undefined) throw usageError('--keys and --sandbox cannot be given together.')
+  if (flags.apiKeyFile !== undefined) throw usageError('--keys and --api-key-file cannot be given together.')
+  // The key of this connection is never sent: each project has one of the file's.
+  return connect(flags, { ...io, env: { ...io.env, ESPALIER_API_KEY: 'unused' } })
+}
+
+const notifierOf = async (
+  { notify, notifySecretFile }: AgentRunFlags,
+  io: Io,
+  log: (line: string) => void,
+): Promise<Notifier | undefined> => {
+  if (notify === undefined && notifySecretFile === undefined) return undefined
+  const secret = await secretIn(notifySecretFile, io)
+  if (notify === undefined || secret === undefined) {
+    throw usageError('--notify and --notify-secret-file belong together.')
+  }
+  return createNotifier({ send: sendTo(notify), key: notifyKey(secret), clock: io.clock, log })
+}
+
+const MAX_SECRET_BYTES = 64 * 1024
+
+const secretIn = async (file: string | undefined, { locate }: Io): Promise<string | undefined> => {
+  if (file === undefined) return undefined
+  try {
+    const secret = (await readBoundedFile(locate(file), MAX_SECRET_BYTES)).trim()
+    if (secret !== '') return secret
+  } catch (cause) {
+    throw new EspalierError('E_USAGE', `The secret file ${file} cannot be read.`, { cause })
+  }
+  throw new EspalierError('E_USAGE', `The secret file ${file} is empty.`)
+}

@@ -1,0 +1,72 @@
+/** The projects of a running agent, and what one of them waits for. */
+import { type AgentStatus, agentStatusName, agentStatusWords } from '../words/agent.ts'
+import { plainText } from '../words/plain-text.ts'
+import { paintOf, type Style } from './style.ts'
+import { tableOf } from './table.ts'
+
+export interface AgentProjectStatus extends AgentStatus {
+  readonly id: string
+  readonly name?: string
+  readonly message?: string
+  readonly since: string
+  readonly until?: string
+  readonly version?: string
+  readonly differences: readonly AgentDifference[]
+  readonly command?: string
+}
+
+interface AgentDifference extends AgentStatus {
+  readonly branch: string
+  readonly compute?: string
+  readonly kind: string
+  readonly path?: string
+  readonly live: string | null
+  readonly want: string | null
+  readonly origin: string
+  readonly declaredAt?: string
+}
+
+export const agentStatusTable = (projects: readonly AgentProjectStatus[], style: Style): string => {
+  const table = tableOf<AgentProjectStatus>(
+    [
+      { title: 'PROJECT', text: ({ id }) => plainText(id) },
+      { title: 'STATE', text: agentStatusName },
+      {
+        title: 'DIFFERENCES',
+        text: ({ differences }) => (differences.length === 0 ? '' : String(differences.length)),
+        isNumber: true,
+      },
+      { title: 'SINCE', text: ({ since }) => minuteOf(since), isOptional: true },
+      { title: 'UNTIL', text: ({ until }) => (until === undefined ? '' : minuteOf(until)), isOptional: true },
+      { title: 'VERSION', text: ({ version = '' }) => version.slice(0, 12), isOptional: true },
+      { title: 'SETTLED BY', text: ({ command = '' }) => plainText(command), isOptional: true },
+    ],
+    projects,
+    style,
+  )
+  return [table.head, ...projects.map(table.line)].join('\n')
+}
+
+export const agentProjectDetail = (project: AgentProjectStatus, style: Style): string => {
+  const paint = paintOf(style)
+  const { id, name, message, until, command, differences } = project
+  const why = agentStatusWords(project)
+  return [
+    `${paint.bold(plainText(id))}${name === undefined ? '' : ` (${plainText(name)})`}  ${agentStatusName(project)}: ${why}`,
+    ...(message === undefined ? [] : [`  ${plainText(message)}`]),
+    ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
+    ...differences.map((one) => `  ${differenceLine(one)}`),
+    ...(command === undefined ? [] : [`  To settle it: ${plainText(command)}`]),
+  ].join('\n')
+}
+
+const differenceLine = (one: AgentDifference): string => {
+  const { branch, compute, kind, path, live, want, origin, declaredAt } = one
+  const what = path === undefined ? kind : `${path}: ${live ?? 'none'} → ${want ?? 'none'}`
+  const where = [branch, ...(compute === undefined ? [] : [compute])].join(' ')
+  const place = declaredAt === undefined ? '' : `, ${declaredAt}`
+  return plainText(`${where}  ${what}  (${origin}, ${agentStatusName(one)}${place})`)
+}
+
+/** `2026-11-22 02:00` */
+const minuteOf = (time: string): string => time.slice(0, 16).replace('T', ' ')

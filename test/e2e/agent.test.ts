@@ -1,0 +1,116 @@
+/** `espalier agent` by its commands, on the embedded sandbox. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { espalier, type Running, start } from './espalier.ts'
+
+const PROJECT = 'quiet-river-12345678'
+let folder: string
+let running: Running | undefined
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(folder, 'repo') }).toString()
+const commit = async (size: string): Promise<void> => {
+  const text = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: ${size} } }\n`
+  await writeFile(join(folder, 'repo', 'espalier.yaml'), text)
+  git('add', '.')
+  git('commit', '-qm', size)
+}
+const agent = (...args: string[]) => espalier(['agent', ...args, '--data', join(folder, 'data')])
+const run = (...more: string[]): Running =>
+  start([
+    ...['agent', 'run', '--repo', join(folder, 'repo'), '--git-interval', '1s', '--data', join(folder, 'data')],
+    ...['--listen', '127.0.0.1:0', `--sandbox=${join(folder, 'sandbox')}`, '--seed', join(folder, 'seed.yaml')],
+    ...['--time-scale', '50', ...more],
+  ])
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
+  execFileSync('git', ['init', '-q', '-b', 'main', join(folder, 'repo')])
+  await commit('1')
+  const seed = `projects:\n  - id: ${PROJECT}\n    branches:\n      - { id: br-main-11111111, name: main, computes: [{ id: ep-main-11111111, size: 1, scaleToZero: never }] }\n`
+  await writeFile(join(folder, 'seed.yaml'), seed)
+})
+afterEach(async () => {
+  running?.interrupt('SIGTERM')
+  await running?.ended
+  running = undefined
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a commit is applied; status, history and the page show it; SIGTERM ends it with 0', async () => {
+  running = run()
+  await running.says(`${PROJECT}  Synced`)
+  expect(await agent('status')).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
+  await commit('2')
+  await running.says('done: update primary on main')
+  const settled = await agent('reconcile', PROJECT, '--wait')
+  expect(settled).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
+  const history = await agent('history', PROJECT)
+  expect(history.stdout).toContain('update primary on main (ep-main-11111111) (restart)')
+  expect(history.stdout).toContain(git('rev-parse', 'HEAD').slice(0, 12))
+  const page = /Page {2}(\S+)/.exec(running.sofar.stdout)?.[1] ?? ''
+  expect(await (await fetch(page)).text()).toContain(PROJECT)
+  expect(await (await fetch(`${page}metrics`)).text()).toContain(
+    `espalier_project_state{project="${PROJECT}",state="Synced"} 1`,
+  )
+  running.interrupt('SIGTERM')
+  expect((await running.ended).code).toBe(0)
+  expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not answer') })
+})
+
+test('a suspended project is left alone until it is resumed', async () => {
+  running = run()
+  await running.says(`${PROJECT}  Synced`)
+  expect((await agent('suspend', PROJECT, '--for', '1h', '--reason', 'load test')).code).toBe(0)
+  await running.says('Suspended')
+  await commit('2')
+  const status = await agent('reconcile', PROJECT, '--wait')
+  expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining('load test') })
+  expect(status.stdout).toContain('espalier agent resume')
+  expect((await agent('resume', '--all')).code).toBe(0)
+  await running.says('done: update')
+})
+
+test('a second agent on the same folder is refused', async () => {
+  running = run()
+  await running.says('Page')
+  const second = await espalier([
+    'agent',
+    'run',
+    '--data',
+    join(folder, 'data'),
+    '--sandbox=other',
+    join(folder, 'repo'),
+  ])
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('Another agent uses the data folder') })
+})
+
+test('--once does one round and exits like status', async () => {
+  const first = await run('--once').ended
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
+  await commit('2')
+  expect(await run('--once').ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done: update') })
+})
+
+test('nothing of the key is in the data folder, which only its owner reads', async () => {
+  const { stdout } = await run('--once').ended
+  const key = /Key {2}(\S+)/.exec(stdout)?.[1] ?? 'none'
+  const data = join(folder, 'data')
+  expect((await stat(data)).mode & 0o077).toBe(0)
+  for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) expect(await readFile(join(entry.parentPath, entry.name), 'utf8')).not.toContain(key)
+  }
+})
+
+test.each([
+  [['--interval', '10s'], 'at least 60s'],
+  [['--request-share', '2'], '--request-share'],
+  [['--on-drift', 'maybe'], 'report, revert'],
+  [['--notify', 'http://127.0.0.1:1'], '--notify-secret-file'],
+])('agent run %j is refused', async (flags, words) => {
+  const ended = await espalier(['agent', 'run', '--data', join(folder, 'data'), ...flags])
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(words) })
+})
