@@ -45,6 +45,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_ANSWER: 'service',
   E_ANSWER_SIZE: 'service',
   E_GIT: 'git',
+  E_POLICY_BASE: 'refused',
   E_NO_MANIFESTS: 'validation-failed',
   E_FORK_BASE: 'refused',
   E_FORK_CHECKOUT: 'refused',

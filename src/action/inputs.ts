@@ -4,7 +4,7 @@ import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export const COMMANDS = ['validate', 'plan', 'apply', 'merge'] as const
+export const COMMANDS = ['validate', 'plan', 'apply', 'merge', 'import'] as const
 export const COMMENTS = ['auto', 'always', 'never'] as const
 /** `edit`: in place. `recreate`: below the newest comments. `minimize`: the same, and the old one stays, folded. */
 export const COMMENT_MODES = ['edit', 'recreate', 'minimize'] as const
@@ -17,6 +17,8 @@ export interface Inputs {
   readonly label: string
   /** The part of a fleet that this job takes. */
   readonly shard?: Shard
+  /** Whose merge is checked out, if the workflow does not run for it. */
+  readonly pullRequest?: number
   readonly apiKey: string
   readonly baseUrl: string
   readonly githubToken: string
@@ -39,16 +41,24 @@ export interface Inputs {
   readonly maxRestarts?: number
   readonly maxDeletes?: number
   readonly maxCuIncrease?: number
+  readonly maxCuHoursIncrease?: number
+  readonly price?: string
+  readonly tier?: string
+  /** Policy files. */
+  readonly policy: readonly string[]
+  /** `NAME=REASON` */
+  readonly override: readonly string[]
+  /** CU-hours a month; the comment does not show less. */
+  readonly costThreshold?: number
 }
 
 /** @throws {EspalierError} `E_INPUT` or `E_USAGE` that names the input and what it takes. */
 export const readInputs = (env: Environment): Inputs => ({
   command: oneOf('command', COMMANDS, text(env, 'command') || 'plan'),
-  paths: text(env, 'paths')
-    .split(/\s+/)
-    .filter((path) => path !== ''),
+  paths: words(text(env, 'paths')),
   label: labelOf(text(env, 'label')),
   ...shardOf(text(env, 'shard')),
+  ...number(env, 'pull-request', 'pullRequest'),
   apiKey: text(env, 'api-key'),
   baseUrl: text(env, 'base-url'),
   githubToken: text(env, 'github-token'),
@@ -72,10 +82,20 @@ export const readInputs = (env: Environment): Inputs => ({
   ...number(env, 'max-restarts', 'maxRestarts'),
   ...number(env, 'max-deletes', 'maxDeletes'),
   ...number(env, 'max-cu-increase', 'maxCuIncrease'),
+  ...number(env, 'max-cu-hours-increase', 'maxCuHoursIncrease'),
+  ...optional('price', text(env, 'price')),
+  ...optional('tier', text(env, 'tier')),
+  policy: words(text(env, 'policy')),
+  override: text(env, 'override')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== ''),
+  ...number(env, 'cost-threshold', 'costThreshold'),
 })
 
 const DESCRIBING = [
   'masks',
+  'pull-request',
   'paths',
   'label',
   'shard',
@@ -156,6 +176,11 @@ const text = (env: Environment, name: string): string => {
   const upper = name.toUpperCase()
   return (env[`INPUT_${upper}`] ?? env[`INPUT_${upper.replaceAll('-', '_')}`] ?? '').trim()
 }
+
+const words = (given: string): readonly string[] => given.split(/\s+/).filter((word) => word !== '')
+
+const optional = <K extends string>(key: K, given: string): Partial<Record<K, string>> =>
+  given === '' ? {} : ({ [key]: given } as Record<K, string>)
 
 const oneOf = <T extends string>(name: string, words: readonly T[], given: string): T => {
   const found = words.find((word) => word === given)

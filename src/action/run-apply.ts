@@ -32,12 +32,13 @@ import {
   selectionNote,
   selectShard,
   type Watcher,
+  withReview,
 } from '../workflow/index.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { comment, connect, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
 import { reportProblems } from './problems.ts'
 import { findReview, refuseUnreviewed, selectReviewed } from './require-reviewed.ts'
-import { setOutputs } from './run-plan.ts'
+import { deniedPolicies, setOutputs } from './run-plan.ts'
 import type { Runner } from './runner.ts'
 
 const STYLE = { color: false, width: 100 }
@@ -49,7 +50,8 @@ export const runApply = async (job: Job): Promise<Ending> => {
   if (saved !== undefined) await refuseOtherPlan(job, saved)
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
-  const all = selectShard(await readManifests(paths, { cwd }), shard)
+  const read = await readManifests(paths, { cwd, policyPaths: inputs.policy })
+  const all = selectShard(await withReview(read, inputs, { cwd, env: job.env }), shard)
   const { diagnostics } = all.loaded
   for (const note of fileNotes(all)) runner.print(note)
   const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
@@ -166,6 +168,12 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
     const when = first === undefined ? '' : ` The first one opens at ${first}.`
     job.runner.notice(`Not done yet: ${scheduled.length} of the steps wait for their restart window.${when}`)
   }
-  const reason = reasonOfOutcome(outcome) ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : undefined)
+  const failure = reasonOfOutcome(outcome)
+  // A policy is the cause of what is reported as not done, unless something else failed too.
+  const isDenied =
+    failure === 'apply-failed' || failure === 'partially-applied' ? deniedPolicies(plan).length > 0 : false
+  const reason = isDenied
+    ? 'policy-denied'
+    : (failure ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : undefined))
   return reason === undefined ? { isFailed: false } : { isFailed: true, reason }
 }

@@ -13,6 +13,7 @@ import {
   verdict,
 } from '../report/index.ts'
 import {
+  checkOverrides,
   encodeSavedPlan,
   fileNotes,
   type Manifests,
@@ -22,6 +23,7 @@ import {
   readManifests,
   selectShard,
   withClient,
+  withReview,
 } from '../workflow/index.ts'
 import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
 import { reportCheck } from './check-run.ts'
@@ -42,7 +44,9 @@ const HIDDEN =
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
-  const all = selectShard(untrusted?.head ?? (await readManifests(inputs.paths, { cwd })), inputs.shard)
+  const read = untrusted?.head ?? (await readManifests(inputs.paths, { cwd, policyPaths: inputs.policy }))
+  const hasBase = event.pullRequest !== undefined || event.mergeGroupBase !== undefined
+  const all = selectShard(await withReview(read, inputs, { cwd, env: job.env, hasBase }), inputs.shard)
   for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
@@ -54,6 +58,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const isMerged = event.pullRequest === undefined && event.mergeGroupBase === undefined
   const manifests = inputs.requireReviewed && isMerged ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
+  checkOverrides(manifests, base?.manifests)
   const planned = await withClient(connect(job).then(openReadClient), (api) =>
     planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
   )
@@ -106,15 +111,19 @@ export const showPlan = async (
   shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy' | 'missing'>,
   changes = shown.plan.changes,
 ): Promise<Ending> => {
-  const { runner, event } = job
+  const { runner, event, inputs } = job
   const { plan, origin, takenAt, missing = [] } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
-  const view = { ...frameOf(job, 'plan'), ...shown }
+  const view = {
+    ...frameOf(job, 'plan'),
+    ...shown,
+    ...(inputs.costThreshold === undefined ? {} : { costThreshold: inputs.costThreshold }),
+  }
   runner.summary(planComment(view, SUMMARY_LIMIT))
   const isQuiet =
     isEmptyPlan(plan) &&
-    missing.length + origin.released.length + problems.length === 0 &&
+    missing.length + origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
     !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
   await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), {
     onlyUpdate: isQuiet,
@@ -139,12 +148,9 @@ const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
     return { isFailed: true, reason: 'incomplete' }
   }
   if (plan.leftOut !== undefined) return { isFailed: true, reason: 'validation-failed' }
-  const denied = policyOutcomes(plan, ['denied'])
-  if (denied > 0) {
-    runner.error(
-      'Policy',
-      `Policies deny ${denied === 1 ? 'one thing' : `${denied} things`} in this plan. The summary lists them.`,
-    )
+  const denied = deniedPolicies(plan)
+  if (denied.length > 0) {
+    runner.error('Policy', `Denied by ${denied.join(', ')}. The summary says what.`)
     return { isFailed: true, reason: 'policy-denied' }
   }
   return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
@@ -200,7 +206,18 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('unmanaged', summary.unmanaged)
   runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : verdict(plan.changes))
   if (drifted !== undefined) runner.output('drifted', drifted)
+  runner.output('policies-denied', deniedPolicies(plan).join(','))
+  if (plan.cost !== undefined) {
+    runner.output('cost-after', plan.cost.total.after.expected ?? 'unknown')
+    runner.output('cost-increase', plan.cost.total.delta.expected ?? 'unknown')
+  }
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
+}
+
+/** Names, sorted. */
+export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
+  const denied = policies?.results.filter(({ outcome }) => outcome === 'denied') ?? []
+  return [...new Set(denied.map(({ policy }) => policy))].sort()
 }
 
 const policyOutcomes = ({ policies }: Plan, outcomes: readonly PolicyOutcome[]): number =>

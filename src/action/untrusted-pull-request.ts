@@ -32,7 +32,7 @@ export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<Untrus
   }
   const { baseSha, headSha, notes } =
     event.name === HAS_SECRETS ? await outsideOf(cwd, pull) : await withinMerge(cwd, pull)
-  const base = await manifestsAt(baseSha, { paths: inputs.paths }, { cwd })
+  const base = await manifestsAt(baseSha, { paths: inputs.paths, policyPaths: inputs.policy }, { cwd })
   if (hasErrors(base.loaded.diagnostics)) {
     throw new EspalierError(
       'E_FORK_BASE',
@@ -40,7 +40,7 @@ export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<Untrus
       { hint: 'Fix the manifests of the base first.' },
     )
   }
-  const head = await manifestsAt(headSha, { paths: inputs.paths }, { cwd, missing: 'told' })
+  const head = await manifestsAt(headSha, { paths: inputs.paths, policyPaths: inputs.policy }, { cwd, missing: 'told' })
   return { head, base, baseSha, refused: foreign(base, head), notes }
 }
 

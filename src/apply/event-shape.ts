@@ -24,6 +24,15 @@ const stepOutcome = z.strictObject({
 const eventShape = z.discriminatedUnion('type', [
   z.strictObject({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
   z.strictObject({ time, type: z.literal('plan'), plan: planShape }),
+  z.strictObject({
+    time,
+    type: z.literal('policy-overridden'),
+    policy: z.string(),
+    project: z.string(),
+    reason: z.string(),
+    by: z.string(),
+    violations: z.array(z.string()),
+  }),
   z.strictObject({ time, type: z.literal('window-overridden'), step: z.string(), windows: z.array(window) }),
   z.strictObject({ time, type: z.literal('step-start'), step }),
   z.strictObject({

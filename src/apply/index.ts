@@ -6,6 +6,7 @@ export { eventSchema } from './event-shape.ts'
 export { exitCodeOf } from './exit-code.ts'
 export { type Journal, openJournal } from './journal.ts'
 export { type WaitResult, waitForOperations } from './operations.ts'
+export { overriddenOf } from './overridden.ts'
 export {
   decodePlan,
   decodePlanFile,

@@ -16,6 +16,7 @@ export const planPoliciesShape = z.strictObject({
       message: z.string(),
       reason: z.string(),
       override: z.string().exactOptional(),
+      overriddenBy: z.string().exactOptional(),
     }),
   ),
   changes: z.array(z.string()),

@@ -1,8 +1,8 @@
 /** The manifests that a command line means: `-` alone is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
-import { fileNotes, type Manifests, readManifests as readFiles, withPolicies } from '../workflow/index.ts'
+import { fileNotes, type Manifests, readManifests as readFiles, withPolicies, withReview } from '../workflow/index.ts'
 import type { Io } from './io.ts'
-import { type ReviewFlags, withReviewFlags } from './read-review-flags.ts'
+import type { ReviewFlags } from './read-review-flags.ts'
 import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
 
@@ -19,7 +19,7 @@ export const readManifests = async (
   review?: ReviewFlags,
 ): Promise<Manifests> => {
   const manifests = await readAll(given, sizeTable, io, review?.policy)
-  return review === undefined ? manifests : withReviewFlags(manifests, review, io)
+  return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
 }
 
 const readAll = async (

@@ -1,4 +1,4 @@
-/** What became of a plan that was applied, and the events told along the way. */
+/** The result of applying a plan, and the events reported along the way. */
 import type { Plan, Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 
@@ -83,6 +83,16 @@ export interface Outcome {
 export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'version'; readonly espalier: string; readonly format: string }
   | { readonly type: 'plan'; readonly plan: Plan }
+  /** Somebody allowed what a policy denies, before any step ran. */
+  | {
+      readonly type: 'policy-overridden'
+      readonly policy: string
+      readonly project: string
+      readonly reason: string
+      readonly by: string
+      /** What it denies, without full stops. */
+      readonly violations: readonly string[]
+    }
   /** `--now`: the step that starts next is outside of its windows. */
   | { readonly type: 'window-overridden'; readonly step: string; readonly windows: readonly RestartWindow[] }
   | { readonly type: 'step-start'; readonly step: Step }

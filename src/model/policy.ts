@@ -67,6 +67,8 @@ export interface PolicyResult {
   readonly reason: string
   /** Why it was overridden. */
   readonly override?: string
+  /** Who did. */
+  readonly overriddenBy?: string
 }
 
 export interface PlanPolicies {
@@ -75,6 +77,6 @@ export interface PlanPolicies {
   /** The commit whose policies count, if it is not the one that is planned. */
   readonly ref?: string
   readonly results: readonly PolicyResult[]
-  /** What the manifests' own commit changes in the policies, which applies after the merge; sentences. */
+  /** What the manifests' own commit changes in the policies, which applies after the merge; without full stops. */
   readonly changes: readonly string[]
 }

@@ -1,5 +1,5 @@
 /**
- * The whole way of an apply, the same for the command line, the Action and a rehearsal: every gate stands here, and no
+ * A whole apply, the same for the command line, the Action and a rehearsal: every gate is here, and no
  * caller can pass by one.
  */
 import type { OnReading, WriteApi } from '../api/index.ts'
@@ -10,6 +10,7 @@ import {
   isAnyDue,
   isSamePlan,
   openJournal,
+  overriddenOf,
   type Replan,
 } from '../apply/index.ts'
 import type { OnSignal } from '../base/index.ts'
@@ -71,7 +72,7 @@ export interface ApplyRequest {
   readonly onReading?: OnReading | undefined
   /** Each plan, before anybody is asked about it. `again`: the project has changed since the one before was shown. */
   readonly onPlan?: (planned: PlannedApply, again: boolean) => void | Promise<void>
-  /** Once all gates are passed: who is told of the events. */
+  /** Called once all gates are passed; receives the events. */
   readonly watch?: (planned: PlannedApply) => Watcher
 }
 
@@ -216,6 +217,7 @@ const run = async (
   try {
     await emit({ time: time(), type: 'version', espalier: VERSION, format: PLAN_FORMAT_VERSION })
     await emit({ time: time(), type: 'plan', plan })
+    for (const one of overriddenOf(plan)) await emit({ time: time(), type: 'policy-overridden', ...one })
     outcome = await applyPlan({
       plan,
       observed,

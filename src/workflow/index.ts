@@ -1,4 +1,5 @@
 export { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../base/index.ts'
+export { type Adoption, adoptFile, nothingToImport } from './adopt.ts'
 export { type Applied, type ApplyRequest, apply, nothingChanged, type PlannedApply, type Watcher } from './apply.ts'
 export { manifestsAt } from './at-ref.ts'
 export { type BaseComparison, compareWithBase, planOfBase, removedProjects } from './base.ts'
@@ -28,6 +29,7 @@ export {
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
 export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
 export type { Rehearsal } from './rehearse.ts'
+export { checkOverrides, type ReviewSettings, withReview } from './review-settings.ts'
 export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export {
   type AskedSelection,

@@ -5,6 +5,7 @@ import { mapConcurrently } from '../base/index.ts'
 import {
   type Change,
   DEFAULT_CONCURRENCY,
+  EspalierError,
   type Observed,
   type ObservedProject,
   type Plan,
@@ -14,7 +15,7 @@ import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { warnOnly } from './policies.ts'
+import { POLICY_FILE, type Policies, warnOnly } from './policies.ts'
 import { reviewPlan } from './review.ts'
 import { planningOf, selectProjects } from './selection.ts'
 
@@ -44,10 +45,11 @@ export interface PlanOptions {
 
 /** Reads the projects that the manifests name, and plans against what they show. */
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
+  requirePolicies(options.base)
   const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
-  // A project that only the base declares may be gone: that it cannot be read is not a problem of the plan.
+  // A project that only the base declares may be deleted: the plan does not need it.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
@@ -73,13 +75,20 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
  */
 const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
   const { manifests, observed, result, comparison } = planned
+  requirePolicies(base)
   const own = manifests.review?.policies
   const policies = base === undefined ? own : (base.review?.policies ?? (own && warnOnly(own)))
+  const proposed = base === undefined || policies === undefined ? undefined : (own ?? NO_POLICIES)
+  const before = base?.review?.policies ?? NO_POLICIES
   const plan = reviewPlan(
     result.plan,
     observed,
     manifests.loaded.desired,
-    { ...manifests.review, ...(policies === undefined ? {} : { policies }) },
+    {
+      ...manifests.review,
+      ...(policies === undefined ? {} : { policies }),
+      ...(proposed === undefined ? {} : { proposed: { from: before, to: proposed } }),
+    },
     base?.loaded.desired,
   )
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
@@ -98,6 +107,26 @@ const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
       },
     }),
   }
+}
+
+const NO_POLICIES: Policies = { files: [], policies: [] }
+
+/**
+ * Where the base's policies cannot be read, it is unknown what they deny.
+ *
+ * @throws {EspalierError} `E_POLICY_BASE`
+ */
+const requirePolicies = (base: Manifests | undefined): void => {
+  const mistake = base?.review?.policies?.mistake
+  if (mistake === undefined) return
+  const { file = POLICY_FILE, line = 1, column = 1 } = mistake.source ?? {}
+  throw new EspalierError(
+    'E_POLICY_BASE',
+    `The base's policies have a mistake: ${file}:${line}:${column}: ${mistake.message}`,
+    {
+      hint: 'Correct them on the base branch first.',
+    },
+  )
 }
 
 /** Plans the selected projects against a snapshot of them. */
@@ -164,7 +193,7 @@ export const namesOf = async (
   return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
 }
 
-/** A project whose operations cannot be read is planned all the same, without an estimate. */
+/** A project whose operations cannot be read is planned anyway, without an estimate. */
 const readPast = async (
   api: ReadApi,
   project: string,

@@ -26,13 +26,17 @@ import {
   judgePolicies,
   type PolicyCompute,
   type PolicyProject,
+  policyChanges,
   unusedOverrides,
 } from '../policy/index.ts'
 
 export const POLICY_FILE = 'espalier.policy.yaml'
 
 export interface Policies {
+  /** Paths, as people are shown them. */
   readonly files: readonly string[]
+  /** The first mistake; nothing may be planned by what is left. */
+  readonly mistake?: Diagnostic
   readonly policies: readonly Policy[]
 }
 
@@ -47,11 +51,20 @@ export const readPolicies = async (
   const { texts, diagnostics } = await readFiles(paths, cwd)
   const declared = declaredPolicies(desired)
   const read = parsePolicies(texts, declared)
+  const all = [...diagnostics, ...read.diagnostics]
+  const mistake = all.find(({ severity }) => severity === 'error')
   return {
+    ...(mistake === undefined ? {} : { mistake }),
     files: [...new Set([...texts.map(({ path }) => path), ...declared.map(({ source }) => source.file)])],
     policies: read.policies,
-    diagnostics: [...diagnostics, ...read.diagnostics],
+    diagnostics: all,
   }
+}
+
+/** What a pull request makes of the policies of its base. */
+export interface ProposedPolicies {
+  readonly from: Policies
+  readonly to: Policies
 }
 
 export const warnOnly = ({ files, policies }: Policies): Policies => ({
@@ -63,13 +76,15 @@ export interface JudgeOptions {
   readonly policies: Policies
   /** Reasons by policy name. */
   readonly overrides?: ReadonlyMap<string, string>
+  readonly actor?: string
+  readonly proposed?: ProposedPolicies
   readonly base?: Desired
 }
 
 /** The plan with what its policies say; nothing of a denied project can run. */
 export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, options: JudgeOptions): Plan => {
-  const { policies, overrides = new Map<string, string>(), base } = options
-  if (policies.policies.length === 0) return plan
+  const { policies, overrides = new Map<string, string>(), actor, proposed, base } = options
+  if (policies.policies.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   const projects = plan.projects.flatMap((id) => {
     const project = live.get(id)
@@ -100,7 +115,14 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
         }),
       ),
     ],
-    policies: { files: policies.files, results: results.map(({ source: _, ...result }) => result), changes: [] },
+    policies: {
+      files: policies.files,
+      results: results.map(({ source: _, ...result }) => ({
+        ...result,
+        ...(result.override === undefined || actor === undefined ? {} : { overriddenBy: actor }),
+      })),
+      changes: proposed === undefined ? [] : proposedChanges(proposed, projects, results),
+    },
   }
 }
 
@@ -108,7 +130,7 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
-/** A denial refuses all of its project: the change that it is about, and those that must not run beside it. */
+/** A denial refuses all of its project: the change that it is about, and those that must not run at the same time. */
 const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyResult[]): string | undefined => {
   const [first] = denials
   if (first === undefined) return undefined
@@ -119,6 +141,19 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
   return own === undefined
     ? `another change of its project is denied: ${first.message}`
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
+}
+
+/** What the pull request's own policies change, and what they would deny that the base's do not. */
+const proposedChanges = (
+  { from, to }: ProposedPolicies,
+  projects: readonly JudgedProject[],
+  results: readonly PolicyResult[],
+): readonly string[] => {
+  const known = new Set(results.map(({ message }) => message))
+  const denied = judgePolicies(to.policies, projects).results.filter(
+    ({ outcome, message }) => outcome === 'denied' && !known.has(message),
+  )
+  return [...policyChanges(from.policies, to.policies), ...denied.map(({ message }) => `After the merge, ${message}`)]
 }
 
 const statesOf = (

@@ -20,13 +20,17 @@ import {
   updateRestarts,
 } from '../service/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
-import { judgePlan, type Policies } from './policies.ts'
+import { judgePlan, type Policies, type ProposedPolicies } from './policies.ts'
 
 export interface ReviewOptions extends TierOptions {
   readonly price?: Price
   readonly policies?: Policies
   /** Reasons by policy name. */
   readonly overrides?: ReadonlyMap<string, string>
+  /** Who overrides. */
+  readonly actor?: string
+  /** Those of a pull request, where the base's count: what they change is shown. */
+  readonly proposed?: ProposedPolicies
 }
 
 /** @param price instead of those of the manifests. */
@@ -52,11 +56,13 @@ export const reviewPlan = (
     cost,
     ...(maintenance.length === 0 ? {} : { maintenance }),
   }
-  const { policies, overrides } = options
+  const { policies, overrides, actor, proposed } = options
   if (policies === undefined) return reviewed
   return judgePlan(reviewed, observed, desired, {
     policies,
     ...(overrides === undefined ? {} : { overrides }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(proposed === undefined ? {} : { proposed }),
     ...(base === undefined ? {} : { base }),
   })
 }

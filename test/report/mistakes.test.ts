@@ -42,7 +42,7 @@ test.each(manifests)('%s, of a manifest', (code, { mistake, correction }) => {
 })
 
 /** Those that need neither a service nor a repository. */
-const OFFLINE = ['E_BASE_URL', 'E_CONSENT', 'E_KEY', 'E_OVERRIDE', 'E_PRICE', 'E_USAGE'] as const
+const OFFLINE = ['E_BASE_URL', 'E_CONSENT', 'E_KEY', 'E_OVERRIDE', 'E_PRICE', 'E_TIER', 'E_USAGE'] as const
 
 test.each(OFFLINE)('%s, of a command line', async (code) => {
   const cwd = await mkdtemp(join(tmpdir(), 'espalier-mistakes-'))
@@ -55,7 +55,7 @@ test.each(OFFLINE)('%s, of a command line', async (code) => {
 
 /** The service's own failures, bugs, and what has no wrong way to be written. */
 const WITHOUT =
-  /^E_(?:AGENT_\w+|ANSWER(?:_SIZE)?|API|FORK_(?:BASE|PROJECT)|FORMAT|IMPORT|NETWORK|NOT_REVIEWED|OPERATION|PLAN_EDITED|POLICY|POSTGRES\w*|PROJECT_UNREADABLE|PSQL|READ_BACK|REDIRECT|SANDBOX_(?:BRANCH|WORLD)|SEED|STALE|TIER_TABLE|TIMEOUT|TWO_PRIMARIES)$/
+  /^E_(?:AGENT_\w+|ANSWER(?:_SIZE)?|API|FORK_(?:BASE|PROJECT)|FORMAT|IMPORT|NETWORK|NOT_REVIEWED|OPERATION|PLAN_EDITED|POLICY(?:_BASE)?|POSTGRES\w*|PROJECT_UNREADABLE|PSQL|READ_BACK|REDIRECT|SANDBOX_(?:BRANCH|WORLD)|SEED|STALE|TIER_TABLE|TIMEOUT|TWO_PRIMARIES)$/
 
 test('every other error has an example of a mistake and its correction', () => {
   const errors = Object.keys(EXPLANATIONS).filter((code) => code.startsWith('E_') && !(code in DIAGNOSTIC_CODES))

@@ -92,14 +92,14 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 158726,
-      "markdown": 19328,
+      "markdown": 19341,
       "terminal": 3064,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 1571957,
-      "markdown": 189914,
+      "markdown": 189927,
       "terminal": 30230,
     }
   `)

@@ -149,6 +149,29 @@ test('the policies of the base count, and new ones only warn', () => {
   expect(outcomes(planSnapshot(live(), base, { base: head }).result.plan)).toEqual(['preview-size warned'])
 })
 
+test('what a pull request does to the policies is shown, and what they will deny', () => {
+  const head = { ...manifest(PREVIEW), review: { policies: policies(SMALL.replace('0.25', '2')) } }
+  const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
+  expect(planSnapshot(live(), head, { base }).result.plan.policies?.changes).toEqual([
+    'Changes policy `preview-size`: maxSize 0.25 → maxSize 2',
+    'After the merge, `preview-size` denies 4 CU for primary on preview/x (at most 2 CU)',
+  ])
+  const without = { ...manifest(PREVIEW), review: {} }
+  expect(planSnapshot(live(), without, { base }).result.plan.policies?.changes).toEqual([
+    'Removes policy `preview-size`: maxSize 0.25',
+  ])
+  expect(planSnapshot(live(), base, { base }).result.plan.policies?.changes).toEqual([])
+})
+
+test('a base whose policies have a mistake stops the plan', () => {
+  const head = { ...manifest(PREVIEW), review: {} }
+  const { diagnostics, ...read } = parsePolicies([{ path: 'p.yaml', text: 'version: 1\npolicies:\n  - { name: a }\n' }])
+  const [mistake] = diagnostics
+  if (mistake === undefined) throw new Error('no mistake')
+  const base = { ...manifest(PREVIEW), review: { policies: { files: ['p.yaml'], policies: read.policies, mistake } } }
+  expect(() => planSnapshot(live(), head, { base })).toThrow(/p.yaml:3:/)
+})
+
 test('the comment has two lines for it, below what restarts', () => {
   const { plan } = planOf(
     `${RESIZE}${PREVIEW}`,

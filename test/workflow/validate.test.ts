@@ -133,7 +133,7 @@ test('--tier checks the limits of an account plan', async () => {
   expect(stdout).toMatch(/E_TIER_SIZE.*espalier.yaml:4:|espalier.yaml:4:.*E_TIER_SIZE/s)
   expect(stdout).toContain('E_TIER_SCALE_TO_ZERO')
   expect((await validate('--tier', 'scale')).code).toBe(0)
-  expect(await validate('--tier', 'gold')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_USAGE') })
+  expect(await validate('--tier', 'gold')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_TIER') })
 })
 
 test('policies and a price of a shared file are for the projects that extend it', async () => {

@@ -3,6 +3,7 @@ import { PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
 import { emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
+  checkOverrides,
   commitOf,
   encodeSavedPlan,
   type Manifests,
@@ -29,7 +30,7 @@ import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
-import { checkOverrides, type ReviewFlags } from '../read-review-flags.ts'
+import type { ReviewFlags } from '../read-review-flags.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
@@ -61,7 +62,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   }
   // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
-  checkOverrides(manifests.review?.overrides ?? new Map(), manifests, base?.manifests)
+  checkOverrides(manifests, base?.manifests)
   printShard(manifests, io)
   const asked = {
     projects: flags.project,

@@ -11,8 +11,7 @@ export interface FoundFiles {
 }
 
 const EXTENSIONS = '**/*.{yaml,yml}'
-/** A folder of manifests may hold the team's policies too. */
-const IGNORED = ['**/node_modules/**', '**/espalier.policy.yaml']
+const IGNORED = ['**/node_modules/**']
 
 export const findFiles = async (paths: readonly string[], cwd: string): Promise<FoundFiles> => {
   const files = new Set<string>()

@@ -121,7 +121,7 @@ const render = (view: PlanView, detail: Detail, diff: () => string): string => {
             .map((words) => literal(words))
             .join(' → ')}`,
         ]),
-    ...(origin.introduced.length === 0 ? reviewPart(plan) : introduced(origin.introduced, view, detail, diff)),
+    ...(origin.introduced.length === 0 ? reviewPart(view) : introduced(origin.introduced, view, detail, diff)),
     ...releasedPart(view, detail.released),
     ...drift(view, detail),
     ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
@@ -209,8 +209,8 @@ const introduced = (
   const rest = loud.length - shown.length
   return [
     titleOf(view),
-    ...(loud.length > 0 ? [alarm(loud, hasSeveralProjects(view.plan))] : []),
-    ...reviewPart(view.plan),
+    ...alarm(loud, hasSeveralProjects(view.plan)),
+    ...reviewPart(view),
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
     ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),
     ...(quiet.length > 0 ? quietPart(quiet, view, detail) : []),
@@ -231,7 +231,9 @@ const quietPart = (quiet: readonly Change[], view: PlanView, detail: Detail): re
     : [`${counted(quiet.length, 'more change')}: ${quiet.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`]
 
 /** The worst few by name, where the eye falls first. */
-const alarm = (loud: readonly Change[], isFleet: boolean): string => {
+const alarm = (all: readonly Change[], isFleet: boolean): readonly string[] => {
+  const loud = all.filter(({ impact }) => isDisruptive(impact))
+  if (loud.length === 0) return []
   const deletes = loud.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
   const named = loud
     .slice(0, 5)
@@ -240,7 +242,7 @@ const alarm = (loud: readonly Change[], isFleet: boolean): string => {
         `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}`,
     )
   const more = loud.length > named.length ? [`> - and ${group(loud.length - named.length)} more`] : []
-  return [`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')
+  return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
 }
 
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
@@ -251,7 +253,7 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const isFleet = hasSeveralProjects(view.plan)
   const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
   return [
-    ...(loud.length > 0 ? ['**Existing drift**', alarm(loud, isFleet)] : []),
+    ...(loud.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alarm(loud, isFleet)] : []),
     detail.driftRows
       ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view, isFleet)}`)
       : `**${title}.** ${what}`,

@@ -1,18 +1,47 @@
-/** Cost, policies and service updates in a comment: two lines, and the details folded. */
+/** Cost, policies and service updates in a comment: a line each, and the details folded. */
 import type { Plan } from '../../model/index.ts'
-import { computeTitle, deniedWords, planCostWords, planMoneyWords, policyLines, remarksOf } from '../words/index.ts'
+import {
+  computeTitle,
+  counted,
+  deniedWords,
+  overriddenWords,
+  planCostWords,
+  planMoneyWords,
+  policyLines,
+  remarksOf,
+} from '../words/index.ts'
 import { folded, literal } from './text.ts'
+import type { PlanView } from './view.ts'
 
-export const reviewPart = (plan: Plan): readonly string[] => {
-  const cost = planCostWords(plan)
+export const reviewPart = ({
+  plan,
+  costThreshold = 0,
+}: Pick<PlanView, 'plan' | 'costThreshold'>): readonly string[] => {
+  const cost = changeOf(plan) < costThreshold ? undefined : planCostWords(plan)
   const money = plan.cost === undefined ? undefined : planMoneyWords(plan.cost.total)
   const updates = new Set((plan.maintenance ?? []).map(({ sentence }) => sentence))
-  const checks = [deniedWords(plan), ...updates].filter((words) => words !== undefined)
+  const checks = [deniedWords(plan), ...overriddenWords(plan), tierWords(plan), ...updates]
+  const found = checks.filter((words) => words !== undefined)
+  const proposed = plan.policies?.changes ?? []
   const lines = [
     ...(cost === undefined ? [] : [`**Cost:** ${cost}${money === undefined ? '' : `; ${literal(money)}`}`]),
-    ...(checks.length === 0 ? [] : [`**Checks:** ${checks.map(literal).join(' · ')}`]),
+    ...(found.length === 0 ? [] : [`**Checks:** ${found.map(literal).join(' · ')}`]),
+    ...(proposed.length === 0 ? [] : [`**Policies, after the merge:** ${proposed.map(literal).join(' · ')}`]),
   ]
   return lines.length === 0 ? [] : [lines.join('<br>\n')]
+}
+
+/** CU-hours a month: as expected, else the most that is possible. */
+const changeOf = ({ cost }: Plan): number => {
+  const { expected, high } = cost?.total.delta ?? { expected: null, high: null }
+  return Math.abs(expected ?? high ?? Number.POSITIVE_INFINITY)
+}
+
+const LIMITS = /^W_(TIER|QUOTA)/
+
+const tierWords = ({ warnings }: Plan): string | undefined => {
+  const found = warnings.filter(({ code }) => LIMITS.test(code) && code !== 'W_TIER_UNKNOWN').length
+  return found === 0 ? undefined : `${counted(found, 'limit')} of the account's plan (see the warnings)`
 }
 
 export const reviewDetails = (plan: Plan): readonly string[] => {
@@ -23,6 +52,6 @@ export const reviewDetails = (plan: Plan): readonly string[] => {
   const policies = policyLines(plan).map(({ text }) => `- ${literal(text)}`)
   return [
     ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, policies.join('\n'))]),
-    ...(costs.length === 0 ? [] : [folded('Cost of each change', costs.join('\n'))]),
+    ...(costs.length === 0 ? [] : [folded('Cost, service updates and expiry', costs.join('\n'))]),
   ]
 }

@@ -28,6 +28,8 @@ export interface PlanView extends Omit<Frame, 'commit' | 'marker' | 'whole'>, Pa
   readonly missing?: readonly string[]
   /** When the snapshot was taken, ISO 8601; if it is known. */
   readonly takenAt?: string
+  /** CU-hours a month: a cost that changes by less is not worth a line. */
+  readonly costThreshold?: number
   /** What a reader should know about how this came about: Markdown of our own, one sentence each. */
   readonly notes: readonly string[]
 }

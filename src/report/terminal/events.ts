@@ -21,6 +21,8 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
     return title === undefined ? '' : paint.dim(`  ${title}`)
   }
   switch (event.type) {
+    case 'policy-overridden':
+      return paint.yellow(`${event.by} overrides policy ${event.policy} in ${event.project}: ${event.reason}`)
     case 'window-overridden':
       return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
     case 'step-start': {

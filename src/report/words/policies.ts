@@ -22,19 +22,30 @@ export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>): read
 
 const ORDER: readonly PolicyResult['outcome'][] = ['denied', 'overridden', 'warned', 'unknown', 'existing']
 
-const policyText = ({ outcome, message, reason, policy, override }: PolicyResult): string => {
+const policyText = ({ outcome, message, reason, policy, override, overriddenBy: by }: PolicyResult): string => {
   const start = `${message.replace(/\.$/, '')}. ${reason}`
   switch (outcome) {
     case 'denied':
       return `${start} To override, pass --override ${policy}=REASON.`
     case 'overridden':
-      return `${start} Overridden: ${override}`
+      return `${start} Overridden${by === undefined ? '' : ` by ${by}`}: ${override}`
     case 'existing':
       return `${start} (already so before this plan)`
     default:
       return start
   }
 }
+
+/** `policy \`preview-size\` overridden by octocat: load test`, one for each policy. */
+export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly string[] => [
+  ...new Set(
+    (policies?.results ?? []).flatMap(({ policy, override, overriddenBy: by }) =>
+      override === undefined
+        ? []
+        : [`policy \`${policy}\` overridden${by === undefined ? '' : ` by ${by}`}: ${override}`],
+    ),
+  ),
+]
 
 /** `policy \`preview-size\` denies 1 change`; `undefined` if none denies. */
 export const deniedWords = ({ policies }: Pick<Plan, 'policies'>): string | undefined => {

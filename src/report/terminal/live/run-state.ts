@@ -69,6 +69,7 @@ export const afterEvent = (
       return { ...state, isStopping: true }
     case 'version':
     case 'plan':
+    case 'policy-overridden':
     case 'window-overridden':
     case 'outcome':
       return state

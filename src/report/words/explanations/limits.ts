@@ -4,7 +4,9 @@ import type { Explanation } from './explanation.ts'
 
 const TIERS = '`espalier sizes --tiers` lists the tiers; --tier-table FILE replaces the list.'
 
-export const LIMITS: Readonly<Record<LimitCode | 'E_PRICE' | 'E_TIER_TABLE' | 'E_OVERRIDE', Explanation>> = {
+export const LIMITS: Readonly<
+  Record<LimitCode | 'E_PRICE' | 'E_TIER' | 'E_TIER_TABLE' | 'E_OVERRIDE' | 'E_POLICY_BASE', Explanation>
+> = {
   E_TIER_SIZE: {
     rule: "The account's plan limits sizes.",
     example: '4 CU on the Free plan',
@@ -74,6 +76,16 @@ export const LIMITS: Readonly<Record<LimitCode | 'E_PRICE' | 'E_TIER_TABLE' | 'E
     rule: 'An override must match something that a policy denies.',
     example: '--override preview-size=load-test, and no preview is too large',
     wayOut: 'Leave it out.',
+  },
+  E_POLICY_BASE: {
+    rule: "The base's policies decide, so they must be readable.",
+    example: 'a rule that does not exist, in espalier.policy.yaml on main',
+    wayOut: 'Correct the file on the base branch first.',
+  },
+  E_TIER: {
+    rule: 'An account plan is one of the tier table.',
+    example: '--tier gold',
+    wayOut: 'Write free, launch, scale, or none to check nothing.',
   },
   E_OVERRIDE: {
     rule: 'An override names an existing policy and gives a reason.',

@@ -66,6 +66,7 @@ export const OF_RUNS: Readonly<Record<string, Mistake>> = {
     'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4\n    with: { ref: refs/pull/12/head }',
     'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4',
   ),
+  E_TIER: pair('espalier plan --tier gold', 'espalier plan --tier scale'),
   E_GIT: pair('espalier plan --base origin/mian', 'git fetch origin && espalier plan --base origin/main'),
   E_IDLE: pair('espalier compute restart staging   # staging is idle', 'espalier compute start staging'),
   E_INPUT: pair('with: { command: merge }', 'with: { command: merge, plan-file: "plans/*.json" }'),

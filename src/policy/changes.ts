@@ -1,0 +1,53 @@
+/** What a change of the policies themselves does, once it is merged. */
+import { formatDuration, type Policy, type PolicyRule } from '../model/index.ts'
+
+/** A sentence without a full stop for each policy that is added, removed or changed, by name. */
+export const policyChanges = (before: readonly Policy[], after: readonly Policy[]): readonly string[] => {
+  const [was, is] = [before, after].map((all) => new Map(all.map((policy) => [policy.name, policy])))
+  return [...new Set([...before, ...after].map(({ name }) => name))].sort().flatMap((name) => {
+    const [from, to] = [was?.get(name), is?.get(name)]
+    if (from === undefined) return to === undefined ? [] : [`Adds policy \`${name}\`: ${ruleText(to.rule)}`]
+    if (to === undefined) return [`Removes policy \`${name}\`: ${ruleText(from.rule)}`]
+    const parts = differences(from, to)
+    return parts.length === 0 ? [] : [`Changes policy \`${name}\`: ${parts.join(', ')}`]
+  })
+}
+
+const differences = (from: Policy, to: Policy): readonly string[] => {
+  const parts = (policy: Policy): readonly (readonly [string, string])[] => [
+    ['rule', ruleText(policy.rule)],
+    ['level', policy.level],
+    ...(['projects', 'branches', 'except', 'computes', 'within'] as const).map(
+      (key) => [key, listText(policy[key])] as const,
+    ),
+  ]
+  const after = new Map(parts(to))
+  return parts(from).flatMap(([key, was]) => {
+    const is = after.get(key) ?? ''
+    if (was === is) return []
+    return [`${key === 'rule' ? '' : `${key === 'within' ? 'manifests of' : key} `}${was} → ${is}`]
+  })
+}
+
+const listText = (value: string | readonly string[] | undefined): string =>
+  value === undefined ? 'all' : typeof value === 'string' ? value : value.join(' ') || 'none'
+
+/** `maxSize 0.25`. */
+const ruleText = (rule: PolicyRule): string => `${rule.kind} ${limitOf(rule)}`
+
+const limitOf = (rule: PolicyRule): string | number => {
+  switch (rule.kind) {
+    case 'maxSize':
+    case 'minSize':
+    case 'maxProjectCu':
+      return rule.cu
+    case 'maxReplicas':
+      return rule.count
+    case 'maxScaleToZero':
+      return formatDuration(rule.seconds)
+    case 'maxCuHours':
+      return rule.cuHours
+    default:
+      return rule.is
+  }
+}

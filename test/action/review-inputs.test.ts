@@ -1,0 +1,61 @@
+/** Inputs by which the Action reviews a plan: price, tier, policies, overrides. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { manifest, open, pullRequest, withHead } from './action-world.ts'
+
+const POLICY = (most: number, level = 'deny') =>
+  `version: 1\npolicies:\n  - { name: small, level: ${level}, reason: It is paid by us., rule: { maxSize: ${most} } }\n`
+
+const withPolicies = async () => {
+  const world = await open()
+  world.repository.write('espalier.policy.yaml', POLICY(2))
+  world.repository.commit('policies')
+  world.repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
+  world.repository.write('espalier.policy.yaml', POLICY(8))
+  world.repository.commit('head')
+  return { ...world, event: pullRequest(world) }
+}
+
+test('the policies of the base deny, and what the pull request makes of them is shown', async () => {
+  const { run, event, github } = await withPolicies()
+  const { code, log, outputs } = await run({ command: 'plan' }, { event })
+  expect(code, log).toBe(1)
+  expect(outputs).toMatchObject({ 'failure-reason': 'policy-denied', 'policies-denied': 'small' })
+  const body = github.comments[0]?.body ?? ''
+  expect(body).toContain('policy `small` denies this plan')
+  expect(body).toContain('Changes policy `small`: maxSize 2 → maxSize 8')
+})
+
+test('an override lets it through, and names who gave it', async () => {
+  const { run, event, github } = await withPolicies()
+  const inputs = { command: 'plan', override: 'small=load test\n', price: '0.5USD', tier: 'scale' }
+  const { code, log, outputs } = await run(inputs, { event, env: { GITHUB_ACTOR: 'octocat' } })
+  expect(code, log).toBe(0)
+  expect(outputs).toMatchObject({ 'policies-denied': '', 'cost-after': expect.stringMatching(/^(unknown|[\d.]+)$/) })
+  expect(github.comments[0]?.body).toContain('policy `small` overridden by octocat: load test')
+  const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
+  expect(plan.policies.results).toContainEqual(
+    expect.objectContaining({ outcome: 'overridden', override: 'load test', overriddenBy: 'octocat' }),
+  )
+})
+
+test.each([
+  ['override', 'smal=x', 'E_OVERRIDE'],
+  ['override', 'small', 'E_OVERRIDE'],
+  ['price', 'much', 'E_PRICE'],
+  ['tier', 'gold', 'E_TIER'],
+  ['cost-threshold', 'low', 'E_INPUT'],
+  ['policy', 'nowhere.yaml', 'E_NOT_FOUND'],
+])('%s: %s is refused', async (name, value, code) => {
+  const { run, event } = await withPolicies()
+  const ended = await run({ command: 'plan', [name]: value }, { event })
+  expect(ended.code).toBe(1)
+  expect(ended.log).toContain(code)
+})
+
+test('validate judges what the manifests declare', async () => {
+  const { run, event } = await withHead()
+  const { code, log } = await run({ command: 'validate', tier: 'free' }, { event })
+  expect(code).toBe(1)
+  expect(log).toContain('E_TIER_SIZE')
+})
