@@ -11,7 +11,7 @@ const KINDS = {
 /** In the summary and as an output. Asked after the work is done, so that it delays nothing. */
 export const reportKeyKind = async (job: Job): Promise<void> => {
   const { inputs, runner } = job
-  const usesKey = inputs.command === 'plan' || inputs.command === 'apply'
+  const usesKey = inputs.command !== 'validate' && inputs.command !== 'merge'
   if (!usesKey || inputs.apiKey === '' || inputs.sandbox !== '') return
   const account = await withClient(connect(job).then(openReadClient), (api) => api.account())
   const kind = account?.keyKind ?? 'unknown'
