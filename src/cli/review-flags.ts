@@ -1,35 +1,13 @@
 /** Flags by which a plan is reviewed: what it costs, what the account and the team allow. */
+import { text } from './flag.ts'
+
 export const REVIEW_FLAGS = {
-  price: {
-    type: 'string',
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'Price per CU-hour, such as 0.222USD, to show cost in money',
-  },
-  tier: {
-    type: 'string',
-    requiresArg: true,
-    group: 'Review:',
-    describe: "Check the limits of this account plan: free, launch, scale, or none (default: the account's own)",
-  },
-  'tier-table': {
-    type: 'string',
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'File with account plan limits to use instead of the built-in table',
-  },
-  policy: {
-    type: 'string',
-    array: true,
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'Policy file, in addition to espalier.policy.yaml; repeatable',
-  },
-  override: {
-    type: 'string',
-    array: true,
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'Allow what a policy denies: NAME=REASON; repeatable',
-  },
+  price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show cost in money'),
+  tier: text(
+    'Review:',
+    "Check the limits of this account plan: free, launch, scale, or none (default: the account's own)",
+  ),
+  'tier-table': text('Review:', 'File with account plan limits to use instead of the built-in table'),
+  policy: text('Review:', 'Policy file, in addition to espalier.policy.yaml; repeatable', { array: true }),
+  override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
 } as const
