@@ -64,6 +64,8 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['compute restart main --yes', /main/],
   ['import --project quiet-river-12345678', /^# yaml-language-server/],
   ['init', /Next/],
+  // None runs.
+  ['agent status', /E_AGENT_UNREACHABLE/, 1],
   // Its computes are simulated.
   ['sandbox connect main', /E_SIMULATED/, 1],
 ]
