@@ -50,8 +50,12 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 const LONGEST_NAME = 80
 
 /** What a reader tells several comments apart by; empty for the manifests that are taken if nothing is said. */
-const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
-  const parts = [...(label !== '' ? [label] : [prefix, ...paths]), ...(shard === undefined ? [] : [shardText(shard)])]
+const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
+  const parts = [
+    ...(label !== '' ? [label] : [prefix, ...paths]),
+    ...project,
+    ...(shard === undefined ? [] : [shardText(shard)]),
+  ]
   const name = parts.filter((part) => part !== '').join(' ')
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
