@@ -17,6 +17,8 @@ export interface Inputs {
   readonly label: string
   /** The part of a fleet that this job takes. */
   readonly shard?: Shard
+  /** Globs over ids and names: only these projects. */
+  readonly project: readonly string[]
   /** Whose merge is checked out, if the workflow does not run for it. */
   readonly pullRequest?: number
   readonly apiKey: string
@@ -58,6 +60,7 @@ export const readInputs = (env: Environment): Inputs => ({
   paths: words(text(env, 'paths')),
   label: labelOf(text(env, 'label')),
   ...shardOf(text(env, 'shard')),
+  project: words(text(env, 'project')),
   ...number(env, 'pull-request', 'pullRequest'),
   apiKey: text(env, 'api-key'),
   baseUrl: text(env, 'base-url'),
@@ -99,6 +102,7 @@ const DESCRIBING = [
   'paths',
   'label',
   'shard',
+  'project',
   'base-url',
   'github-token',
   'plan-file',

@@ -49,6 +49,8 @@ export interface AgentPageProject extends AgentStatus {
   readonly version?: string
   readonly refreshedAt?: string
   readonly windowOpensAt?: string
+  /** The same by the clock of the window's place: `Sun 2026-11-22 02:00`. */
+  readonly windowOpensLocally?: string
   readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
   readonly lastApply?: {
     readonly at: string
@@ -183,11 +185,18 @@ const projectRow = (project: AgentPageProject): Markup => {
   const look = STATE_LOOKS[project.state]
   return markup`<li class="row"><div><h3>${projectName(project)}</h3>
 <p>${chip(look, agentStatusName(project))}</p></div>
-<div class="what"><p>${project.message ?? sentence(agentStatusWords(project))}</p>
+<div class="what"><p>${why(project)}</p>
 <dl>${facts(project).map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${project.command === undefined ? NOTHING : markup`<p class="paste"><code class="command" id="c-${project.id}">${project.command}</code></p>`}
 ${differences(project)}</div></li>
 `
+}
+
+/** A suspension's message is what a person gave as its reason. */
+const why = ({ message, ...status }: AgentPageProject): string => {
+  const words = sentence(agentStatusWords(status))
+  if (message === undefined) return words
+  return status.state === 'Suspended' ? `${words} Reason: ${message}` : message
 }
 
 const sentence = (words: string): string => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`
@@ -196,10 +205,11 @@ type Fact = readonly [name: string, value: Markup]
 
 const facts = (project: AgentPageProject): readonly Fact[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
+  const there = project.windowOpensLocally === undefined ? '' : ` (there ${project.windowOpensLocally})`
   const found: Fact[] = [['since', moment(since)]]
   if (until !== undefined) found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])
   if (windowOpensAt !== undefined) {
-    found.push(['window opens', markup`${moment(windowOpensAt)} for ${counted(scheduledSteps, 'step')}`])
+    found.push(['window opens', markup`${moment(windowOpensAt)}${there} for ${counted(scheduledSteps, 'step')}`])
   }
   if (missedWindow !== undefined) {
     const { opensAt, closesAt, cause } = missedWindow
