@@ -48,7 +48,7 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   const cwd = resolve(root, inputs.workingDirectory)
   const prefix = prefixOf(root, cwd)
   const runner = openRunner(env, write, prefix, (text) => masked(inputs, text))
-  return { env, inputs, event: readEvent(env), runner, clock, onSignal, cwd, prefix }
+  return { env, inputs, event: readEvent(env), runner, clock, onSignal, key: { isUsed: false }, cwd, prefix }
 }
 
 /** @throws {EspalierError} `E_INPUT` if the working directory is missing. */
