@@ -25,6 +25,12 @@ export const REVIEW_FLAGS = {
     group: 'Review:',
     describe: 'Policy file, in addition to espalier.policy.yaml; repeatable',
   },
+  'no-project': {
+    type: 'boolean',
+    group: 'Control API:',
+    describe:
+      'Do not read the projects’ settings: a request less each; limits, maintenance and part of the cost are unknown',
+  },
   override: {
     type: 'string',
     array: true,

@@ -4,7 +4,9 @@ import type { Explanation } from './explanation.ts'
 
 const TIERS = '`espalier sizes --tiers` lists the tiers; --tier-table FILE replaces the list.'
 
-export const LIMITS: Readonly<Record<LimitCode | 'E_PRICE' | 'E_TIER' | 'E_TIER_TABLE' | 'E_OVERRIDE' | 'E_POLICY_BASE', Explanation>> = {
+export const LIMITS: Readonly<
+  Record<LimitCode | 'E_PRICE' | 'E_TIER' | 'E_TIER_TABLE' | 'E_OVERRIDE' | 'E_POLICY_BASE', Explanation>
+> = {
   E_TIER_SIZE: {
     rule: "The account's plan limits sizes.",
     example: '4 CU on the Free plan',
