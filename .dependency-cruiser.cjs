@@ -92,7 +92,7 @@ module.exports = {
       comment: 'scripts/bundle.mjs keeps these files in one chunk, which every command loads.',
       severity: 'error',
       from: {
-        path: '^src/cli/(terminal|flags|review-flags|print-error|program|command-line|command|commands/[^/]+)\\.ts',
+        path: '^src/cli/(terminal|flags?|review-flags|print-error|program|command-line|command|commands/[^/]+)\\.ts',
       },
       to: { path: '^src/(?!base/|model/|report/|cli/)', dependencyTypesNot: ['type-only', 'dynamic-import'] },
     },

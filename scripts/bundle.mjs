@@ -11,7 +11,7 @@ const TOGETHER = [
   // Without what reads manifests or asks the service: completion loads this alone.
   {
     name: 'cli',
-    test: /src[\\/]cli[\\/](terminal|flags|print-error|suggest|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
+    test: /src[\\/]cli[\\/](terminal|flags?|review-flags|print-error|suggest|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
   },
 ]
 

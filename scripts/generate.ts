@@ -56,16 +56,18 @@ const pageAssets = (): string => {
   })
 }
 
-/** The Action at the version of this source. */
+/** What names a release names the one of this source: the Action, the image of the agent, the package. */
 const pinned = (file: string): string => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-  return readFileSync(file, 'utf8').replaceAll(new RegExp(`${REPOSITORY}@v[\\w.-]+`, 'g'), `${REPOSITORY}@v${version}`)
+  const named = new RegExp(`(?<=${REPOSITORY}@v|${REPOSITORY}-agent:|rev: v|'espalier@)\\d[\\w.-]*`, 'g')
+  return readFileSync(file, 'utf8').replaceAll(named, version)
 }
 const PINNING = [
+  'README.md',
+  'docs/cli.md',
   'docs/github-action.md',
-  ...readdirSync('examples/workflows')
-    .map((name) => `examples/workflows/${name}`)
-    .filter((file) => readFileSync(file, 'utf8').includes(`${REPOSITORY}@`)),
+  'deploy/kubernetes/espalier-agent.yaml',
+  ...readdirSync('examples/workflows').map((name) => `examples/workflows/${name}`),
 ]
 
 const GENERATED: Readonly<Record<string, () => string>> = {

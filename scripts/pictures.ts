@@ -149,15 +149,38 @@ for (const columns of WIDTHS) {
 
 await withStage(
   async (stage) => {
-    await picture('status', 'The computes of a project', stage, ['status', 'projects'])
+    await picture('status', 'The computes of three projects', stage, ['status', 'projects'])
+  },
+  3,
+  7,
+  3,
+)
+
+await withStage(
+  async (stage) => {
+    const { apiUrl, apiKey } = stage.sandbox
     const git = (...args: readonly string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: stage.folder })
     git('init', '-q')
     git('add', '.')
     git('commit', '-qm', 'Manifests')
-    await picture('drift', 'Where live computes differ from their manifests', stage, ['drift', 'projects'])
+    const file = join(stage.folder, 'projects/search.yaml')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('primary: {}', 'primary:\n      size: 2'))
+    const change = (method: string, path: string, body?: unknown) =>
+      fetch(`${apiUrl}/projects/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const size = { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 }
+    const [billing, storefront] = ['billing-10000000', 'storefront-17654321']
+    await change('PATCH', `${billing}/endpoints/ep-main-00a1b2c3d4`, { endpoint: size })
+    await change('DELETE', `${storefront}/endpoints/ep-staging-01a1b2c3d4`)
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await picture('drift', 'What somebody changed by hand, and what the manifests change', stage, ['drift', 'projects'])
   },
   3,
-  7,
-  3,
+  0,
+  1,
+  { billing: { defaults: { size: 1 } } },
 )

@@ -10,11 +10,15 @@ export type CommentKind = 'plan' | 'outcome'
  * Which of several plans it is: by its label, or if it has none by what it is made of. Two steps of one workflow then
  * have a comment each, unless they differ in nothing but the key.
  */
-export const identityOf = ({ label, paths, baseUrl, command, planFile, shard }: Inputs, prefix: string): string =>
+export const identityOf = (
+  { label, paths, baseUrl, command, planFile, shard, project }: Inputs,
+  prefix: string,
+): string =>
   JSON.stringify([
     prefix,
     label !== '' ? { label } : command === 'merge' ? { merge: planFile } : { paths, baseUrl },
     shard === undefined ? null : shardText(shard),
+    ...(project.length === 0 ? [] : [{ project }]),
   ])
 
 /** The comment's first line. Names are in it as a digest, so that none of them can close it. */

@@ -3,6 +3,7 @@ import { EnvHttpProxyAgent, errors, interceptors, type RetryHandler, request } f
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
+import type { PullRequest } from './event.ts'
 import type { Environment } from './inputs.ts'
 
 export interface Comment {
@@ -50,6 +51,8 @@ export interface GitHub {
   updateComment(id: number, body: string): Promise<Comment | undefined>
   /** Also if it is already deleted. */
   deleteComment(id: number): Promise<void>
+  /** An open or closed pull request; `undefined` if there is none of this number. */
+  pullRequest(number: number): Promise<PullRequest | undefined>
   /** Folds a comment away as outdated. */
   minimizeComment(nodeId: string): Promise<void>
   /** Of an issue or a pull request. */
@@ -94,6 +97,11 @@ const pullShape = z.array(
     base: z.object({ ref: z.string() }),
   }),
 )
+const onePullShape = z.object({
+  head: z.object({ sha: z.string(), repo: z.object({ full_name: z.string() }).nullish() }),
+  base: z.object({ sha: z.string() }),
+  merged: z.boolean().nullish(),
+})
 const actor = z.object({ login: z.string() })
 const viewerShape = z.object({ data: z.object({ viewer: actor }) })
 const authorshipShape = z.object({
@@ -197,6 +205,18 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     deleteComment: async (id) => {
       const answer = await send('DELETE', `${root}/repos/${repository}/issues/comments/${id}`)
       if (answer.status !== 404) expect(answer, 'delete a comment')
+    },
+    pullRequest: async (number) => {
+      const answer = await send('GET', `${root}/repos/${repository}/pulls/${number}`)
+      if (answer.status === 404) return undefined
+      const { head, base, merged } = read(onePullShape, expect(answer, 'show a pull request'))
+      return {
+        number,
+        baseSha: base.sha,
+        headSha: head.sha,
+        isFork: head.repo?.full_name !== repository,
+        isMerged: merged === true,
+      }
     },
     minimizeComment: async (id) => {
       read(

@@ -4,7 +4,7 @@ import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export const COMMANDS = ['validate', 'plan', 'apply', 'merge'] as const
+export const COMMANDS = ['validate', 'plan', 'apply', 'merge', 'import'] as const
 export const COMMENTS = ['auto', 'always', 'never'] as const
 /** `edit`: in place. `recreate`: below the newest comments. `minimize`: the same, and the old one stays, folded. */
 export const COMMENT_MODES = ['edit', 'recreate', 'minimize'] as const
@@ -17,6 +17,10 @@ export interface Inputs {
   readonly label: string
   /** The part of a fleet that this job takes. */
   readonly shard?: Shard
+  /** Globs over ids and names: only these projects. */
+  readonly project: readonly string[]
+  /** Whose merge is checked out, if the workflow does not run for it. */
+  readonly pullRequest?: number
   readonly apiKey: string
   readonly baseUrl: string
   readonly githubToken: string
@@ -56,6 +60,8 @@ export const readInputs = (env: Environment): Inputs => ({
   paths: words(text(env, 'paths')),
   label: labelOf(text(env, 'label')),
   ...shardOf(text(env, 'shard')),
+  project: words(text(env, 'project')),
+  ...number(env, 'pull-request', 'pullRequest'),
   apiKey: text(env, 'api-key'),
   baseUrl: text(env, 'base-url'),
   githubToken: text(env, 'github-token'),
@@ -92,9 +98,11 @@ export const readInputs = (env: Environment): Inputs => ({
 
 const DESCRIBING = [
   'masks',
+  'pull-request',
   'paths',
   'label',
   'shard',
+  'project',
   'base-url',
   'github-token',
   'plan-file',

@@ -20,6 +20,8 @@ export interface Job {
   readonly inputs: Inputs
   readonly event: WorkflowEvent
   readonly runner: Runner
+  /** Whether a request may have been sent with the API key. */
+  readonly key: { isUsed: boolean }
   /** The working directory, absolute: what inputs name is relative to it. */
   readonly cwd: string
   /** The same from the repository's root on, with `/` at its end; empty for the root. */
@@ -50,8 +52,12 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 const LONGEST_NAME = 80
 
 /** What a reader tells several comments apart by; empty for the manifests that are taken if nothing is said. */
-const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
-  const parts = [...(label !== '' ? [label] : [prefix, ...paths]), ...(shard === undefined ? [] : [shardText(shard)])]
+const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
+  const parts = [
+    ...(label !== '' ? [label] : [prefix, ...paths]),
+    ...project,
+    ...(shard === undefined ? [] : [shardText(shard)]),
+  ]
   const name = parts.filter((part) => part !== '').join(' ')
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
@@ -60,7 +66,7 @@ const nameOf = ({ inputs: { label, paths, shard }, prefix }: Job): string => {
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
 /** @throws {EspalierError} `E_KEY` without a key and a sandbox; what a sandbox throws. */
-export const connect = async ({ inputs, clock, cwd }: Job): Promise<Connection> => {
+export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connection> => {
   const { sandbox, apiKey, baseUrl, shard } = inputs
   const options = {
     userAgent: `espalier-action/${VERSION}`,
@@ -68,7 +74,10 @@ export const connect = async ({ inputs, clock, cwd }: Job): Promise<Connection> 
     ...(shard === undefined ? {} : { clients: shard.count }),
   }
   if (sandbox !== '') return connectTo({ sandbox: { seed: resolve(cwd, sandbox), background: false } }, options)
-  if (apiKey !== '') return connectTo({ apiKey, baseUrl }, options)
+  if (apiKey !== '') {
+    key.isUsed = true
+    return connectTo({ apiKey, baseUrl }, options)
+  }
   throw new EspalierError('E_KEY', 'There is no API key.', {
     hint: 'Set the input api-key from a secret of the repository; to try it without an account, set the input sandbox.',
   })

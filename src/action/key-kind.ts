@@ -10,9 +10,8 @@ const KINDS = {
 
 /** In the summary and as an output. Asked after the work is done, so that it delays nothing. */
 export const reportKeyKind = async (job: Job): Promise<void> => {
-  const { inputs, runner } = job
-  const usesKey = inputs.command === 'plan' || inputs.command === 'apply'
-  if (!usesKey || inputs.apiKey === '' || inputs.sandbox !== '') return
+  const { runner, key } = job
+  if (!key.isUsed) return
   const account = await withClient(connect(job).then(openReadClient), (api) => api.account())
   const kind = account?.keyKind ?? 'unknown'
   runner.output('key-kind', kind)

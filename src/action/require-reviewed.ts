@@ -99,7 +99,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   runner.notice(
     `Left alone, since it has drifted after the review: ${listed(verdict.unrelated)}. The drift is not related to this merge.`,
   )
-  return select(manifests, { changes: verdict.reviewed.map(({ id }) => id) })
+  return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
 
 /** Also for a plan that was saved before. @throws {EspalierError} `E_NOT_REVIEWED` */

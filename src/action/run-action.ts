@@ -8,14 +8,16 @@ import { type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from
 import type { ActionIo } from './io.ts'
 import { type Ending, type Job, prefixOf } from './job.ts'
 import { reportKeyKind } from './key-kind.ts'
+import { forNamedPullRequest } from './named-pull-request.ts'
 import { annotateError, reportFailure } from './report-failure.ts'
 import { runApply } from './run-apply.ts'
+import { runImport } from './run-import.ts'
 import { runMerge } from './run-merge.ts'
 import { runPlan } from './run-plan.ts'
 import { runValidate } from './run-validate.ts'
 import { openRunner, type Runner } from './runner.ts'
 
-const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge } as const
+const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge, import: runImport } as const
 
 /** Runs one step. Never throws, unless reporting a failure fails in an unforeseen way. @returns the exit code. */
 export const runAction = async (io: ActionIo): Promise<0 | 1> => {
@@ -27,6 +29,7 @@ export const runAction = async (io: ActionIo): Promise<0 | 1> => {
   try {
     job = jobOf(readInputs(env), io)
     checkFolder(job)
+    job = await forNamedPullRequest(job)
     const ending = await RUNS[job.inputs.command](job)
     await reportKeyKind(job)
     return end(runner, ending)
@@ -45,7 +48,7 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   const cwd = resolve(root, inputs.workingDirectory)
   const prefix = prefixOf(root, cwd)
   const runner = openRunner(env, write, prefix, (text) => masked(inputs, text))
-  return { env, inputs, event: readEvent(env), runner, clock, onSignal, cwd, prefix }
+  return { env, inputs, event: readEvent(env), runner, clock, onSignal, key: { isUsed: false }, cwd, prefix }
 }
 
 /** @throws {EspalierError} `E_INPUT` if the working directory is missing. */

@@ -29,6 +29,7 @@ import {
   readManifests,
   readSavedPlan,
   type SavedPlan,
+  select,
   selectionNote,
   selectShard,
   type Watcher,
@@ -51,7 +52,9 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
   const read = await readManifests(paths, { cwd, policyPaths: inputs.policy })
-  const all = selectShard(await withReview(read, inputs, { cwd, env: job.env }), shard)
+  const sharded = selectShard(await withReview(read, inputs, { cwd, env: job.env }), shard)
+  // A saved plan has its own selection.
+  const all = saved === undefined ? await select(sharded, { projects: inputs.project }) : sharded
   const { diagnostics } = all.loaded
   for (const note of fileNotes(all)) runner.print(note)
   const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined

@@ -21,11 +21,13 @@ import {
   type Planned,
   planLive,
   readManifests,
+  select,
   selectShard,
   withClient,
   withReview,
 } from '../workflow/index.ts'
 import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
+import { changedProjects } from './changed-projects.ts'
 import { reportCheck } from './check-run.ts'
 import { hidingFor } from './hide-undeclared.ts'
 import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
@@ -46,7 +48,8 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
   const read = untrusted?.head ?? (await readManifests(inputs.paths, { cwd, policyPaths: inputs.policy }))
   const hasBase = event.pullRequest !== undefined || event.mergeGroupBase !== undefined
-  const all = selectShard(await withReview(read, inputs, { cwd, env: job.env, hasBase }), inputs.shard)
+  const sharded = selectShard(await withReview(read, inputs, { cwd, env: job.env, hasBase }), inputs.shard)
+  const all = await select(sharded, { projects: inputs.project })
   for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
@@ -58,6 +61,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const isMerged = event.pullRequest === undefined && event.mergeGroupBase === undefined
   const manifests = inputs.requireReviewed && isMerged ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
+  setProjects(job, read, base?.manifests)
   checkOverrides(manifests, base?.manifests)
   const planned = await withClient(connect(job).then(openReadClient), (api) =>
     planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
@@ -156,13 +160,20 @@ const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
   return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
 }
 
+/** As JSON, for a matrix. */
+export const setProjects = ({ runner }: Job, head: Manifests, base: Manifests | undefined): void => {
+  const isUsable = base !== undefined && (base.paths.length === 0 || !hasErrors(base.loaded.diagnostics))
+  const known = isUsable ? base.loaded.desired : undefined
+  runner.output('projects', JSON.stringify(changedProjects(head.loaded.desired, known)))
+}
+
 interface Base {
   readonly commit: string
   readonly manifests: Manifests
 }
 
 /** `undefined` if nothing is compared, or the base cannot be read. */
-const findBase = async (
+export const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,
   untrusted: UntrustedManifests | undefined,

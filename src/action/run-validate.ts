@@ -3,6 +3,7 @@ import { hasErrors } from '../model/index.ts'
 import { checkOffline, fileNotes, type Manifests, readManifests, withReview } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
 import { reportProblems } from './problems.ts'
+import { findBase, setProjects } from './run-plan.ts'
 import { isUntrusted, readUntrusted } from './untrusted-pull-request.ts'
 
 export const runValidate = async (job: Job): Promise<Ending> => {
@@ -16,6 +17,9 @@ export const runValidate = async (job: Job): Promise<Ending> => {
   const reviewed = await withReview({ ...manifests, review: review ?? {} }, job.inputs, { cwd: job.cwd, env: job.env })
   const checked = hasErrors(loaded.diagnostics) ? [] : checkOffline(reviewed).diagnostics
   const ending = await reportProblems(job, [...loaded.diagnostics, ...checked, ...(untrusted?.refused ?? [])])
+  if (!hasErrors(loaded.diagnostics)) {
+    setProjects(job, manifests, (await findBase(job, manifests, untrusted))?.manifests)
+  }
   if (!ending.isFailed) job.runner.print(`Valid: ${loaded.files.length} files.`)
   return ending
 }

@@ -6,7 +6,7 @@ import type { AccountView } from './view.ts'
 
 export interface AgentKey {
   readonly name: string
-  /** Read again once a minute: a file may be replaced. */
+  /** Read again with the manifests: a file may be replaced. */
   read(): Promise<string>
   /** Globs over ids; absent: all projects. */
   readonly projects?: readonly string[]

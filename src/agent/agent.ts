@@ -53,8 +53,6 @@ export interface RunningAgent extends AgentControl {
   stop(): void
 }
 
-const RENEW_MS = 10_000
-const REREAD_KEYS_MS = 60_000
 const CLEAN_MS = 24 * 60 * 60_000
 const EARLIEST_FETCH_MS = 10_000
 const BUG_WAIT_MS = 15 * 60_000
@@ -175,6 +173,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   const pollForEver = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await poll()
+      await rereadKeys()
       const earliest = polledAt + EARLIEST_FETCH_MS
       fetchAlarm = new AbortController()
       const alarm = AbortSignal.any([fetchAlarm.signal, stopping.signal])
@@ -211,8 +210,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     run: async () => {
       const loops = [
         pollForEver(),
-        every(RENEW_MS, () => data.renew()),
-        every(REREAD_KEYS_MS, rereadKeys),
+        every(data.renewEveryMs, () => data.renew()),
         every(CLEAN_MS, () => removeJournals(data.path, now() - options.keepMs)),
       ].map(orLost)
       await Promise.all([scheduler.run(), ...loops])

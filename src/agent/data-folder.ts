@@ -97,9 +97,11 @@ const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(),
 const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.exactOptional() })
 type Lease = z.infer<typeof LEASE>
 const LEASE_MS = 45_000
+const RENEW_MS = 10_000
 
 export interface DataFolder {
   readonly path: string
+  readonly renewEveryMs: number
   /** `undefined` if nothing is known of the project. */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
@@ -109,7 +111,7 @@ export interface DataFolder {
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**
-   * Every 10 s, and before each call that changes something: that is how an agent that lost its lease finds out.
+   * Every so often, and before each call that changes something: that is how an agent that lost its lease finds out.
    *
    * @throws {EspalierError} `E_AGENT_DATA` once another agent took over.
    */
@@ -145,6 +147,7 @@ export const openDataFolder = async (
   }
   return {
     path: folder,
+    renewEveryMs: RENEW_MS,
     readProject: (project) => read(fileOf(project), PROJECT_FILE),
     writeProject: (project, file) =>
       replaceFile(fileOf(project), JSON.stringify({ format: FORMAT, ...file }), `The record of ${project}`, PRIVATE),

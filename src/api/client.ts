@@ -71,7 +71,7 @@ export interface ReadApi {
   close(): Promise<void>
 }
 
-/** What a changing call answered. `compute` is absent if the answer had no body (204: it was gone already). */
+/** What a changing call answered. `compute` is absent if the answer had no body (204: it was already deleted). */
 export interface Mutation {
   readonly compute?: ObservedCompute
   readonly operations: readonly wire.Operation[]
@@ -148,7 +148,7 @@ const sharers = (clients: ApiOptions['clients'] = 1): (() => number) =>
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
-/** A list that goes on for ever would be read for ever. */
+/** A list without end must not be read without end. */
 const MAX_LISTED = 200_000
 const MAX_LIST_MS = 600_000
 

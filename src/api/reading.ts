@@ -1,4 +1,4 @@
-/** How far a read of many projects has come, for whoever waits for it. */
+/** Progress of reading many projects. */
 export interface Reading {
   readonly what: 'projects' | 'project names' | 'past operations'
   readonly done: number

@@ -62,7 +62,7 @@ export class RequestBudget {
 
 const untilRoom = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()
-  // The limit may have shrunk meanwhile.
+  // The limit may have shrunk in the meantime.
   const oldest = window.sent[Math.max(0, window.sent.length - size)]
   return window.sent.length < size || oldest === undefined ? 0 : oldest + window.ms - now
 }

@@ -247,7 +247,7 @@ const refusal = (method: string, path: string, answer: Answer, givenUp?: GivenUp
   })
 }
 
-/** A service says so in its own words, and a 404 below a root without a version says nothing of the project. */
+/** The service explains a 404 in its own words; a 404 below a root without a version is not about the project. */
 const isWrongAddress = (method: string, answer: Answer, { pathname }: URL): boolean =>
   (answer.status === 404 || answer.status === 400) &&
   method === 'GET' &&

@@ -116,7 +116,7 @@ const readProject = async (api: ReadApi, id: string, withDetails: boolean): Prom
   }
 }
 
-/** Finished operations of the newest page (default 200), with how long each took, and from when on they are all. */
+/** Finished operations of the newest page (default 200) with their durations, and the time since which the page is complete. */
 export const pastOperations = async (
   api: ReadApi,
   projectId: string,
@@ -138,7 +138,7 @@ export const pastOperations = async (
             : {}),
         }),
       )
-      // Times that are none leave the estimate without them, and stop no plan.
+      // Invalid times are left out of the estimate; they must not stop a plan.
       .filter(({ durationMs }) => Number.isFinite(durationMs)),
   }
 }
@@ -146,7 +146,7 @@ export const pastOperations = async (
 /** From these follows how long each compute was active. */
 const STARTS_AND_SUSPENDS = new Set(['start_compute', 'suspend_compute'])
 
-/** How long an operation that is over took. */
+/** How long a finished operation took. */
 export const operationMs = ({
   totalDurationMs,
   createdAt,

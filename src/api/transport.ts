@@ -17,7 +17,7 @@ export interface TransportOptions {
   readonly answerTimeoutMs?: number
 }
 
-/** Sees each request, so that a person can be told that the service does not answer, or how long it will take. */
+/** Observes each request, so that a person can see that the service does not answer, or how long it will take. */
 export interface RequestWatch {
   /** @returns a function to call at its end, with what is wrong if a retry may help, and the status if one came. */
   begin(request: string): (problem?: string, status?: number) => void

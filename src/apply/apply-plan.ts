@@ -47,7 +47,7 @@ export interface ApplyOptions {
   readonly abort?: AbortSignal
   /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
-  /** Plans again once all is done, to tell whether the project has converged. */
+  /** Plans again once all is done, to check whether the project has converged. */
   readonly replan?: Replan
 }
 
@@ -151,7 +151,7 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
 
 /**
  * One that the plan says is harmless starts: whether its compute is still idle is read right before its request. One that
- * interrupts waits, even where its compute fell asleep meanwhile: nobody was asked whether it may run now.
+ * interrupts waits, even if its compute has been suspended since: nobody has consented to run it now.
  */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
   if (ignoreWindows || step.impact === 'none') return undefined
@@ -205,7 +205,7 @@ const blockedBy = (
   }
 }
 
-/** What has begun in a window is brought to its end: a branch would stay without its primary otherwise. */
+/** What started in a window is finished even after it closes: otherwise a branch could be left without its primary. */
 const isContinuation = (
   step: Step,
   steps: ReadonlyMap<string, Step>,
@@ -249,7 +249,7 @@ const successors = (plan: Plan, outcomes: ReadonlyMap<string, StepOutcome>): Rea
   )
 }
 
-/** What a person must edit: a pin whose compute is gone, with its successor's id where there is one. */
+/** What a person must edit: a pin whose compute no longer exists, with its successor's id if there is one. */
 const pinNotes = (
   plan: Plan,
   outcomes: ReadonlyMap<string, StepOutcome>,

@@ -11,7 +11,7 @@ export type Assessment =
   | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
 
-/** What became of a compute that is gone. */
+/** What happened to a compute that no longer exists. */
 export const DELETED = 'deleted'
 
 /** A read may lag behind what was read before: what seems to have moved is read again. */
@@ -67,7 +67,7 @@ const assessDelete = async (step: Step, context: RunContext, trail: Trail): Prom
   const { before, live } = subject
   const moved = movedForDelete(before, live, successor !== undefined)
   if (moved.length > 0) return { kind: 'moved', moved: named(moved, context), ids: [live.id] }
-  // Deleted for a successor that finds its place taken, it would be gone for nothing.
+  // If the place of its successor is taken, the compute would be deleted for nothing.
   if (successor !== undefined && place !== undefined && place.id !== live.id) return taken(successor, place)
   return { kind: 'send', body: undefined, live }
 }

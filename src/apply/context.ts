@@ -21,7 +21,7 @@ export interface RunContext {
   readonly knowledge: Knowledge
   readonly timings: Timings
   readonly abort: AbortSignal | undefined
-  /** The create that a delete makes room for, where the two are one replacement. */
+  /** The create that a delete makes room for, if the two are one replacement. */
   readonly successorOf: (step: Step) => Step | undefined
   /** Whether its restart windows are open; one that is not bound by them always is. */
   readonly openingOf: (step: Step) => Opening

@@ -1,4 +1,4 @@
-/** A compute that stands where a step is about to create one: by a request whose answer was lost, or by somebody else. */
+/** A compute that already exists where a step is about to create one: made by a request whose answer was lost, or by somebody else. */
 import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
@@ -8,7 +8,7 @@ export interface Search {
   readonly others: Set<string>
 }
 
-/** Its operation is the newest but for those that the control plane started by itself meanwhile. */
+/** Its operation is the newest, apart from those that the control plane has started by itself since. */
 const OPERATIONS = 20
 
 /**

@@ -48,7 +48,7 @@ export class Knowledge {
   }
 
   /**
-   * What was asked for, not what was read afterwards: a change that somebody else made meanwhile must not pass for what
+   * What was asked for, not what was read afterwards: a change that somebody else made since must not pass for what
    * the plan knew.
    */
   done({ kind, compute: { id }, request }: Step): void {

@@ -182,7 +182,7 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
 }
 
-/** Without its last full stop, since the sentence goes on. */
+/** Without its full stop, since more of the sentence follows. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
 
 const timedOut = (open: readonly Operation[], timeoutMs: number): string => {

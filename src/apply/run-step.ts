@@ -70,7 +70,7 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
       const ended = end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
       return error.status === undefined ? ended : { ...ended, httpStatus: error.status }
     }
-    // A record that cannot be kept ends the step; where a request is out, it may have taken effect all the same.
+    // If the journal cannot be written, the step ends. A request that was already sent may still take effect.
     if (!(error instanceof EspalierError) || !progress.sent) throw error
     return end(
       'failed',

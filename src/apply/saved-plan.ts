@@ -64,7 +64,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
 }
 
-/** Time alone brings a branch closer to its end. */
+/** A branch comes closer to its expiry by time alone. */
 const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] => {
   const known = new Set(saved.skipped?.map(({ change }) => change))
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
@@ -83,7 +83,7 @@ const actsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
 const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (item: T) => unknown): unknown =>
   Object.fromEntries(items.map((item) => [item.id, partOf(item)]))
 
-/** Where a declaration stands is no reason for which the change is another one. */
+/** A declaration that moved in its file does not make it another change. */
 const withoutSource = (item: Change | Step): unknown => {
   const { source: _own, ...rest } = item
   return 'attributes' in rest
@@ -92,7 +92,7 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * What else a reader goes by. What the plan leaves alone may come and go (previews, unmanaged computes): if it has, only
+ * What else a reader relies on. What the plan does not touch may appear and disappear (previews, unmanaged computes): if it has, only
  * what has not moved is compared.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
@@ -122,7 +122,7 @@ const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
 /** Rules match branches that come and go. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
 
-/** Which compute becomes what, whoever is idle. */
+/** Which compute becomes what, whether or not it is idle. */
 const rolesOf = ({ changes }: Plan): unknown =>
   byId(changes, ({ kind, from, compute, attributes }) => ({
     kind,

@@ -1,4 +1,4 @@
-/** What a saved plan remembers of the live projects: to tell later what has moved, and from what to what. */
+/** What a saved plan records of the live projects, to show later what has changed, with the values before and after. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '../base/index.ts'

@@ -22,7 +22,7 @@ export type Sent =
   | { readonly kind: 'outside-window'; readonly opening: Opening }
   | { readonly kind: 'not-consented'; readonly consent: string }
 
-/** What is known of the sending while it goes on, so that a failure can report it too. */
+/** What is known while a request is being sent, so that a failure can report it too. */
 export interface Sending {
   /** Whether a request went out that may have taken effect. */
   sent: boolean
@@ -120,7 +120,7 @@ const blockedNow = async (
   const opening = context.openingOf(step)
   if (opening.isOpen) return undefined
   if (!context.ignoreWindows) return { kind: 'outside-window', opening }
-  // Where the plan says that it interrupts, that was told before it started.
+  // If the plan says that it interrupts, that was announced before it started.
   if (isWorse && step.impact === 'none') {
     await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
   }

@@ -60,11 +60,11 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
   return undefined
 }
 
-/** Clocks of both sides differ, and the API tells whole seconds. */
+/** The two clocks differ, and the API reports whole seconds. */
 const CLOCK_SKEW_MS = 5_000
 
 /**
- * What a change that nobody was told of started. The list of operations may lag behind: then the compute shows them,
+ * The operations of a change whose answer was lost. The list of operations may lag behind: then the compute shows them,
  * or the kind of change, which starts one.
  *
  * @param since when this run sent the request; absent if somebody else made the change.

@@ -48,7 +48,7 @@ export class Timings {
    * Of one that had to be tried again, its time says nothing of the others.
    *
    * @param elapsedMs how long this run has waited for it. A service that shows far more counts a time of its own, as a
-   *   sandbox that runs faster than real time does: then what it tells is no help.
+   *   sandbox that runs faster than real time does: then its times are of no use.
    */
   learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {
     if (operation.status !== 'finished' || operation.failuresCount > 0) return
@@ -85,7 +85,7 @@ export class Timings {
     return this.#known(own) ?? this.#known(any)
   }
 
-  /** A few that are like the past tell less of the slowest than the past does. */
+  /** A few operations that resemble the past say less about the slowest than the past does. */
   #known(key: string): readonly number[] | undefined {
     const [seen, past] = [this.#seen.get(key), this.#past.get(key)]
     if (seen === undefined || past === undefined) return seen ?? past

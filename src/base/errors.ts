@@ -1,4 +1,4 @@
-/** Errors that a person can act on, thrown across rooms. Anything else that is thrown is a bug. */
+/** Errors that a person can act on, thrown from one module to another. Anything else that is thrown is a bug. */
 
 /** Exit codes of the program (docs/cli.md). */
 export const EXIT = {

@@ -1,5 +1,6 @@
 /** Files: where they are, read within bounds, written whole or not at all. */
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
@@ -11,6 +12,15 @@ import { EspalierError } from './errors.ts'
 export const isInside = (folder: string, path: string): boolean => {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** The names in a folder; none if it cannot be read. */
+export const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 /** More was to come than is read. */
@@ -53,7 +63,7 @@ export const PRIVATE = 0o600
  * A commit can bring a link of the name that a file is to have, and writing through it would change a file elsewhere. What
  * leads to a pipe or a terminal (`/dev/stdout`, `>(…)`) is not such a link.
  *
- * @throws an Error that says so.
+ * @throws {Error} that says how to avoid it.
  */
 export const refuseLink = async (path: string): Promise<void> => {
   const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true

@@ -74,7 +74,7 @@ export const fetchTip = async (mirror: Mirror, { ref }: RemoteTip): Promise<stri
   return fetchedCommit(mirror)
 }
 
-/** What the last fetch brought, in this run or an earlier one. @throws {EspalierError} `E_GIT` if there was none. */
+/** The commit of the last fetch, in this run or an earlier one. @throws {EspalierError} `E_GIT` if there was none. */
 export const fetchedCommit = async ({ folder }: Mirror): Promise<string> =>
   text(await git(folder, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], { isOwn: true }))
 

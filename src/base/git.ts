@@ -48,7 +48,7 @@ const NO_HELPER = 'credential.helper='
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name))),
   LC_ALL: 'C',
-  // Of a partial clone, missing objects are not fetched: git >= 2.45 does as it is told, older ones find no protocol.
+  // Of a partial clone, missing objects are not fetched: git >= 2.45 obeys this variable, older ones find no protocol that is allowed.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: protocols,
   GIT_PROTOCOL_FROM_USER: '0',
@@ -117,14 +117,15 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
         cause,
       })
     }
-    const said = stderr?.toString().trim().split('\n').at(-1) ?? ''
+    const said = stderr?.toString().trim() ?? ''
     const known = REFUSALS.find(([pattern]) => pattern.test(said))
     if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
-    return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why: said }
+    const why = said.split('\n').at(-1) ?? ''
+    return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why }
   }
 }
 
-/** What git says where it will not use a folder at all. */
+/** What git prints, in the first of several lines, when it does not use a folder at all. */
 const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,

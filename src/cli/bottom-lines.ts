@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import type { OnSignal } from '../base/index.ts'
 import type { Output } from './io.ts'
 
-type Stream = Pick<Output, 'write' | 'isTTY' | 'columns'>
+type Stream = Pick<Output, 'write' | 'isTTY' | 'columns' | 'rows'>
 type Write = Stream['write']
 
 const up = (rows: number): string => (rows === 0 ? '' : `\u001b[${rows}A`)
@@ -14,6 +14,9 @@ export class BottomLines {
   readonly #write: Write
   readonly #restores: (() => void)[]
   #lines: readonly string[] = []
+  /** Those of them that are on the screen now. */
+  #shown: readonly string[] = []
+  #redrawing: NodeJS.Immediate | undefined
   /** Whether something was printed whose line has not ended. */
   #isLineOpen = false
 
@@ -24,42 +27,64 @@ export class BottomLines {
     this.#restores = [out, err].filter(({ isTTY }) => isTTY).map((stream) => this.#intercept(stream))
     // Back from Ctrl-Z the lines are where the shell wrote since: they are drawn below that.
     const unlisten = onSignal('SIGCONT', () => {
-      this.#lines = []
+      this.#shown = []
     })
     this.#restores.push(unlisten)
   }
 
   draw(lines: readonly string[]): void {
+    this.#lines = lines
+    clearImmediate(this.#redrawing)
+    this.#redrawing = undefined
     const gap = this.#isLineOpen ? '\n' : ''
     this.#isLineOpen = false
-    this.#write(`${this.#erasing()}${gap}${lines.map((line) => `${line}\n`).join('')}`)
-    this.#lines = lines
+    const fitting = this.#fitting(lines)
+    this.#write(`${this.#erasing()}${gap}${fitting.map((line) => `${line}\n`).join('')}`)
+    this.#shown = fitting
   }
 
   /** Erases them, and gives the streams back. */
   close(): void {
+    clearImmediate(this.#redrawing)
     this.#write(this.#erasing())
+    this.#shown = []
     this.#lines = []
     for (const restore of this.#restores) restore()
   }
 
+  /** What scrolls off the top cannot be erased any more: a terminal may have been made smaller since they were made. */
+  #fitting(lines: readonly string[]): readonly string[] {
+    const room = (this.#out.rows ?? 24) - 1
+    const fitting: string[] = []
+    let used = 0
+    for (const line of lines) {
+      used += this.#rowsOf(line)
+      if (used > room) break
+      fitting.push(line)
+    }
+    return fitting
+  }
+
   /** A terminal that was made narrower has wrapped them since they were drawn. */
   #erasing(): string {
-    if (this.#lines.length === 0) return ''
-    const columns = Math.max(1, this.#out.columns ?? 80)
-    const rows = this.#lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / columns)), 0)
-    return up(rows) + ERASE_BELOW
+    if (this.#shown.length === 0) return ''
+    return up(this.#shown.reduce((sum, line) => sum + this.#rowsOf(line), 0)) + ERASE_BELOW
+  }
+
+  #rowsOf(line: string): number {
+    return Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, this.#out.columns ?? 80)))
   }
 
   #intercept(stream: Stream): () => void {
     const own = stream.write
     stream.write = ((...args: Parameters<Write>) => {
-      const lines = this.#lines
-      if (lines.length > 0) this.#write(this.#erasing())
-      this.#lines = []
+      if (this.#shown.length > 0) this.#write(this.#erasing())
+      this.#shown = []
       const isTaken = own.apply(stream, args)
       this.#isLineOpen = !String(args[0]).endsWith('\n')
-      if (!this.#isLineOpen && lines.length > 0) this.draw(lines)
+      if (this.#isLineOpen) this.#lines = []
+      // Many lines are often printed at once: they are drawn again after the last of them.
+      else if (this.#lines.length > 0) this.#redrawing ??= setImmediate(() => this.draw(this.#lines))
       return isTaken
     }) as Write
     return () => {

@@ -7,35 +7,22 @@ import {
   parseShard,
   type Shard,
 } from '../model/index.ts'
+import { number, text, toggle } from './flag.ts'
 
 export const COMMON_FLAGS = {
-  'no-color': { type: 'boolean', group: 'Output:', describe: 'Disable colours' },
-  debug: {
-    type: 'boolean',
-    group: 'Output:',
-    describe: 'Show requests (without the key) on stderr, and where a bug is',
-  },
+  'no-color': toggle('Output:', 'Disable colours'),
+  debug: toggle('Output:', 'Show requests (without the key) on stderr, and where a bug is'),
 } as const
 
 export const MANIFEST_FLAGS = {
-  'size-table': {
-    type: 'string',
-    requiresArg: true,
-    group: 'Manifests:',
-    describe: 'JSON file with compute sizes to use instead of the built-in table',
-  },
+  'size-table': text('Manifests:', 'JSON file with compute sizes to use instead of the built-in table'),
 } as const
 
 /** How a plan is shown on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  compact: {
-    type: 'boolean',
-    conflicts: 'detail',
-    group: 'Output:',
-    describe: 'Show a line for each change (default above 12 changes)',
-  },
-  detail: { type: 'boolean', group: 'Output:', describe: 'Show every attribute of each change' },
-  steps: { type: 'boolean', group: 'Output:', describe: 'Show the order of steps' },
+  compact: toggle('Output:', 'Show a line for each change (default above 12 changes)', { conflicts: 'detail' }),
+  detail: toggle('Output:', 'Show every attribute of each change'),
+  steps: toggle('Output:', 'Show the order of steps'),
 } as const
 
 export interface PlanViewFlags {
@@ -50,20 +37,8 @@ export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
 })
 
 export const SELECTION_FLAGS = {
-  project: {
-    type: 'string',
-    array: true,
-    requiresArg: true,
-    group: 'Manifests:',
-    describe: 'Only projects whose id or name matches this glob; repeatable',
-  },
-  branch: {
-    type: 'string',
-    array: true,
-    requiresArg: true,
-    group: 'Manifests:',
-    describe: 'Only branches whose name or id matches this glob; repeatable',
-  },
+  project: text('Manifests:', 'Only projects whose id or name matches this glob; repeatable', { array: true }),
+  branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', { array: true }),
 } as const
 
 export const WAVE_FLAG = {
@@ -77,44 +52,22 @@ export interface SelectionFlags {
 }
 
 export const ONLY_FLAG = {
-  only: {
-    type: 'string',
+  only: text('Manifests:', 'With --base: only what was introduced since that ref; drift is left alone', {
     choices: ['introduced'],
-    requiresArg: true,
-    group: 'Manifests:',
-    describe: 'With --base: only what was introduced since that ref; drift is left alone',
-  },
+  }),
 } as const
 
 export const SHARD_FLAG = {
-  shard: {
-    type: 'string',
-    requiresArg: true,
-    group: 'Manifests:',
-    describe: 'Only the I-th of N parts of the projects: I/N; each run takes its share of the request limit',
-  },
+  shard: text(
+    'Manifests:',
+    'Only the I-th of N parts of the projects: I/N; each run takes its share of the request limit',
+  ),
 } as const
 
 export const API_FLAGS = {
-  'base-url': {
-    type: 'string',
-    requiresArg: true,
-    group: 'Control API:',
-    describe: 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)',
-  },
-  'api-key-file': {
-    type: 'string',
-    requiresArg: true,
-    group: 'Control API:',
-    describe: 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)',
-  },
-  concurrency: {
-    type: 'number',
-    requiresArg: true,
-    default: DEFAULT_CONCURRENCY,
-    group: 'Control API:',
-    describe: 'Projects worked on at once',
-  },
+  'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
+  'api-key-file': text('Control API:', 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
+  concurrency: number('Control API:', 'Projects worked on at once', { default: DEFAULT_CONCURRENCY }),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
@@ -122,12 +75,7 @@ export const API_FLAGS = {
       'Use an embedded control plane instead, its state kept in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
   },
   seed: { type: 'string', requiresArg: true, group: 'Sandbox:', describe: 'What a new sandbox starts from' },
-  'time-scale': {
-    type: 'number',
-    requiresArg: true,
-    group: 'Sandbox:',
-    describe: 'How many times faster than real time the sandbox runs',
-  },
+  'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs'),
 } as const
 
 export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'

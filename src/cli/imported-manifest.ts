@@ -36,8 +36,3 @@ export const exportChecked = (project: ObservedProject, observed: Observed, opti
     hint: 'Nothing was written. Import fewer branches with --branch, or with --pin.',
   })
 }
-
-export const nothingToImport = (branches: readonly string[] | undefined): EspalierError =>
-  new EspalierError('E_IMPORT', 'There is no compute to import.', {
-    hint: branches === undefined ? 'The project has none that a manifest can declare.' : 'Widen --branch.',
-  })

@@ -1,7 +1,17 @@
 /** An apply on a terminal: what runs now is at the bottom, and what ended scrolls away above as a log. */
 import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
-import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
-import { afterEvent, eventLine, isNews, runView, startOf, stepNamesOf, timeLeftOf, wrapped } from '../report/index.ts'
+import type { ApplyEvent, Plan } from '../model/index.ts'
+import {
+  afterEvent,
+  eventLine,
+  isNews,
+  projectTitle,
+  runView,
+  startOf,
+  stepNamesOf,
+  timeLeftOf,
+  wrapped,
+} from '../report/index.ts'
 import { BottomLines } from './bottom-lines.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
@@ -9,8 +19,6 @@ import { print, styleOf } from './terminal.ts'
 export interface LiveOptions {
   readonly noColor?: boolean | undefined
   readonly concurrency: number
-  /** For the projects' names. */
-  readonly observed: Observed
 }
 
 /**
@@ -18,11 +26,11 @@ export interface LiveOptions {
  * events alone, and no step is a task of its own: a task ends only if its promise is resolved, and steps that end
  * before they start, or never start, would have to be caught one by one.
  */
-export const liveList = (plan: Plan, { noColor, concurrency, observed }: LiveOptions, io: Io) => {
+export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: Io) => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const names = stepNamesOf(plan)
   const timeLeft = timeLeftOf(plan, concurrency)
-  const projectNames = namesOf(plan, observed)
+  const projectNames = titlesOf(plan)
   const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
   let state = startOf(plan, io.clock.date())
   const draw = (spinner: string): void => {
@@ -76,11 +84,9 @@ const rendererOf = (draw: (spinner: string) => void, end: () => void): ListrRend
     }
   }
 
-/** Ids where a project has no name that distinguishes it from the others; none if there is one project only. */
-const namesOf = (plan: Plan, observed: Observed): ReadonlyMap<string, string> => {
+/** What to call the projects; nothing if there is one only. */
+const titlesOf = (plan: Plan): ReadonlyMap<string, string> => {
   const projects = new Set(plan.steps.map(({ project }) => project))
-  if (projects.size < 2) return new Map()
-  const names = new Map(observed.projects.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const])))
-  const isUnique = new Set(names.values()).size === names.size
-  return new Map([...projects].map((id) => [id, (isUnique ? names.get(id) : undefined) ?? id]))
+  const titleOf = projectTitle(plan)
+  return projects.size < 2 ? new Map() : new Map([...projects].map((id) => [id, titleOf(id)]))
 }

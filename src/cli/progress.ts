@@ -1,5 +1,5 @@
 /** Events of an apply as people watch them: a live view on a terminal, a line each elsewhere. */
-import type { ApplyEvent, Observed, Plan } from '../model/index.ts'
+import type { ApplyEvent, Plan } from '../model/index.ts'
 import { eventLine, isNews, stepNamesOf } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { liveList } from './live-list.ts'
@@ -16,13 +16,8 @@ export interface ProgressFlags {
   readonly concurrency: number
 }
 
-export const progressOf = (
-  plan: Plan,
-  observed: Observed,
-  { noColor, concurrency }: ProgressFlags,
-  io: Io,
-): Progress =>
-  canRedraw(io.stdout, io.env) ? liveList(plan, { noColor, concurrency, observed }, io) : plainLines(plan, noColor, io)
+export const progressOf = (plan: Plan, flags: ProgressFlags, io: Io): Progress =>
+  canRedraw(io.stdout, io.env) ? liveList(plan, flags, io) : plainLines(plan, flags.noColor, io)
 
 const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
   const names = stepNamesOf(plan)

@@ -1,41 +1,17 @@
 /** Flags by which a plan is reviewed: what it costs, what the account and the team allow. */
+import { text, toggle } from './flag.ts'
+
 export const REVIEW_FLAGS = {
-  price: {
-    type: 'string',
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'Price per CU-hour, such as 0.222USD, to show cost in money',
-  },
-  tier: {
-    type: 'string',
-    requiresArg: true,
-    group: 'Review:',
-    describe: "Check the limits of this account plan: free, launch, scale, or none (default: the account's own)",
-  },
-  'tier-table': {
-    type: 'string',
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'File with account plan limits to use instead of the built-in table',
-  },
-  policy: {
-    type: 'string',
-    array: true,
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'Policy file, in addition to espalier.policy.yaml; repeatable',
-  },
-  'no-project': {
-    type: 'boolean',
-    group: 'Control API:',
-    describe:
-      'Do not read the projects’ settings: a request less each; limits, maintenance and part of the cost are unknown',
-  },
-  override: {
-    type: 'string',
-    array: true,
-    requiresArg: true,
-    group: 'Review:',
-    describe: 'Allow what a policy denies: NAME=REASON; repeatable',
-  },
+  price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show cost in money'),
+  tier: text(
+    'Review:',
+    "Check the limits of this account plan: free, launch, scale, or none (default: the account's own)",
+  ),
+  'tier-table': text('Review:', 'File with account plan limits to use instead of the built-in table'),
+  policy: text('Review:', 'Policy file, in addition to espalier.policy.yaml; repeatable', { array: true }),
+  override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
+  'no-project': toggle(
+    'Control API:',
+    'Do not read project settings (one request less each): limits, maintenance and most of the cost are unknown',
+  ),
 } as const

@@ -50,7 +50,7 @@ export const readFiles = async (
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
 
-/** Read when asked for, since only a manifest's content tells which there are. */
+/** Read on demand: only the manifests themselves say which shared files there are. */
 const sharedFiles =
   (cwd: string): FindFile =>
   (path) => {

@@ -1,4 +1,4 @@
-/** What other programs are told of our environment: not the keys. */
+/** The environment of the programs that we start: ours, without keys. */
 
 const SECRETS = new Set(['ESPALIER_API_KEY', 'NEON_API_KEY'])
 /** How the runner hands the Action its inputs; two of them are keys. */

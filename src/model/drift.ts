@@ -16,7 +16,7 @@ export interface Difference {
   /** Absent if the compute as a whole differs: it is to be made, moved, replaced or deleted. */
   readonly attribute?: AttributeChange
   readonly mover: Mover
-  /** The newest operation that may have brought it about. The API does not show who started it. */
+  /** The newest operation that may have caused it. The API does not show who started it. */
   readonly lastOperation?: DriftOperation
 }
 

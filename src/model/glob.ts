@@ -1,5 +1,5 @@
 /**
- * Globs over branch names: `*` within one segment (segments are parted by `/`), `**` across segments, `?` one
+ * Globs over branch names: `*` within one segment (segments are separated by `/`), `**` across segments, `?` one
  * character, `[a-z]` and `[!a-z]` sets, `{a,b}` alternatives. Matching takes time in proportion to the pattern's length
  * times the name's: nothing backtracks.
  */

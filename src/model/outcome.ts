@@ -1,4 +1,4 @@
-/** What became of a plan that was applied, and the events told along the way. */
+/** The result of applying a plan, and the events reported along the way. */
 import type { Plan, Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 

@@ -85,7 +85,7 @@ const checkScaleToZero = (
   ]
 }
 
-/** A branch whose primary nobody takes away has no room for another one. */
+/** A branch that keeps its primary has no room for another one. */
 const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const primaryOn = new Map(
     staying.filter(({ type }) => type === 'read_write').map((live) => [live.branchId, live] as const),
@@ -134,7 +134,7 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
   })
 }
 
-/** A replica whose key was edited looks like a new one next to an unmanaged one: says so before a second one is created. */
+/** A replica whose key was edited looks like a new one next to an unmanaged one: warns before a second one is created. */
 const checkRenames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const isReplica = ({ type }: Pick<Claim, 'type'>): boolean => type === 'read_only'
   const missing = groupBy(

@@ -1,6 +1,6 @@
 /**
  * Steps that run together or not at all. A step that only makes room for another one would leave a branch without its
- * primary, or a compute on the branch it was parked on, where that other one is refused or not consented to.
+ * primary, or a compute on the branch it was parked on, if that other one is refused or has no consent.
  */
 import type { Consent } from '../model/index.ts'
 import type { Draft } from './drafts.ts'

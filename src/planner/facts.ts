@@ -1,4 +1,4 @@
-/** Everything declared of a project, next to what is live: for whoever keeps a record of both. */
+/** Everything that is declared of a project, with its live value, for a record of both. */
 import {
   type AttributeChange,
   type Change,

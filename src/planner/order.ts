@@ -94,7 +94,7 @@ const cycleProblem = (ring: readonly Node[]): Diagnostic => {
   )
 }
 
-/** Lower goes first among the steps that are ready: capacity, then what harms no one, replicas before primaries, deletes last. */
+/** Of the steps that are ready, the lowest runs first: capacity, then what harms no one, replicas before primaries, deletes last. */
 const priorityOf = ({ kind, impact, compute }: Node['step']): number => {
   if (kind === 'create') return 0
   if (kind === 'delete') return 9

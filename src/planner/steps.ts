@@ -91,7 +91,7 @@ export const createStep = (
 const isEmptySettings = (settings: WireSettings = {}): boolean =>
   Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
 
-/** Of a compute that goes for good, or is replaced by one with another host. */
+/** Of a compute that is deleted, or replaced by one with another host. */
 export const deleteStep = (
   live: ObservedCompute,
   change: Change,

@@ -40,6 +40,7 @@ export {
   plainText,
   planLine,
   projectsLeftOut,
+  projectTitle,
   type SpendingBy,
   type StepNames,
   spendingWords,

@@ -30,7 +30,7 @@ export interface SeedBranch {
   /** Begins with `br-`. Default: made from the seed. */
   id?: string
   name: string
-  /** Where no branch says so, the first one is the default. */
+  /** If no branch is marked as the default, the first one is. */
   default?: boolean
   protected?: boolean
   /** The name of a branch before this one. */
@@ -78,7 +78,7 @@ export interface SandboxOptions {
   port?: number
   /** A folder to keep the state in. Default: the state ends with the sandbox. */
   stateDir?: string
-  /** What to start from, or the YAML file that says so. Default: no project. */
+  /** What to start from, or a YAML file with it. Default: no project. */
   seed?: Seed | string
   /** `postgres` runs a Postgres behind each compute. Default: `simulated`. */
   computes?: 'simulated' | 'postgres' | { kind: 'postgres'; bin?: string; port?: number; tempDiskScale?: number }

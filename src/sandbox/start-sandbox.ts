@@ -97,7 +97,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   // Holds what clients sent and what Postgres printed: nothing in it may end the line or control a terminal.
   const log = (line: string): void => options.log?.(plainText(line))
   const kept = opened?.read() ?? []
-  // A world that ran faster than real time is ahead of it, and its time never goes back.
+  // A world that ran faster than real time is ahead of it, and its time never runs backwards.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')

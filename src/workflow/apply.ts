@@ -1,5 +1,5 @@
 /**
- * The whole way of an apply, the same for the command line, the Action and a rehearsal: every gate stands here, and no
+ * A whole apply, the same for the command line, the Action and a rehearsal: every gate is here, and no
  * caller can pass by one.
  */
 import type { OnReading, WriteApi } from '../api/index.ts'
@@ -72,7 +72,7 @@ export interface ApplyRequest {
   readonly onReading?: OnReading | undefined
   /** Each plan, before anybody is asked about it. `again`: the project has changed since the one before was shown. */
   readonly onPlan?: (planned: PlannedApply, again: boolean) => void | Promise<void>
-  /** Once all gates are passed: who is told of the events. */
+  /** Called once all gates are passed; receives the events. */
   readonly watch?: (planned: PlannedApply) => Watcher
 }
 

@@ -1,4 +1,5 @@
 export { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../base/index.ts'
+export { type Adoption, adoptFile, nothingToImport } from './adopt.ts'
 export { type Applied, type ApplyRequest, apply, nothingChanged, type PlannedApply, type Watcher } from './apply.ts'
 export { manifestsAt } from './at-ref.ts'
 export { type BaseComparison, compareWithBase, planOfBase, removedProjects } from './base.ts'

@@ -49,7 +49,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
-  // A project that only the base declares may be gone: that it cannot be read is not a problem of the plan.
+  // A project that only the base declares may be deleted: the plan does not need it.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
@@ -200,7 +200,7 @@ export const namesOf = async (
   return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
 }
 
-/** A project whose operations cannot be read is planned all the same, without an estimate. */
+/** A project whose operations cannot be read is planned anyway, without an estimate. */
 const readPast = async (
   api: ReadApi,
   project: string,

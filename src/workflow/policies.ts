@@ -135,7 +135,7 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
-/** A denial refuses all of its project: the change that it is about, and those that must not run beside it. */
+/** A denial refuses all of its project: the change that it is about, and those that must not run at the same time. */
 const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyResult[]): string | undefined => {
   const [first] = denials
   if (first === undefined) return undefined

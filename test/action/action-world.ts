@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { type GitHubServer, openGitHubServer } from './github-server.ts'
-import { type ActionRun, makeRepository, type Repository, runAction } from './run-action.ts'
+import { type ActionRun, copyOf, makeRepository, type Repository, runAction } from './run-action.ts'
 
 export const KEY = 'live-key-0123456789'
 const seedOf = (names: readonly string[]): Seed => ({
@@ -29,14 +29,31 @@ export interface World {
   readonly run: (inputs: Readonly<Record<string, string>>, more?: Partial<ActionRun>) => ReturnType<typeof runAction>
 }
 
+const BASE = manifest({ main: 1, a: 2, b: 2, c: 2 })
+
+/** By their commits. */
+const templates = new Map<string, Repository>()
+
+/** A repository with a commit for each of these texts of espalier.yaml. */
+const repositoryWith = (...texts: readonly string[]): Repository => {
+  const key = texts.join('\0')
+  let template = templates.get(key)
+  if (template === undefined) {
+    template = makeRepository()
+    for (const text of texts) {
+      template.write('espalier.yaml', text)
+      template.commit('manifests')
+    }
+    templates.set(key, template)
+  }
+  return copyOf(template)
+}
+
 /** Three computes have drifted from what the base asks for; the head changes one line. */
-export const open = async (): Promise<World> => {
+export const open = async (repository = repositoryWith(BASE)): Promise<World> => {
   const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
   onTestFinished(() => sandbox.close())
   const github = await openGitHubServer()
-  const repository = makeRepository()
-  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2, c: 2 }))
-  repository.commit('base')
   return {
     repository,
     github,
@@ -67,8 +84,6 @@ export const pullRequest = ({ repository }: World, fork = false) => {
 }
 
 export const withHead = async (sizes: Readonly<Record<string, number>> = { main: 4, a: 2, b: 2, c: 2 }) => {
-  const world = await open()
-  world.repository.write('espalier.yaml', manifest(sizes))
-  world.repository.commit('head')
+  const world = await open(repositoryWith(BASE, manifest(sizes)))
   return { ...world, event: pullRequest(world) }
 }

@@ -92,6 +92,14 @@ export interface StoredIssue {
   labels: readonly string[]
 }
 
+export interface StoredPull {
+  readonly number: number
+  readonly title: string
+  readonly body: string
+  readonly head: { readonly sha: string; readonly ref: string; readonly repo: { readonly full_name: string } }
+  readonly base: { readonly sha: string; readonly ref: string }
+}
+
 export interface CheckRun {
   readonly id: number
   readonly name: string
@@ -119,6 +127,8 @@ const ok = (value: unknown): Answer => ({ status: 200, value })
 export class GitHubServer {
   readonly comments: StoredComment[] = []
   readonly issues: StoredIssue[] = []
+  /** Open ones. */
+  readonly pulls: StoredPull[] = []
   /** By pull request or issue. */
   readonly labels = new Map<number, Set<string>>()
   readonly checkRuns: CheckRun[] = []
@@ -196,6 +206,10 @@ export class GitHubServer {
     ],
     ['POST', /\/check-runs$/, ({ body }) => this.#check(body)],
     ['PATCH', /\/check-runs\/(\d+)$/, ({ parts: [id], body }) => this.#check(body, Number(id))],
+    ['GET', /\/pulls$/, ({ url }) => ok(this.#openPulls(url))],
+    ['POST', /\/pulls$/, ({ body }) => this.#openPull(body)],
+    ['GET', /\/pulls\/(\d+)$/, ({ parts: [number] }) => this.#pull(Number(number))],
+    ['PATCH', /\/pulls\/(\d+)$/, ({ parts: [number], body }) => this.#editPull(Number(number), body)],
     ['GET', /\/issues$/, ({ url }) => ok(this.#openIssues(url))],
     ['POST', /\/issues$/, ({ body }) => this.#open(body)],
     ['PATCH', /\/issues\/(\d+)$/, ({ parts: [number], body }) => this.#edit(Number(number), body)],
@@ -256,6 +270,31 @@ export class GitHubServer {
     if (before === undefined) this.checkRuns.push(run)
     else this.checkRuns.splice(this.checkRuns.indexOf(before), 1, run)
     return { status: before === undefined ? 201 : 200, value: { ...run, html_url: `${this.url}/runs/${run.id}` } }
+  }
+
+  #openPulls(url: URL): readonly object[] {
+    const [head, base] = [url.searchParams.get('head'), url.searchParams.get('base')]
+    return this.pulls.filter(
+      (one) => (head === null || head.endsWith(`:${one.head.ref}`)) && (base === null || one.base.ref === base),
+    )
+  }
+
+  #openPull({ head, base, title, body }: Request['body']): Answer {
+    const repo = { full_name: 'acme/shop' }
+    const pull = { number: 50 + this.pulls.length, title: String(title), body: String(body) }
+    const stored = { ...pull, head: { sha: '', ref: String(head), repo }, base: { sha: '', ref: String(base) } }
+    this.pulls.push(stored)
+    return { status: 201, value: stored }
+  }
+
+  #pull(number: number): Answer {
+    const pull = this.pulls.find((one) => one.number === number)
+    return pull === undefined ? NOT_FOUND : ok({ ...pull, merged: false })
+  }
+
+  #editPull(number: number, changes: Request['body']): Answer {
+    const pull = this.pulls.find((one) => one.number === number)
+    return pull === undefined ? NOT_FOUND : ok(Object.assign(pull, changes))
   }
 
   #openIssues(url: URL): readonly object[] {

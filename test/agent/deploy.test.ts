@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { serveAgent } from '../../src/agent/index.ts'
+import { startInProcess } from '../in-process.ts'
 import { at, FakeControl, project, START } from './fake-control.ts'
 
 const files = readdirSync('deploy', { recursive: true, withFileTypes: true })
@@ -90,6 +91,20 @@ describe('metrics', () => {
       })
     }
   })
+})
+
+test('the flags of each file are flags of `espalier agent run`', async () => {
+  const { stdout } = await startInProcess(['agent', 'run', '--help'], { cwd: process.cwd() }).ended
+  const known = new Set(stdout.match(/--[a-z][a-z-]*/g))
+  const flagsOf = (text: string): readonly string[] => text.match(/--[a-z][a-z-]*/g) ?? []
+  const [, , set] = documents('deploy/kubernetes/espalier-agent.yaml')
+  const [compose] = documents('deploy/compose.yaml') as [{ services: { agent: { command: readonly string[] } } }]
+  const [entrypoint = ''] = /^ENTRYPOINT .*$/m.exec(textOf('deploy/Dockerfile')) ?? []
+  const [start = ''] = /^ExecStart=.*$/m.exec(textOf('deploy/systemd/espalier-agent.service')) ?? []
+  for (const text of [entrypoint, start, compose.services.agent.command.join(' '), JSON.stringify(set)]) {
+    expect(flagsOf(text).length, text).toBeGreaterThan(1)
+    expect(flagsOf(text).filter((flag) => !known.has(flag))).toEqual([])
+  }
 })
 
 test('probes ask for paths that the public address serves, on the port that the image opens', async () => {

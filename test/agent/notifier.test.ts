@@ -178,6 +178,22 @@ test('a folder that cannot be written ends nothing: the event is sent once it ca
   expect(types()).toEqual(['p-1 blocked'])
 })
 
+test('a signature has the time of the calendar, which goes on while a laptop sleeps', async () => {
+  const clock = Object.assign(new VirtualClock(START), { date: () => START + 8 * 60 * 60_000 })
+  const control = new FakeControl([project('p-1', { state: 'Suspended' })])
+  const times: (string | undefined)[] = []
+  const send: Send = async (_body, headers) => {
+    times.push(headers['webhook-timestamp'])
+    return 204
+  }
+  const notifier = createNotifier({ send, key: KEY, clock, log: () => undefined })
+  running.push(notifier)
+  await control.keep('p-1', (kept) => notifier.afterRound(project('p-1', { state: 'Suspended' }), kept, clock.date()))
+  notifier.start(control)
+  await clock.advance(1)
+  expect(times).toEqual([String(START / 1_000 + 8 * 60 * 60)])
+})
+
 test('a receiver sees a signed CloudEvent; a redirect is not followed, and the address is in no log', async () => {
   const seen: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string }[] = []
   let status = 307

@@ -24,7 +24,13 @@ export interface World {
   readonly log: readonly string[]
   /** Writes the manifests, which the agent reads within half a minute. */
   declare(text: string, file?: string): Promise<void>
+  /** A file for each of them. */
+  declareAll(texts: readonly string[]): Promise<void>
+  /** Until it is called with `undefined`. */
+  breakGit(error: Error | undefined): void
   start(options?: Partial<AgentOptions>): Promise<RunningAgent>
+  /** Starts one that is as dead as after `kill -9` from its n-th write on, before or after that is done. */
+  startDoomed(write: number, isDone: boolean): Promise<{ readonly isDead: () => boolean }>
   /** Lets time pass. */
   pass(ms: number): Promise<void>
   /** By hand, past the agent. */
@@ -46,11 +52,13 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
   })
   const manifests = join(folder, 'manifests')
   await mkdir(manifests)
+  const doomed = new Set<RunningAgent>()
   const agents: { readonly agent: RunningAgent; readonly ended: Promise<void> }[] = []
   const log: string[] = []
   const onDisk = folderSource([manifests], folder)
   let version: Version | undefined
-  return {
+  let broken: Error | undefined
+  const world: World = {
     stage,
     folder,
     log,
@@ -58,13 +66,29 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
       await writeFile(join(manifests, file), text)
       version = await onDisk.read()
     },
+    declareAll: async (texts) => {
+      await Promise.all(
+        texts.map((text, index) => writeFile(join(manifests, `${String(index).padStart(5, '0')}.yaml`), text)),
+      )
+      version = await onDisk.read()
+    },
+    breakGit: (error) => {
+      broken = error
+    },
     start: async (more = {}) => {
-      const data = await openDataFolder(join(folder, 'data'), { holder: randomUUID(), now: stage.clock.now })
+      const data =
+        more.data ?? (await openDataFolder(join(folder, 'data'), { holder: randomUUID(), now: stage.clock.now }))
       const agent = await stage.during(
         openAgent({
           // In virtual time, neither is asked every few seconds.
-          source: { ...onDisk, read: async () => version },
-          data: { ...data, renew: async () => undefined },
+          source: {
+            ...onDisk,
+            read: async () => {
+              if (broken !== undefined) throw broken
+              return version
+            },
+          },
+          data: { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined },
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],
           api: { baseUrl: stage.sandbox.apiUrl, clock: stage.clock, random: () => 0.5 },
           policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart']) },
@@ -86,6 +110,30 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
       agents.push({ agent, ended })
       return agent
     },
+    startDoomed: async (write, isDone) => {
+      const data = await openDataFolder(join(folder, 'data'), { holder: randomUUID(), now: stage.clock.now })
+      let writes = 0
+      const never = new Promise<never>(() => undefined)
+      const dying =
+        <A extends readonly unknown[]>(work: (...args: A) => Promise<void>) =>
+        async (...args: A): Promise<void> => {
+          writes += 1
+          if (writes > write) return never
+          if (writes < write || isDone) await work(...args)
+          if (writes === write) return never
+        }
+      const agent = await world.start({
+        data: {
+          ...data,
+          renewEveryMs: 24 * HOUR,
+          renew: dying(async () => undefined),
+          writeProject: dying(data.writeProject),
+          writeSource: dying(data.writeSource),
+        },
+      })
+      doomed.add(agent)
+      return { isDead: () => writes >= write }
+    },
     pass: (ms) => stage.during(stage.clock.sleep(ms)),
     edit: async (project, compute, endpoint) => {
       const api = stage.connect()
@@ -99,12 +147,14 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
     close: async () => {
       for (const { agent, ended } of agents) {
         agent.stop()
+        if (doomed.has(agent)) continue
         await stage.during(ended.catch(() => undefined))
       }
       await stage.sandbox.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
+  return world
 }
 
 export const stateOf = (agent: RunningAgent, id: string): string => {

@@ -251,6 +251,25 @@ test.each([
   await expect(commitOf(make(), 'HEAD')).rejects.toThrow(message)
 })
 
+test.each([
+  [
+    'fatal: not a git repository (or any parent up to mount point /mnt)',
+    'Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).',
+    'This folder is not in a git repository',
+  ],
+  [
+    "fatal: detected dubious ownership in repository at '/mnt'",
+    '\tgit config --global --add safe.directory /mnt',
+    'git does not trust the repository of',
+  ],
+])('a refusal of several lines is recognised: %s', async (first, last, message) => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
+  const script = `#!/bin/sh\ncat >&2 << 'END'\n${first}\n${last}\nEND\nexit 128\n`
+  writeFileSync(join(folder, 'git'), script, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
+  await expect(git(folder, ['rev-parse', 'HEAD'])).rejects.toThrow(message)
+})
+
 test('a missing commit is reported as just that', async () => {
   const repository = makeHostileRepository()
   await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('There is no commit no-such here.')

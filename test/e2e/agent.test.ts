@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { espalier, type Running, start } from './espalier.ts'
+import { espalier, espalierAsProcess, type Running, start } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
 let folder: string
@@ -93,6 +93,15 @@ test('--once does one round and exits like status', async () => {
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
   await commit('2')
   expect(await run('--once').ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done: update') })
+})
+
+test('a relative --repo is the one in the current folder, where git runs elsewhere', async () => {
+  const ended = await espalierAsProcess(
+    ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=sandbox', '--seed', 'seed.yaml', '--once'],
+    {},
+    folder,
+  )
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PROJECT}  Synced`) })
 })
 
 test('nothing of the key is in the data folder, which only its owner reads', async () => {

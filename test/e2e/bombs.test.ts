@@ -12,7 +12,7 @@ import { part } from '../long-runs.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const MOST_MB = 500
-const LONGEST_MS = 40_000
+const LONGEST_MS = 55_000
 /** Tells the most memory that the process ever had, on its way out. */
 const METER = `data:text/javascript,process.on('exit',()=>process.stderr.write('\\nPeak '+process.resourceUsage().maxRSS))`
 
@@ -115,8 +115,8 @@ describe.concurrent('an answer of the control API', () => {
     '40 MB': () => JSON.stringify({ branches: [], endpoints: [], more: 'x'.repeat(40_000_000) }),
   }
 
-  const names = ['objects in objects', '30 MB of empty lists', 'twenty megabytes that are right', '40 MB']
-  test.each(part(names, 2))('%s', async (name) => {
+  const names = ['twenty megabytes that are right', '30 MB of empty lists', 'objects in objects', '40 MB']
+  test.each(part(names, 4))('%s', async (name) => {
     const body = answers[name]?.() ?? ''
     const port = await serveWith((_request, response) => response.end(body))
     const cwd = folder()

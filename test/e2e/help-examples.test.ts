@@ -46,8 +46,8 @@ interface Exception {
 /** All others end with 0. */
 const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'espalier plan --detailed-exitcode': { code: 2 },
-  'espalier drift': { code: 2, says: 'the live compute changed' },
-  'espalier drift --since v1.4': { code: 2, says: 'the live compute changed' },
+  'espalier drift': { code: 2, says: 'The live compute changed' },
+  'espalier drift --since v1.4': { code: 2, says: 'The live compute changed' },
   // Nobody can be asked here, and that is said.
   'espalier apply': { code: 1, says: 'Give --auto-approve' },
   'espalier apply --base origin/main --only introduced': { code: 1, says: 'Give --auto-approve' },

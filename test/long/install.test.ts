@@ -64,6 +64,8 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['compute restart main --yes', /main/],
   ['import --project quiet-river-12345678', /^# yaml-language-server/],
   ['init', /Next/],
+  // None runs.
+  ['agent status', /E_AGENT_UNREACHABLE/, 1],
   // Its computes are simulated.
   ['sandbox connect main', /E_SIMULATED/, 1],
 ]
@@ -71,6 +73,19 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
 test('every command is among the runs', () => {
   const ran = new Set(RUNS.map(([args]) => args.split(' ')[0]))
   expect(COMMANDS.map(({ command }) => command.split(' ')[0]).filter((name) => !ran.has(name))).toEqual([])
+})
+
+test('the bill of materials lists what is bundled and what npm installs, and nothing that only develops it', () => {
+  const bom = JSON.parse(execFileSync(process.execPath, ['scripts/sbom.mjs'], { encoding: 'utf8', stdio: 'pipe' })) as {
+    readonly bomFormat: string
+    readonly metadata: { readonly component: { readonly name: string } }
+    readonly components: readonly { readonly name: string; readonly purl: string }[]
+  }
+  expect(bom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'espalier' } } })
+  const names = bom.components.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['yaml', 'undici', 'zod', 'pg', 'pg-protocol']))
+  for (const tool of ['vitest', 'typescript', 'esbuild', '@biomejs/biome']) expect(names).not.toContain(tool)
+  for (const { purl } of bom.components) expect(purl).toMatch(/^pkg:npm\//)
 })
 
 describe.each([20, 22, 24, 26])('on Node %i', (major) => {

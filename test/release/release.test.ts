@@ -104,5 +104,8 @@ test('what a reader may copy names the repository that package.json names, at th
     for (const [, named] of text.matchAll(/github(?:usercontent)?\.com\/([\w-]+\/espalier)\b/g))
       expect(named, file).toBe(slug)
     for (const [, pin] of text.matchAll(/uses: [\w-]+\/espalier@([\w.-]+)/g)) expect(pin, file).toBe(`v${version}`)
+    for (const [, image] of text.matchAll(/image: (\S*espalier\S*)/g)) {
+      expect(image, file).toBe(`ghcr.io/${slug}-agent:${version}`)
+    }
   }
 })

@@ -101,9 +101,9 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
         await new Promise((resolve) => setImmediate(resolve))
         idle = seen === happenings ? idle + 1 : 0
         seen = happenings
-        if (isDiskBusy()) idle = 0
         if (idle < IDLE_TURNS) continue
         idle = 0
+        if (isDiskBusy()) continue
         await advance()
       }
       return done

@@ -14,20 +14,23 @@ import {
   terminalOutcome,
   terminalPlan,
 } from '../../src/report/index.ts'
+import { runs } from '../long-runs.ts'
 import { eventsFor, OUTCOME, PLAN, planWith, WARNING } from './fixtures.ts'
 import { HOSTILE_NAMES, hostileName, UNSEEN } from './names.ts'
 
 const PLAIN = { color: false, width: 80 }
 
+const check = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numRuns: runs(200) })
+
 const lines = (text: string): number => text.split('\n').length
 
 describe('no name turns the terminal around', () => {
   test('in a plan', () => {
-    fc.assert(fc.property(hostileName, (text) => void expect(terminalPlan(planWith(text), PLAIN)).not.toMatch(UNSEEN)))
+    check(fc.property(hostileName, (text) => void expect(terminalPlan(planWith(text), PLAIN)).not.toMatch(UNSEEN)))
   })
 
   test('in events, each of which stays one line', () => {
-    fc.assert(
+    check(
       fc.property(hostileName, (text) => {
         const shown = planWith(text)
           .steps.slice(0, 1)
@@ -43,7 +46,7 @@ describe('no name turns the terminal around', () => {
   })
 
   test('in an outcome', () => {
-    fc.assert(
+    check(
       fc.property(hostileName, (text) => {
         const outcome = {
           ...OUTCOME,
@@ -56,7 +59,7 @@ describe('no name turns the terminal around', () => {
   })
 
   test('in a problem, its file, and the line that it shows', () => {
-    fc.assert(
+    check(
       fc.property(hostileName, fc.nat({ max: 60 }), fc.nat({ max: 60 }), (text, column, length) => {
         const source = { file: text, line: 1, column: column + 1, length: length + 1 }
         const diagnostic: Diagnostic = { ...WARNING, message: text, hint: text, source }
@@ -67,7 +70,7 @@ describe('no name turns the terminal around', () => {
   })
 
   test('in JSON and SARIF, which still say the same', () => {
-    fc.assert(
+    check(
       fc.property(hostileName, (text) => {
         const diagnostic: Diagnostic = { ...WARNING, message: text }
         const plan = planWith(text)
@@ -81,7 +84,7 @@ describe('no name turns the terminal around', () => {
   })
 
   test('in annotations, on one line', () => {
-    fc.assert(
+    check(
       fc.property(hostileName, (text) => {
         const diagnostic: Diagnostic = { ...WARNING, message: text, hint: text }
         const annotations = [...changeAnnotations(planWith(text).changes), ...diagnosticAnnotations([diagnostic])]
@@ -96,7 +99,7 @@ describe('no name turns the terminal around', () => {
   test('nor makes lines of its own: a plan has as many as with a plain name', () => {
     const wide = { color: false, width: 100_000 }
     const usual = lines(terminalPlan(planWith('plain'), wide))
-    fc.assert(
+    check(
       fc.property(hostileName, (text) => {
         // Wrapping is off at this width for plain text, so a line more is a line that the name made.
         expect(lines(terminalPlan(planWith(text), wide))).toBe(usual)
@@ -105,7 +108,7 @@ describe('no name turns the terminal around', () => {
   })
 
   test('text without such characters is left as it is', () => {
-    fc.assert(
+    check(
       fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => {
         expect(plainText(text)).toBe(text)
       }),
@@ -117,7 +120,7 @@ describe('width', () => {
   const short = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 })
 
   test('no line of a plan is wider than the terminal when names are short', () => {
-    fc.assert(
+    check(
       fc.property(short, fc.integer({ min: 80, max: 160 }), (text, width) => {
         for (const line of terminalPlan(planWith(text), { color: false, width }).split('\n')) {
           expect(stringWidth(line), line).toBeLessThanOrEqual(width)
@@ -127,7 +130,7 @@ describe('width', () => {
   })
 
   test('nor of a problem, wherever in a long line it lies', () => {
-    fc.assert(
+    check(
       fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }), (column, length) => {
         const source = { file: 'a.yaml', line: 12, column, length }
         const line = 'key: value 東京, '.repeat(30)

@@ -120,3 +120,30 @@ onRunner('try-it.yml needs no account', async () => {
   expect(succeeded(await world.run({ name: 'pull_request', payload }, ''))).toBe(true)
   expect(world.github.comments[0]?.body).toContain('### Espalier')
 })
+
+onRunner('drift-pull-request.yml opens one pull request that keeps what is live', async () => {
+  const world = await openRunnerWorld('drift-pull-request.yml')
+  world.write('espalier.yaml', manifest({ ...AS_LIVE, a: 2 }))
+  world.commit('drift')
+  world.git('push', '-q', 'origin', 'main')
+  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  expect(world.github.problems).toEqual([])
+  expect(world.github.pulls).toMatchObject([
+    { title: 'Keep what has drifted', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
+  ])
+  world.git('fetch', '-q', 'origin')
+  expect(world.git('show', 'origin/espalier/drift:espalier.yaml')).toBe(manifest(AS_LIVE).trim())
+  expect(await sizeOf(world, 'ep-a')).toBe(1)
+})
+
+onRunner('replan.yml plans an open pull request again after another merge', async () => {
+  const world = await openRunnerWorld('replan.yml')
+  const { head } = world.openPull(RESIZED).pull_request
+  world.github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })
+  world.git('checkout', '-q', 'main')
+  const ended = await world.run({ name: 'push', payload: { ref: 'refs/heads/main', after: world.base } })
+  expect(succeeded(ended)).toBe(true)
+  expect(world.github.problems).toEqual([])
+  expect(world.github.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('1 compute restarts') }])
+})

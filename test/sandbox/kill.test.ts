@@ -5,15 +5,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { build } from 'esbuild'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { caller } from './open-sandbox.ts'
 
-const SERVE = fileURLToPath(new URL('serve-state.ts', import.meta.url))
+const SOURCE = fileURLToPath(new URL('serve-state.ts', import.meta.url))
+/** Bundled: the sources would be compiled by each process again. */
+const PROGRAM = fileURLToPath(new URL('../../node_modules/.cache/espalier/serve-state.mjs', import.meta.url))
+const REQUIRE = "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
+beforeAll(async () => {
+  await build({
+    ...{ entryPoints: [SOURCE], outfile: PROGRAM, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' },
+    // Packages of CommonJS call it.
+    ...{ banner: { js: REQUIRE }, external: ['pg-native'] },
+  })
+})
 const PROJECTS = 16
 
 const serve = async (directory: string) => {
-  const child = spawn(process.execPath, ['--import', 'tsx', SERVE, directory, String(PROJECTS)], {
+  const child = spawn(process.execPath, [PROGRAM, directory, String(PROJECTS)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -54,28 +54,29 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   let fetchedAt: string | undefined
   let missing: ReadonlySet<string> = new Set()
   const wakeUp = (): void => wake.abort()
+  // Of the calendar: a signature is refused if its time is minutes old, and a laptop sleeps for hours.
+  const now = (): number => clock.date?.() ?? clock.now()
 
   const look = async (control: AgentControl): Promise<void> => {
     const view = control.view()
-    const now = clock.now()
     const change = async (subject: string, next: (kept: unknown) => unknown): Promise<void> => {
       const before = control.kept().get(subject)
       if (JSON.stringify(next(before)) !== JSON.stringify(keptOf(before))) await control.keep(subject, next)
     }
     for (const project of view.projects) {
-      if (isOverdue(project, control.kept().get(project.id), now)) {
-        await change(project.id, (kept) => observeProject(project, kept, now, false))
+      if (isOverdue(project, control.kept().get(project.id), now())) {
+        await change(project.id, (kept) => observeProject(project, kept, now(), false))
       }
     }
     for (const { name } of view.accounts) {
       const isRound = accountsWithRounds.delete(name)
-      await change(accountSubject(name), (kept) => observeAccount(name, view, kept, now, isRound))
+      await change(accountSubject(name), (kept) => observeAccount(name, view, kept, now(), isRound))
     }
     const isFetched = view.source.fetchedAt !== fetchedAt
     fetchedAt = view.source.fetchedAt
-    await change(REPOSITORY_SUBJECT, (kept) => observeRepository(view, kept, now, isFetched))
+    await change(REPOSITORY_SUBJECT, (kept) => observeRepository(view, kept, now(), isFetched))
     for (const subject of newlyMissing(control)) {
-      await control.keep(subject, (own) => removeProject(subject, own, now))
+      await control.keep(subject, (own) => removeProject(subject, own, now()))
     }
   }
 
@@ -100,7 +101,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       if (retry !== undefined && retry.at > clock.now()) continue
       for (const event of pendingOf(json)) {
         if (isStopping) return
-        const isTooOld = clock.now() - event.at > KEPT_FOR_MS
+        const isTooOld = now() - event.at > KEPT_FOR_MS
         const failure = isTooOld ? undefined : await attempt(control, subject, event)
         if (isTooOld) log(`The event ${event.type} of ${subject} could not be delivered for 3 days, and is dropped.`)
         if (failure !== undefined) {
@@ -122,7 +123,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   /** @returns why it was not delivered. */
   const attempt = async (control: AgentControl, subject: string, event: AgentEvent): Promise<string | undefined> => {
     const body = cloudEvent(subject, event, control.view().source.from)
-    const signed = signedHeaders(key, { id: event.id, timestamp: Math.floor(clock.now() / 1_000), body })
+    const signed = signedHeaders(key, { id: event.id, timestamp: Math.floor(now() / 1_000), body })
     try {
       const status = await send(body, { ...signed, 'content-type': CONTENT_TYPE })
       return status >= 200 && status < 300 ? undefined : `the receiver answered ${status}`

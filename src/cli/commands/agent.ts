@@ -1,16 +1,11 @@
 import { type Command, defineCommand } from '../command.ts'
+import { number, text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
 import { BUDGET_FLAGS } from './budgets.ts'
 import { PATHS } from './paths.ts'
 
 const DATA_FLAG = {
-  data: {
-    type: 'string',
-    requiresArg: true,
-    default: '.espalier/agent',
-    group: 'Agent:',
-    describe: 'Folder with what the agent remembers; one agent at a time',
-  },
+  data: text('Agent:', 'Folder with what the agent remembers; one agent at a time', { default: '.espalier/agent' }),
 } as const
 
 const ALL_FLAG = { all: { type: 'boolean', describe: 'All projects of the agent' } } as const
@@ -41,24 +36,15 @@ const runCommand = defineCommand({
     'on-git': choice('What a commit changes', ['apply', 'report'], 'apply'),
     'on-drift': choice('What somebody changed in a live project', ['report', 'revert'], 'report'),
     'on-unrecorded': choice('Differences that nothing is recorded of', ['report', 'apply'], 'report'),
-    allow: {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      group: 'Decisions:',
-      describe:
-        'What may happen, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
-    },
+    allow: text(
+      'Decisions:',
+      'What may happen, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
+      { array: true },
+    ),
     ...BUDGET_FLAGS,
     interval: defaulted('Agent:', 'How often each project is read; at least 60s', '5m'),
-    'request-share': {
-      type: 'number',
-      requiresArg: true,
-      default: 0.5,
-      group: 'Agent:',
-      describe: "Share of an account's request limit, from 0 to 1",
-    },
-    once: { type: 'boolean', group: 'Agent:', describe: 'One round, then exit like agent status' },
+    'request-share': number('Agent:', "Share of an account's request limit, from 0 to 1", { default: 0.5 }),
+    once: toggle('Agent:', 'One round, then exit like agent status'),
     ...DATA_FLAG,
     keep: defaulted('Agent:', 'How long journals are kept', '90d'),
     'operation-timeout': defaulted('Agent:', 'How long to wait for the operations of a step', '10m'),
@@ -95,14 +81,10 @@ const statusCommand = defineCommand({
   positionals: { projects: { describe: 'Project ids', array: true } },
   flags: {
     ...DATA_FLAG,
-    format: {
-      type: 'string',
+    format: text('Output:', 'json: what GET /api/v1/projects answers', {
       choices: ['terminal', 'json'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'json: what GET /api/v1/projects answers',
-    },
+    }),
   },
   examples: [
     ['$0 agent status', 'All projects'],

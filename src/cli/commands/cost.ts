@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { text } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
@@ -14,29 +15,16 @@ export const costCommand = defineCommand({
       requiresArg: true,
       describe: 'Projects whose id or name matches this glob, declared or not; repeatable',
     },
-    by: {
-      type: 'string',
+    by: text('Output:', 'What each line of the table is', {
       choices: ['compute', 'branch', 'project'],
       default: 'compute',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'What each line of the table is',
-    },
-    format: {
-      type: 'string',
+    }),
+    format: text('Output:', 'Output format', {
       alias: 'o',
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Output format',
-    },
-    out: {
-      type: 'string',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'With --format html: write the page to FILE',
-    },
+    }),
+    out: text('Output:', 'With --format html: write the page to FILE'),
     price: REVIEW_FLAGS.price,
     ...MANIFEST_FLAGS,
     ...API_FLAGS,

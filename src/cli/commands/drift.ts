@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { text } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, SELECTION_FLAGS } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
@@ -13,14 +14,7 @@ export const driftCommand = defineCommand({
       default: 'HEAD',
       describe: 'Git ref at which manifests and live projects agreed',
     },
-    format: {
-      type: 'string',
-      choices: ['terminal', 'json'],
-      default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Output format',
-    },
+    format: text('Output:', 'Output format', { choices: ['terminal', 'json'], default: 'terminal' }),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...API_FLAGS,

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { defineCommand } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
 
 const COMMON = {
@@ -8,15 +9,11 @@ const COMMON = {
     requiresArg: true,
     describe: 'Project id or name (default: the only one of the manifests)',
   },
-  format: {
-    type: 'string',
+  format: text('Output:', 'wide shows every column; json is one object per line', {
     alias: 'o',
     choices: ['terminal', 'wide', 'json'],
     default: 'terminal',
-    requiresArg: true,
-    group: 'Output:',
-    describe: 'wide shows every column; json is one object per line',
-  },
+  }),
   ...API_FLAGS,
 } as const
 
@@ -24,15 +21,10 @@ const FILTERS = {
   branch: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Branch, by name or id' },
   compute: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Compute, by id' },
   action: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Action, such as apply_config' },
-  status: {
-    type: 'string',
-    requiresArg: true,
-    group: 'Filters:',
-    describe: 'Status, as the API or the console calls it: running, Error, …',
-  },
+  status: text('Filters:', 'Status, as the API or the console calls it: running, Error, …'),
   since: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Started within this time: 2h, 7d' },
   limit: { type: 'number', requiresArg: true, default: 50, group: 'Filters:', describe: 'List only the newest N' },
-  all: { type: 'boolean', group: 'Filters:', describe: 'List all of them' },
+  all: toggle('Filters:', 'List all of them'),
 } as const
 
 const EXIT_NOTES = `Exit codes:

@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import {
   API_ENVIRONMENT,
   API_FLAGS,
@@ -19,43 +20,16 @@ export const planCommand = defineCommand({
   summary: 'Show what would change, and the effect on connections; changes nothing',
   positionals: PATHS,
   flags: {
-    format: {
-      type: 'string',
+    format: text('Output:', 'Output format', {
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Output format',
-    },
-    out: {
-      type: 'string',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE',
-    },
-    live: {
-      type: 'string',
-      requiresArg: true,
-      group: 'Control API:',
-      describe: 'Plan against a snapshot file instead of the live projects: no network, no key',
-    },
-    base: {
-      type: 'string',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Separate changes introduced since this git ref from existing drift',
-    },
-    rehearse: {
-      type: 'boolean',
-      group: 'Output:',
-      describe: 'Apply the plan to a sandbox copy of the projects, with injected faults',
-    },
-    'detailed-exitcode': { type: 'boolean', group: 'Output:', describe: 'Exit with 2 if there are changes' },
-    'no-estimate': {
-      type: 'boolean',
-      group: 'Output:',
-      describe: 'Do not read past operations to estimate how long it takes',
-    },
+    }),
+    out: text('Output:', 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE'),
+    live: text('Control API:', 'Plan against a snapshot file instead of the live projects: no network, no key'),
+    base: text('Output:', 'Separate changes introduced since this git ref from existing drift'),
+    rehearse: toggle('Output:', 'Apply the plan to a sandbox copy of the projects, with injected faults'),
+    'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
+    'no-estimate': toggle('Output:', 'Do not read past operations to estimate how long it takes'),
     ...PLAN_VIEW_FLAGS,
     ...REVIEW_FLAGS,
     ...MANIFEST_FLAGS,

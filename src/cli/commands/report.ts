@@ -1,19 +1,16 @@
 import type { Command } from '../command.ts'
 import { defineCommand } from '../command.ts'
+import { text } from '../flag.ts'
 
 const mergeCommand = defineCommand({
   command: 'merge <refs..>',
   summary: "Merge the plans of a fleet's shards; no network, no key",
   positionals: { refs: { describe: 'Files that plan --out or plan --format json wrote, for all shards', array: true } },
   flags: {
-    format: {
-      type: 'string',
+    format: text('Output:', "Output format; markdown is one comment, shortened to GitHub's limit", {
       choices: ['terminal', 'json', 'markdown'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: "Output format; markdown is one comment, shortened to GitHub's limit",
-    },
+    }),
   },
   examples: [
     ['$0 report merge plans/*.json', 'As one plan over all of them would look'],

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { defineCommand } from '../command.ts'
+import { number, text } from '../flag.ts'
 
 const serveCommand = defineCommand({
   command: 'serve',
@@ -24,26 +25,18 @@ const serveCommand = defineCommand({
       describe:
         'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
     },
-    computes: {
-      type: 'string',
+    computes: text('Computes:', 'Compute backend: auto is postgres if it is installed', {
       choices: ['auto', 'postgres', 'simulated'],
       default: 'auto',
-      requiresArg: true,
-      group: 'Computes:',
-      describe: 'Compute backend: auto is postgres if it is installed',
-    },
-    'pg-bin': {
-      type: 'string',
-      requiresArg: true,
-      group: 'Computes:',
-      describe: 'Folder with postgres and initdb (default: the newest installed, else the npm package)',
-    },
-    'pg-port': {
-      type: 'number',
-      requiresArg: true,
-      group: 'Computes:',
-      describe: 'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
-    },
+    }),
+    'pg-bin': text(
+      'Computes:',
+      'Folder with postgres and initdb (default: the newest installed, else the npm package)',
+    ),
+    'pg-port': number(
+      'Computes:',
+      'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
+    ),
   },
   examples: [
     ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],

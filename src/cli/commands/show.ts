@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = defineCommand({
@@ -6,20 +7,15 @@ export const showCommand = defineCommand({
   summary: 'Show a saved plan, or resolved manifests; no network, no key',
   positionals: { ref: { describe: 'A file that plan --out wrote; with --resolved a manifest, directory or glob' } },
   flags: {
-    format: {
-      type: 'string',
+    format: text('Output:', 'Output format; --resolved supports terminal (YAML) and json', {
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Output format; --resolved supports terminal (YAML) and json',
-    },
+    }),
     out: { type: 'string', requiresArg: true, group: 'Output:', describe: 'With --format html, the page to write' },
-    resolved: {
-      type: 'boolean',
-      group: 'Manifests:',
-      describe: 'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
-    },
+    resolved: toggle(
+      'Manifests:',
+      'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
+    ),
     ...MANIFEST_FLAGS,
     ...PLAN_VIEW_FLAGS,
   },

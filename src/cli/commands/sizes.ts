@@ -1,19 +1,16 @@
 import { defineCommand } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
 
 export const sizesCommand = defineCommand({
   command: 'sizes',
   summary: 'Print the table of compute sizes: CU, RAM, cache, max_connections',
   flags: {
-    format: {
-      type: 'string',
+    format: text('Output:', 'Output format; --size-table reads json', {
       choices: ['terminal', 'json'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Output format; --size-table reads json',
-    },
-    tiers: { type: 'boolean', group: 'Output:', describe: 'Print the limits of the account plans instead, as JSON' },
+    }),
+    tiers: toggle('Output:', 'Print the limits of the account plans instead, as JSON'),
     ...MANIFEST_FLAGS,
   },
   examples: [

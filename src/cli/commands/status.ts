@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS, SELECTION_FLAGS } from '../flags.ts'
 import { PATHS } from './paths.ts'
 
@@ -7,23 +8,13 @@ export const statusCommand = defineCommand({
   summary: 'List the live computes, and whether they match the manifests',
   positionals: PATHS,
   flags: {
-    format: {
-      type: 'string',
+    format: text('Output:', 'wide shows every column, name only the ids', {
       alias: 'o',
       choices: ['terminal', 'wide', 'json', 'name'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'wide shows every column, name only the ids',
-    },
-    watch: { type: 'boolean', group: 'Output:', describe: 'Refresh until Ctrl-C' },
-    interval: {
-      type: 'string',
-      requiresArg: true,
-      default: '5s',
-      group: 'Output:',
-      describe: 'How often to refresh',
-    },
+    }),
+    watch: toggle('Output:', 'Refresh until Ctrl-C'),
+    interval: text('Output:', 'How often to refresh', { default: '5s' }),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...API_FLAGS,

@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts'
+import { text } from '../flag.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
@@ -8,14 +9,10 @@ export const validateCommand = defineCommand({
   summary: 'Check manifests: every problem of every file in one run; no network, no key',
   positionals: PATHS,
   flags: {
-    format: {
-      type: 'string',
+    format: text('Output:', 'Output format; sarif is for code scanning', {
       choices: ['terminal', 'json', 'sarif'],
       default: 'terminal',
-      requiresArg: true,
-      group: 'Output:',
-      describe: 'Output format; sarif is for code scanning',
-    },
+    }),
     tier: { ...REVIEW_FLAGS.tier, describe: 'Check the limits of this account plan: free, launch or scale' },
     'tier-table': REVIEW_FLAGS['tier-table'],
     policy: REVIEW_FLAGS.policy,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   type AgentKey,
   createNotifier,
@@ -172,7 +172,7 @@ const sourceOf = async ({ repo, ref, paths }: AgentRunFlags, folder: string, io:
   if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd)
   // What looks like a path is one; git would take it as relative to the mirror.
   const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
-  return gitSource({ repo: isPath ? io.locate(repo) : repo, ref, paths, folder: join(folder, 'repo') })
+  return gitSource({ repo: isPath ? resolve(io.cwd, repo) : repo, ref, paths, folder: join(folder, 'repo') })
 }
 
 const connectionOf = async (flags: AgentRunFlags, io: Io) => {

@@ -202,7 +202,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
 const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFlags, io: Io): Watcher => {
   const { plan, observed } = planned
   const isQuiet = isEmptyPlan(plan)
-  const progress = flags.format === 'json' ? undefined : isQuiet ? NO_PROGRESS : progressOf(plan, observed, flags, io)
+  const progress = flags.format === 'json' ? undefined : isQuiet ? NO_PROGRESS : progressOf(plan, flags, io)
   const events: ApplyEvent[] = []
   return {
     event: (event) => {

@@ -1,4 +1,5 @@
 import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
+import { compare } from '../../base/index.ts'
 import {
   EspalierError,
   EXIT,
@@ -60,7 +61,7 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
     const see = await seeing(api, manifests, isBroken, flags, io)
     let code: ExitCode = EXIT.ok
     const read = async (progress?: OnReading): Promise<Seen> => {
-      const seen = ofBranches(await see(api, progress), flags.branch)
+      const seen = byName(ofBranches(await see(api, progress), flags.branch))
       code = isBroken || problemsIn(seen).length > 0 ? EXIT.error : EXIT.ok
       return seen
     }
@@ -112,6 +113,12 @@ const seeing = async (
     observed: await snapshot(read, ids, { concurrency, onReading }),
     leftOut: { projects: leftOut, computes: 0 },
   })
+}
+
+/** As plans do: ids say nothing to people. */
+const byName = (seen: Seen): Seen => {
+  const projects = seen.observed.projects.toSorted((a, b) => compare(a.name ?? a.id, b.name ?? b.id))
+  return { ...seen, observed: { ...seen.observed, projects } }
 }
 
 const ofBranches = (seen: Seen, patterns: readonly string[] | undefined): Seen => {

@@ -1,4 +1,4 @@
-/** Which stretch of the text belongs to which entry of a map: its comments go where it goes. */
+/** Which part of the text belongs to which entry of a map: an entry keeps its comments when it moves. */
 import { isCollection, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
 
 /** A map as it was parsed: keys and values are nodes. */

@@ -67,7 +67,7 @@ export const readDocuments = function* (
 }
 
 const DOCUMENT_START = '---'
-/** In tokens: an empty document is work all the same. */
+/** In tokens: an empty document takes time too. */
 const DOCUMENT_COST = 50
 /** A level is a pair and its value; the document itself counts as well. */
 const MAX_OPEN = 3 * MAX_DEPTH

@@ -183,11 +183,18 @@ const projectRow = (project: AgentPageProject): Markup => {
   const look = STATE_LOOKS[project.state]
   return markup`<li class="row"><div><h3>${projectName(project)}</h3>
 <p>${chip(look, agentStatusName(project))}</p></div>
-<div class="what"><p>${project.message ?? sentence(agentStatusWords(project))}</p>
+<div class="what"><p>${why(project)}</p>
 <dl>${facts(project).map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${project.command === undefined ? NOTHING : markup`<p class="paste"><code class="command" id="c-${project.id}">${project.command}</code></p>`}
 ${differences(project)}</div></li>
 `
+}
+
+/** A suspension's message is what a person gave as its reason. */
+const why = ({ message, ...status }: AgentPageProject): string => {
+  const words = sentence(agentStatusWords(status))
+  if (message === undefined) return words
+  return status.state === 'Suspended' ? `${words} Reason: ${message}` : message
 }
 
 const sentence = (words: string): string => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`

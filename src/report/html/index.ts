@@ -1,5 +1,5 @@
 /** Apart from the other renderers, so that only what makes a page loads the HTML library. */
-export { type AgentPage, type AgentPageProject, agentPage } from './agent-page.ts'
+export { type AgentPage, agentPage } from './agent-page.ts'
 export { applyPage } from './apply-page.ts'
 export { costPage } from './cost-page.ts'
 export type { PageFrame } from './page.ts'

@@ -2,7 +2,7 @@
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { computeTitle, counted, place, plainText, plainValue, projectTitle } from '../words/index.ts'
 import { ageOf } from './age.ts'
-import { paintOf, type Style, wrap } from './style.ts'
+import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
 export interface DriftContext {
   /** What the manifests were compared with. */
@@ -21,9 +21,11 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
     const own = differences.filter((difference) => difference.mover === mover)
     if (own.length === 0) return []
     const lines = own.map((difference) =>
-      wrap(lineOf(difference, titleOf(difference.change.project), now), style, '  ', '    '),
+      wrap(lineOf(difference, titleOf(difference.change.project), now, paint), style, '  ', '    '),
     )
-    return [[paint.bold(`${MOVER_WORDS[mover]}: ${counted(own.length, 'difference')}`), ...lines].join('\n')]
+    return [
+      [paint.bold(`${capitalised(MOVER_WORDS[mover])}: ${counted(own.length, 'difference')}`), ...lines].join('\n'),
+    ]
   })
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
   const verdict =
@@ -37,16 +39,18 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
 const of = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
   leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
-const lineOf = (difference: Difference, title: string, now: number): string => {
+const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+const lineOf = (difference: Difference, title: string, now: number, paint: Paint): string => {
   const { change, attribute } = difference
   const { compute, branch, source } = change
   const id = compute.id === undefined ? '' : ` (${compute.id})`
-  const where = `${computeTitle(compute)} on ${branch.name} in ${title}${id}`
+  const where = `${paint.bold(`${computeTitle(compute)} on ${branch.name} in ${title}`)}${paint.dim(id)}`
   const what =
     attribute === undefined
       ? deedWords(difference)
-      : `${attribute.path}: live ${attribute.beforeText ?? 'nothing'}, declared ${attribute.afterText}`
-  return `${where}: ${what}${sinceWords(difference, now)}${source === undefined ? '' : `  ${place(source)}`}`
+      : `${attribute.path}: live ${paint.yellow(attribute.beforeText ?? 'nothing')}, declared ${attribute.afterText}`
+  return `${where}: ${what}${sinceWords(difference, now)}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`
 }
 
 const sinceWords = ({ change, lastOperation }: Difference, now: number): string => {

@@ -29,7 +29,7 @@ export const releasedSection = (
   const lines = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => {
     const where = `${branch.name}${isFleet ? ` in ${titleOf(project)}` : ''}`
     const details = paint.dim(`  ${compute.id}  ${compute.state}  was at ${place(source)}`)
-    return wrap(`${computeTitle(compute)} on ${where}${details}`, style, '    ', '      ')
+    return wrap(`${computeTitle(compute)} on ${where}${details}`, style, '  ', '    ')
   })
   const more = released.length - lines.length
   return [
@@ -40,7 +40,7 @@ export const releasedSection = (
       '  ',
     ),
     ...lines,
-    ...(more > 0 ? [paint.dim(`    and ${group(more)} more`)] : []),
+    ...(more > 0 ? [paint.dim(`  and ${group(more)} more`)] : []),
     wrap(RELEASED_HINT, style, '  ', '  '),
   ].join('\n')
 }

@@ -57,4 +57,4 @@ export const emptyVerdict = (plan: Plan): string => {
 }
 
 export const RELEASED_HINT =
-  'They keep running, and nothing deletes them. To delete one instead, keep its branch in the manifest and declare `primary: absent`, or set `prune: true`, which deletes whatever the branch does not declare.'
+  'What is no longer managed keeps running, and nothing deletes it. To delete a compute, keep its branch in the manifest and declare `primary: absent`, or set `prune: true`, which deletes whatever the branch does not declare.'

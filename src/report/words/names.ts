@@ -84,8 +84,14 @@ export const withNamesOf = (plan: Pick<Plan, 'projectNames'>): ((diagnostic: Dia
   })
 }
 
-/** The name of a project, or its id where the name is not known. */
-export const projectTitle =
-  ({ projectNames = {} }: Pick<Plan, 'projectNames'>) =>
-  (project: string): string =>
-    (Object.hasOwn(projectNames, project) ? projectNames[project] : undefined) ?? project
+/** What a project is called: its name, with the id where several have the same one; the id where no name is known. */
+export const projectTitle = ({ projectNames = {} }: Pick<Plan, 'projectNames'>): ((project: string) => string) => {
+  const names = new Map(Object.entries(projectNames))
+  const seen = new Set<string>()
+  const repeated = new Set([...names.values()].filter((name) => seen.has(name) || !seen.add(name)))
+  return (project) => {
+    const name = names.get(project)
+    if (name === undefined) return project
+    return repeated.has(name) && name !== project ? `${name} (${project})` : name
+  }
+}

@@ -97,7 +97,7 @@ export interface Computes {
   /** A branch with another one's data as of now; without a source, with none. */
   addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
   /**
-   * Gives a branch the data of another one as of now. What it had is kept as the branch `preserveAs`, where that is
+   * Gives a branch the data of another one as of now. What it had is kept as the branch `preserveAs`, if that is
    * named. Its computes run again from the next connection on.
    */
   restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
@@ -169,7 +169,7 @@ export class ConnectionRefusal extends Error {
   }
 }
 
-/** Brings a compute to where it takes connections: wakes it, or waits while it changes. */
+/** Makes a compute take connections: wakes it, or waits while it changes. */
 export interface Gate {
   /**
    * Resolves once it may take connections, with what it must be.

@@ -1,4 +1,4 @@
-/** Computes without a Postgres: their connections are counted and dropped, and nothing else stands behind them. */
+/** Computes without a Postgres: their connections are counted and dropped, and there is nothing else behind them. */
 import type { Computes, Gate } from './computes.ts'
 import { ConnectionLog } from './connection-log.ts'
 

@@ -1,4 +1,4 @@
-/** What of a request nobody here knows. It is ignored, as the service does; the log says so, once for each. */
+/** Fields of a request that the sandbox does not know. They are ignored, as the service does, and logged once each. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 

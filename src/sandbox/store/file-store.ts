@@ -21,7 +21,7 @@ import type { WorldChange } from '../world/records.ts'
 import type { Store } from '../world/store.ts'
 import { takeLock } from './lock.ts'
 
-/** The log is folded into the snapshot when it has grown to this, or to the snapshot's size where that is more. */
+/** The log is folded into the snapshot when it has grown to this, or to the snapshot's size if that is more. */
 const FOLD_AT_BYTES = 16 * 1024 * 1024
 
 export interface OpenedStore {

@@ -1,13 +1,14 @@
 /** One sandbox a folder: a file that names the process. */
 import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAlive } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 
 /** Folders in use within this process, which the file alone cannot distinguish from a lock left behind. */
 const heldHere = new Set<string>()
 
 /**
- * Takes the folder over where the process that held it is gone. Returns what gives it back.
+ * Takes over a folder whose process no longer runs. Returns a function that releases it.
  *
  * @throws {EspalierError} `E_SANDBOX_STATE` if another sandbox holds it.
  */
@@ -44,17 +45,7 @@ const tryLink = (from: string, to: string): boolean => {
     linkSync(from, to)
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
     throw error
   }
 }
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return codeOf(error) === 'EPERM'
-  }
-}
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)

@@ -1,4 +1,4 @@
-/** What each operation asks of that which stands behind the computes, when it begins. */
+/** What each operation asks of the compute backend when it starts. */
 import type { BranchSource, ComputeSpec, Computes } from '../computes/computes.ts'
 import type { ComputeRecord, OperationRecord } from './records.ts'
 import type { Tables } from './tables.ts'
@@ -41,7 +41,7 @@ const sourceOf = ({ projectId, branchId }: OperationRecord, tables: Tables): Bra
   return branch?.parentId === undefined ? undefined : { branchId: branch.parentId, isSchemaOnly: false }
 }
 
-/** The records of a deleted project's branches stay, hidden; their data goes. */
+/** The records of a deleted project's branches stay, hidden; their data is deleted. */
 const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Computes): Promise<void> | undefined => {
   const branches = [...(tables.projects.get(projectId)?.branches.keys() ?? [])]
   const removals = branches.flatMap((id) => computes.removeBranch(id) ?? [])

@@ -1,4 +1,4 @@
-/** A compute's record as what stands behind it takes it. */
+/** A compute's record as the compute backend takes it. */
 import { maxConnections } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'

@@ -52,7 +52,7 @@ export const abandonOperation = (operation: OperationRecord, all: Tables, now: n
   return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
 }
 
-/** Where a change was made meanwhile, the state that it asked for stays pending. */
+/** If a change was made since, the state that it asked for stays pending. */
 const settle = (compute: ComputeRecord, state: ComputeState, now: number): ComputeRecord => {
   const { pendingState, ...rest } = compute
   const settled = {

@@ -55,7 +55,7 @@ export class Gatekeeper implements Gate {
           `The endpoint ${computeId} is disabled: enable it through the API and connect again`,
         )
       }
-      // Whatever it does meanwhile, its data is about to be another branch's.
+      // Whatever state it is in, its data is about to be replaced by another branch's.
       const isResetting = this.#branchOf(compute)?.state === 'resetting'
       if (!isResetting && compute.state === 'active' && compute.pendingState !== 'idle') {
         this.#note(compute)

@@ -1,4 +1,4 @@
-/** A deleted project is hidden from every client and can be recovered for a while; then its data goes (docs of the service). */
+/** A deleted project is hidden from every client and can be recovered for a while; then its data is deleted (docs of the service). */
 import type { BranchRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'

@@ -33,7 +33,7 @@ export interface ProjectRecord {
   readonly maintenanceAt?: number
   /** It is hidden from every client. */
   readonly deletedAt?: number
-  /** Until then it can be taken back; absent once its data is gone. */
+  /** Until then it can be recovered; absent once its data is deleted. */
   readonly recoverableUntil?: number
 }
 
@@ -169,7 +169,7 @@ export interface KeyRecord {
 
 export type WorldRecord = KeyRecord | ProjectRecord | BranchRecord | ComputeRecord | OperationRecord
 
-/** One thing that changed: a record as it is now, or one that is gone. */
+/** One thing that changed: a record as it is now, or one that was deleted. */
 export type WorldChange =
   | { readonly put: WorldRecord }
   | { readonly drop: { readonly kind: WorldRecord['kind']; readonly id: string } }

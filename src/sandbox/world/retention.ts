@@ -1,4 +1,4 @@
-/** How far back a project's history goes, in seconds (public OpenAPI). */
+/** How far back a project's history reaches, in seconds (public OpenAPI). */
 import type { ProjectRecord } from './records.ts'
 
 const DEFAULT_SECONDS = 86_400

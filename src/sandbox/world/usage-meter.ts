@@ -37,7 +37,7 @@ export class UsageMeter {
     if (isSame) return
     this.forget({ id })
     if (state !== 'active') return
-    // A compute that the store or a seed brings along has been active for a while.
+    // A compute from the store or a seed has been active for a while.
     const from = open === undefined ? (startedAt ?? this.#now()) : this.#now()
     const stretch: Stretch = { projectId, branchId, cu: min, from }
     this.#open.set(id, stretch)
@@ -48,7 +48,7 @@ export class UsageMeter {
     }
   }
 
-  /** The compute is idle or gone; what it used stays counted. */
+  /** The compute is idle or deleted; what it used stays counted. */
   forget({ id }: Pick<ComputeRecord, 'id'>): void {
     const open = this.#open.get(id)
     if (open !== undefined) open.to = this.#now()

@@ -144,7 +144,7 @@ export class World {
     this.#options.store.replace(this.tables.dump())
   }
 
-  /** Nothing happens any more; what was under way goes on when the store is opened again. */
+  /** Stops everything; unfinished work continues when the store is opened again. */
   stop(): void {
     this.#runner.stop()
     for (const takeBack of [...this.#timers]) takeBack()
@@ -228,7 +228,7 @@ export class World {
     before?: OperationRecord,
   ): OperationRecord {
     const now = this.clock.now()
-    // Paging goes by this time, so no two operations may share it.
+    // Paging is by this time, so no two operations may share it.
     this.#lastOperationUs = Math.max(Math.round(now * 1_000), this.#lastOperationUs + 1)
     return {
       kind: 'operation',

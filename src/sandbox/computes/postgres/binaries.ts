@@ -1,9 +1,10 @@
 /** Where Postgres' programs are: named, of the system, or of the optional npm package for the platform. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { namesIn } from '../../../base/index.ts'
 import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 
 export interface Binaries {
@@ -69,21 +70,13 @@ export const howToInstall = (): string =>
 /** Of Debian and of Homebrew, newest first; of the PATH; of the npm package. */
 const knownPlaces = (): readonly string[] => {
   const versioned = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'].flatMap((parent) =>
-    list(parent)
+    namesIn(parent)
       .filter((name) => /^(postgresql@)?\d+$/.test(name))
       .map((name) => ({ folder: join(parent, name, 'bin'), major: Number(name.replace('postgresql@', '')) })),
   )
   const newestFirst = versioned.sort((a, b) => b.major - a.major).map(({ folder }) => folder)
   const ofPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   return [...newestFirst, ...ofPath, packageFolder() ?? []].flat()
-}
-
-const list = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 const executable = (folder: string, name: string): string =>

@@ -1,7 +1,7 @@
 /** The roles and databases of a server: made, changed and read, as the superuser. */
-import { createHash, createHmac, pbkdf2Sync, timingSafeEqual } from 'node:crypto'
 import pg from 'pg'
 import type { BranchCatalog, CatalogChange, FoundCatalog } from '../computes.ts'
+import { isSecretOf } from '../proxy/scram.ts'
 import type { PostgresServer } from './server.ts'
 import { type Query, SUPERVISOR, withSession } from './session.ts'
 
@@ -98,7 +98,7 @@ const putRole = (
 const createDatabase = ({ name: database, owner }: { readonly name: string; readonly owner: string }): string =>
   `CREATE DATABASE ${name(database)} OWNER ${name(owner)}`
 
-/** What it owns goes to the owner of the database that it is in; what it was granted is taken back. */
+/** The objects of a role pass to the owner of their database; its grants are revoked. */
 const dropRole = async (role: string, query: Query, { server, password }: Surroundings): Promise<void> => {
   await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [role])
   const databases = await query(`
@@ -149,16 +149,3 @@ export const readCatalog = (server: PostgresServer, password: string): Promise<F
       databases: databases.map(({ datname, owner }) => ({ name: String(datname), owner: String(owner) })),
     }
   })
-
-const SCRAM = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/
-
-/** Whether Postgres' stored secret (its documentation, 51.8) was made from this password. */
-const isSecretOf = (secret: string, password: string): boolean => {
-  const [, rounds, salt, stored] = SCRAM.exec(secret) ?? []
-  if (rounds === undefined || salt === undefined || stored === undefined) return false
-  const salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), Number(rounds), 32, 'sha256')
-  const key = createHmac('sha256', salted).update('Client Key').digest()
-  const made = createHash('sha256').update(key).digest()
-  const kept = Buffer.from(stored, 'base64')
-  return made.length === kept.length && timingSafeEqual(made, kept)
-}

@@ -103,7 +103,7 @@ export class DataFolders {
 
   /**
    * A branch gets a copy of another one's data, or none if that has none; what it had becomes the branch
-   * `preserveAs`, where that is named. May be done again after it was cut off at any point.
+   * `preserveAs`, where that is named. Can be repeated if it was interrupted at any point.
    */
   async restoreBranch(
     branchId: string,
@@ -189,7 +189,7 @@ export const versionIn = (folder: string): number | undefined => {
   }
 }
 
-/** A file may go while its folder is being copied; the log makes up for it. */
+/** A file may disappear while its folder is being copied; the log makes up for it. */
 const copyLive = async (paths: readonly string[], to: string): Promise<void> => {
   try {
     await run('cp', ['-a', ...paths, `${to}/`], { env: withoutSecrets(process.env) })

@@ -1,8 +1,9 @@
 /** Where the Postgres servers of one sandbox live, and who they run as. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { namesIn } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
 import { versionIn } from './data.ts'
@@ -13,7 +14,7 @@ import { makeDataFolder, makeSocketFolder } from './temporary.ts'
 import { startWatchdog, type Watchdog } from './watchdog.ts'
 
 export interface HomeOptions {
-  /** Where data is kept; without it, in a temporary folder (in memory where there is room) that goes with the sandbox. */
+  /** Where data is kept; without it, in a temporary folder (in memory if there is room) that is removed with the sandbox. */
   readonly folder?: string | undefined
   /** Folder of `postgres` and `initdb`; without it they are looked for. */
   readonly bin?: string | undefined
@@ -41,7 +42,7 @@ export interface Home {
 }
 
 /**
- * Every session needs its role's password, also over the socket, where the machine's other users could knock as well.
+ * Every session needs its role's password, also over the socket, which the machine's other users can reach too.
  * Whole clusters are copied by the superuser only.
  */
 const HBA = `local all all scram-sha-256\nlocal replication ${SUPERVISOR} scram-sha-256\n`
@@ -85,7 +86,7 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
 /** Data of one major version cannot be opened by another. */
 const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): void => {
   const branches = join(root, 'branches')
-  for (const name of existsSync(branches) ? readdirSync(branches) : []) {
+  for (const name of namesIn(branches)) {
     const kept = versionIn(join(branches, name))
     if (kept === undefined || versions.has(kept)) continue
     throw new EspalierError(

@@ -1,8 +1,9 @@
 /** Servers that outlived a sandbox which was killed: they hold the data that this one wants to open. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { namesIn } from '../../../base/index.ts'
 import { withoutSecrets } from '../../../model/index.ts'
 
 const CHECK_EVERY_MS = 20
@@ -10,9 +11,7 @@ const CHECKS = 250
 
 /** Ends those that run on a data folder under one of `parents`, and waits for it. */
 export const endLeftOver = async (parents: readonly string[]): Promise<void> => {
-  const folders = parents
-    .filter((parent) => existsSync(parent))
-    .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+  const folders = parents.flatMap((parent) => namesIn(parent).map((name) => join(parent, name)))
   await Promise.all(folders.map(endOn))
 }
 
@@ -33,7 +32,7 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // It is gone.
+    // It has ended.
   }
 }
 

@@ -68,7 +68,7 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Comput
       secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
     })
     const computes = new PostgresComputes({ options, home, data, servers, clients })
-    // Made while nobody waits for it; whoever needs it first hears why it could not be.
+    // Made in advance; if it fails, the first one to need it gets the error.
     void data.prepare(usualVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {

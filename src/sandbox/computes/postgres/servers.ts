@@ -1,4 +1,4 @@
-/** The Postgres processes that run, and the data under them. Whoever calls sees to it that calls for one compute do not overlap. */
+/** The Postgres processes that run, and their data. The caller must not let calls for one compute overlap. */
 import type { ComputeSpec, FoundCatalog } from '../computes.ts'
 import { Queues } from '../queues.ts'
 import { change, readCatalog } from './catalog.ts'
@@ -46,7 +46,7 @@ export class Servers {
     return this.#running.get(id)
   }
 
-  /** Of a branch if it is named, of a type where that is named. */
+  /** Of a branch and a type, as far as they are given. */
   list(wanted: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] {
     return [...this.#running.values()].filter(
       ({ spec }) => (wanted.branchId ?? spec.branchId) === spec.branchId && (wanted.type ?? spec.type) === spec.type,
@@ -74,7 +74,7 @@ export class Servers {
     else await this.end(id)
   }
 
-  /** Of a primary, by whoever has the branch's data folder to itself. */
+  /** For a primary, the caller must have the branch's data folder to itself. */
   async end(id: string): Promise<void> {
     const running = this.get(id)
     if (running === undefined) return
@@ -155,7 +155,7 @@ export class Servers {
     if (changes.length > 0) await this.poolers.stop(id)
   }
 
-  /** One that cannot answer stops all the same. */
+  /** A server that cannot answer is stopped anyway. */
   async #reportCatalog({ branchId }: ComputeSpec, server: PostgresServer): Promise<void> {
     const found = await readCatalog(server, this.#options.home.password).catch(() => undefined)
     if (found !== undefined) this.#options.onCatalog(branchId, found)

@@ -31,7 +31,7 @@ export const withSession = async <T>(
       ...(server.major >= HAS_EVENT_SWITCH ? ['-c event_triggers=off'] : []),
     ].join(' '),
   })
-  // A server that stops ends the session; the query that waits on it says so.
+  // A server that stops ends the session; the pending query reports it.
   client.on('error', () => undefined)
   await client.connect()
   try {

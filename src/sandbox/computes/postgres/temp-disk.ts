@@ -1,12 +1,13 @@
 /**
  * The disk for temporary files of one compute (docs/control-api.md). Postgres' own limit holds for a session; this one holds for all
- * sessions together: when the disk is full, whoever writes to it is stopped, as on a real one.
+ * sessions together: when the disk is full, the sessions that write to it are stopped, as on a real one.
  */
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../../../base/index.ts'
 
 const CHECK_EVERY_MS = 200
-/** How long a stopped session has to say so. */
+/** How long a stopped session has to report it. */
 const REMEMBERED_MS = 2_000
 /** `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
 const OF_SESSION = /^pgsql_tmp(\d+)\./
@@ -32,7 +33,7 @@ export class TempDisks {
   #check(folder: string, bytes: number): void {
     const sessions = new Set<number>()
     let used = 0
-    for (const name of list(folder)) {
+    for (const name of namesIn(folder)) {
       const pid = Number(OF_SESSION.exec(name)?.[1])
       if (!(pid > 0)) continue
       sessions.add(pid)
@@ -53,20 +54,12 @@ export class TempDisks {
   }
 }
 
-const list = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-/** Of a file, or of a folder's files; one that has gone meanwhile takes no room. */
+/** Of a file, or of a folder's files; a file that was deleted since counts as empty. */
 const sizeOf = (path: string): number => {
   try {
     const stat = statSync(path)
     if (!stat.isDirectory()) return stat.size
-    return list(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
+    return namesIn(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
   } catch {
     return 0
   }

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { ConnectionRefusal } from '../computes.ts'
+import { frame, HEADER_BYTES } from './messages.ts'
 import { BINDING, parseSecret, ScramClient, ScramServer } from './scram.ts'
 
 const AUTHENTICATION = 'R'.charCodeAt(0)
@@ -12,7 +13,6 @@ const PASSWORD = 'p'.charCodeAt(0)
 const [SASL, SASL_CONTINUE, SASL_FINAL] = [10, 11, 12]
 const PLAIN = 'SCRAM-SHA-256'
 const BOUND = 'SCRAM-SHA-256-PLUS'
-const HEADER_BYTES = 5
 /** No message of a login is longer. */
 const MAX_BYTES = 65_536
 const INVALID_PASSWORD = '28P01'
@@ -67,9 +67,9 @@ const logIn = async (messages: Messages, server: Socket, clientKey: Buffer): Pro
   const first = Buffer.from(there.first)
   const length = Buffer.alloc(4)
   length.writeInt32BE(first.length)
-  server.write(message(PASSWORD, Buffer.concat([Buffer.from(`${PLAIN}\0`), length, first])))
+  server.write(frame(PASSWORD, Buffer.concat([Buffer.from(`${PLAIN}\0`), length, first])))
   const continued = await messages.next()
-  server.write(message(PASSWORD, Buffer.from(there.final(continued.toString('utf8', HEADER_BYTES + 4), clientKey))))
+  server.write(frame(PASSWORD, Buffer.from(there.final(continued.toString('utf8', HEADER_BYTES + 4), clientKey))))
   const final = await messages.next()
   if (final[0] !== AUTHENTICATION || final.readInt32BE(HEADER_BYTES) !== SASL_FINAL) {
     throw new ConnectionRefusal(INVALID_PASSWORD, 'password authentication failed')
@@ -85,14 +85,7 @@ const wrongPassword = (user: string): ConnectionRefusal =>
 const authentication = (kind: number, text: string): Buffer => {
   const body = Buffer.alloc(4)
   body.writeInt32BE(kind)
-  return message(AUTHENTICATION, Buffer.concat([body, Buffer.from(text)]))
-}
-
-const message = (type: number, body: Buffer): Buffer => {
-  const head = Buffer.alloc(HEADER_BYTES)
-  head.writeUInt8(type, 0)
-  head.writeInt32BE(4 + body.length, 1)
-  return Buffer.concat([head, body])
+  return frame(AUTHENTICATION, Buffer.concat([body, Buffer.from(text)]))
 }
 
 /** What a side sends, a message at a time. Nothing is read beyond what is asked for, but what came along is kept. */

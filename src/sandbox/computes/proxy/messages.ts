@@ -1,7 +1,7 @@
 /** What a server says, read on its way to the client (PostgreSQL documentation, 53.7 and 53.8). */
 import { Transform, type TransformCallback } from 'node:stream'
 
-const HEADER_BYTES = 5
+export const HEADER_BYTES = 5
 const ERROR_RESPONSE = 'E'.charCodeAt(0)
 const BACKEND_KEY_DATA = 'K'.charCodeAt(0)
 /** Errors and keys are short; what claims to be longer passes unread. */
@@ -14,9 +14,13 @@ export interface ErrorFields {
 
 export const errorResponse = ({ code, message }: ErrorFields, severity = 'FATAL'): Buffer => {
   const text = `S${severity}\0V${severity}\0C${code}\0M${message.replaceAll('\0', '')}\0\0`
-  const body = Buffer.from(text)
+  return frame(ERROR_RESPONSE, Buffer.from(text))
+}
+
+/** A message: its type, its length, its body. */
+export const frame = (type: number, body: Buffer): Buffer => {
   const head = Buffer.alloc(HEADER_BYTES)
-  head.writeUInt8(ERROR_RESPONSE, 0)
+  head.writeUInt8(type, 0)
   head.writeInt32BE(4 + body.length, 1)
   return Buffer.concat([head, body])
 }

@@ -1,4 +1,4 @@
-/** Where clients connect: a port for each compute, and one for all. Wakes what sleeps, and passes bytes on. */
+/** Where clients connect: a port for each compute, and one for all. Wakes idle computes, and passes bytes on. */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -154,7 +154,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     client.pipe(server)
   }
 
-  /** Under TLS a client may bind its login to it. What goes through the pooler is the pooler's login. */
+  /** Under TLS a client may bind its login to it. Connections through the pooler log in there. */
   const logIn = async (
     client: Socket,
     server: Socket,

@@ -2,7 +2,7 @@
  * SCRAM-SHA-256 with a secret as Postgres keeps it (RFC 5802, RFC 7677; PostgreSQL documentation, 55.3). What a client
  * proves to one side with the secret's keys can be proven on to the other.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`, the column `rolpassword` of `pg_authid`. */
 export interface ScramSecret {
@@ -20,6 +20,17 @@ export const parseSecret = (text: string): ScramSecret | undefined => {
   return { iterations, salt, storedKey: Buffer.from(storedKey, 'base64'), serverKey: Buffer.from(serverKey, 'base64') }
 }
 
+/** Whether a stored secret was made from this password. */
+export const isSecretOf = (secret: string, password: string): boolean => {
+  const stored = parseSecret(secret)
+  if (stored === undefined) return false
+  const { iterations, salt, storedKey } = stored
+  const salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), Number(iterations), 32, 'sha256')
+  const made = sha256(hmac(salted, 'Client Key'))
+  return made.length === storedKey.length && timingSafeEqual(made, storedKey)
+}
+
+const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest()
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, index) => byte ^ (b[index] ?? 0)))
 const fieldOf = (message: string, name: string): string =>
@@ -46,7 +57,7 @@ export class ScramServer {
   constructor(secret: ScramSecret, clientFirst: string, certificate: Buffer) {
     this.#secret = secret
     this.#clientFirst = clientFirst
-    const digest = createHash('sha256').update(certificate).digest()
+    const digest = sha256(certificate)
     this.#binding = Buffer.concat([Buffer.from(BINDING), digest]).toString('base64')
     this.first = `r=${fieldOf(clientFirst, 'r')}${newNonce()},s=${secret.salt},i=${secret.iterations}`
   }
@@ -61,7 +72,7 @@ export class ScramServer {
     const proof = Buffer.from(clientFinal.slice(at + 3), 'base64')
     const { storedKey, serverKey } = this.#secret
     const clientKey = xor(hmac(storedKey, message), proof)
-    const stored = createHash('sha256').update(clientKey).digest()
+    const stored = sha256(clientKey)
     if (proof.length !== stored.length || !timingSafeEqual(stored, storedKey)) return undefined
     return { clientKey, final: `v=${hmac(serverKey, message).toString('base64')}` }
   }
@@ -78,7 +89,7 @@ export class ScramClient {
 
   final(serverFirst: string, clientKey: Buffer): string {
     const withoutProof = `c=biws,r=${fieldOf(serverFirst, 'r')}`
-    const storedKey = createHash('sha256').update(clientKey).digest()
+    const storedKey = sha256(clientKey)
     const proof = xor(clientKey, hmac(storedKey, `${this.#bare},${serverFirst},${withoutProof}`))
     return `${withoutProof},p=${proof.toString('base64')}`
   }

@@ -20,7 +20,7 @@ export type FirstMessage =
   | { readonly kind: 'invalid' }
 
 /**
- * @returns `undefined` while it has not come whole; else the message and how many bytes it took.
+ * @returns `undefined` while it is incomplete; else the message and its length in bytes.
  */
 export const readFirstMessage = (
   bytes: Buffer,

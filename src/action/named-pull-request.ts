@@ -1,0 +1,25 @@
+/** A pull request that an input names, in a workflow that runs for something else: after another merge, for example. */
+import { EspalierError } from '../model/index.ts'
+import { parentsOf } from '../workflow/index.ts'
+import type { Job } from './job.ts'
+import { withGitHub } from './with-github.ts'
+
+/**
+ * The same job as if it ran for the pull request.
+ *
+ * @throws {EspalierError} `E_INPUT` if what is checked out is not its merge.
+ */
+export const forNamedPullRequest = async (job: Job): Promise<Job> => {
+  const { inputs, event, cwd } = job
+  const { pullRequest: number } = inputs
+  if (number === undefined || event.pullRequest !== undefined) return job
+  const what = `The pull request #${number} could not be read`
+  const found = await withGitHub(job, what, 'pull-requests: read', (github) => github.pullRequest(number))
+  const [baseSha, headSha] = await parentsOf(cwd, 'HEAD')
+  if (found === undefined || baseSha === undefined || headSha !== found.headSha) {
+    throw new EspalierError('E_INPUT', `What is checked out is not the merge of the pull request #${number}.`, {
+      hint: `Check out with \`ref: refs/pull/${number}/merge\` and \`fetch-depth: 2\`. With conflicts there is no merge.`,
+    })
+  }
+  return { ...job, event: { ...event, sha: headSha, pullRequest: { ...found, baseSha } } }
+}

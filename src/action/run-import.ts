@@ -1,0 +1,66 @@
+/** Drift the other way round: what is live, written into the manifests. Changes nothing but files of the checkout. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { replaceFile } from '../base/index.ts'
+import { type Desired, EspalierError, hasErrors, plainText } from '../model/index.ts'
+import { adoptFile, openReadClient, planLive, readManifests, withClient } from '../workflow/index.ts'
+import { connect, type Ending, type Job } from './job.ts'
+import { reportProblems } from './problems.ts'
+
+/** Only branches with drift are touched: what else is live and unmanaged stays so. */
+export const runImport = async (job: Job): Promise<Ending> => {
+  const { inputs, runner, cwd, event } = job
+  if (event.pullRequest !== undefined) {
+    throw new EspalierError('E_INPUT', 'The command import is for a checkout of a branch, not of a pull request.', {
+      hint: 'Run it on a schedule, and open a pull request with what it changed.',
+    })
+  }
+  const manifests = await readManifests(inputs.paths, { cwd })
+  const { diagnostics, desired } = manifests.loaded
+  if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
+  const { result, observed } = await withClient(connect(job).then(openReadClient), (api) =>
+    planLive(api, manifests, { estimate: false }),
+  )
+  if (!result.ok) return reportProblems(job, [...diagnostics, ...result.diagnostics])
+  const changed: string[] = []
+  const notes: string[] = []
+  for (const [project, path] of placesOf(desired)) {
+    const seen = observed.projects.find(({ id }) => id === project)
+    const own = result.plan.changes.filter((change) => change.project === project)
+    const branches = [
+      ...new Set(own.flatMap(({ branch, from }) => [branch.name, ...(from === undefined ? [] : [from.name])])),
+    ]
+    if (seen === undefined || branches.length === 0) continue
+    const text = await readFile(resolve(cwd, path), 'utf8')
+    const adopted = await adoptFile({ path, text }, seen, observed, { branches, pin: false }, cwd)
+    if (adopted.kind === 'problems') return reportProblems(job, adopted.diagnostics)
+    notes.push(...[...adopted.notLive, ...adopted.toRename].map((line) => `${plainText(line)} stays declared`))
+    if (!adopted.isChanged) continue
+    await replaceFile(resolve(cwd, path), adopted.text, 'The manifest')
+    changed.push(path)
+    runner.print(`${plainText(path)}: ${adopted.computes.added} added, ${adopted.computes.updated} values updated`)
+  }
+  for (const note of notes) runner.notice(note)
+  const files = [...new Set(changed)]
+  runner.output('changed-files', files.join('\n'))
+  runner.output('has-changes', files.length > 0)
+  const words =
+    files.length === 0 ? 'no drift' : `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'} changed`
+  runner.summary(`### Espalier import: ${words}\n`)
+  return { isFailed: false }
+}
+
+/** The file of each project. @throws {EspalierError} `E_IMPORT` if one is declared in several: no rule says whose a value is. */
+const placesOf = ({ documents }: Desired): ReadonlyMap<string, string> => {
+  const places = new Map<string, string>()
+  for (const { project, source } of documents) {
+    const known = places.get(project) ?? source.file
+    if (known !== source.file) {
+      throw new EspalierError('E_IMPORT', `The project ${project} is declared in ${known} and in ${source.file}.`, {
+        hint: 'Nothing was written. Write the live values into the one that you want, with `espalier import --out FILE`.',
+      })
+    }
+    places.set(project, known)
+  }
+  return places
+}

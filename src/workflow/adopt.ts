@@ -1,0 +1,156 @@
+/** Live values into a manifest that is there already: what a person wrote stays, what is live and missing is added. */
+import {
+  type AdoptOptions,
+  adoptInto,
+  exportProject,
+  isChosen,
+  type LoadedManifests,
+  loadManifests,
+  type ManifestFile,
+  parseManifests,
+  readFiles,
+} from '../manifest/index.ts'
+import {
+  type Change,
+  type Diagnostic,
+  EspalierError,
+  hasErrors,
+  type Observed,
+  type ObservedProject,
+  type Plan,
+  plainText,
+} from '../model/index.ts'
+import { plan } from '../planner/index.ts'
+
+export interface Adoption {
+  readonly kind: 'adopted'
+  readonly text: string
+  readonly isChanged: boolean
+  readonly computes: { readonly added: number; readonly updated: number; readonly inNewDocument: number }
+  readonly leftOut: readonly string[]
+  readonly notLive: readonly string[]
+  readonly toRename: readonly string[]
+  /** Ids of the changes that remain: creating what is declared and not live, renaming. */
+  readonly pending: ReadonlySet<string>
+}
+
+export interface NotAdopted {
+  readonly kind: 'problems'
+  readonly diagnostics: readonly Diagnostic[]
+  readonly loaded: LoadedManifests
+}
+
+/**
+ * The new text of a manifest, so that its plan leaves the project as it is.
+ *
+ * @param file with its path from `cwd`, and `/` in it.
+ * @throws {EspalierError} `E_IMPORT` if the plan would not be empty, or there is nothing to import.
+ */
+export const adoptFile = async (
+  file: ManifestFile,
+  project: ObservedProject,
+  observed: Observed,
+  options: AdoptOptions,
+  cwd: string,
+): Promise<Adoption | NotAdopted> => {
+  const { path } = file
+  const loaded = await loadManifests([path], { cwd })
+  if (hasErrors(loaded.diagnostics)) return { kind: 'problems', diagnostics: loaded.diagnostics, loaded }
+  const { texts } = await readFiles(loaded.files, cwd)
+  const others = texts.filter((one) => one.path !== path)
+  const result = adopt(file, others, loaded, project, observed, options)
+  if (result.kind === 'problems') return { ...result, loaded }
+  check(planOf([{ path, text: result.text }, ...others], project, observed), project, options, result.pending)
+  return result
+}
+
+const adopt = (
+  file: ManifestFile,
+  shared: readonly ManifestFile[],
+  loaded: LoadedManifests,
+  project: ObservedProject,
+  observed: Observed,
+  options: AdoptOptions,
+): Adoption | Omit<NotAdopted, 'loaded'> => {
+  const documents = loaded.desired.documents.filter((one) => one.project === project.id)
+  if (documents.length === 0) return appended(file, project, options)
+  const planned = plan({ documents }, observed)
+  if (!planned.ok) return { kind: 'problems', diagnostics: planned.diagnostics }
+  const adopted = adoptInto(file, shared, project, planned.plan, options)
+  if ('conflicts' in adopted) {
+    const diagnostics = adopted.conflicts.map((one) => ({ severity: 'error', code: 'E_IMPORT', ...one }) as const)
+    return { kind: 'problems', diagnostics }
+  }
+  const { added, updated, ...rest } = adopted
+  const pending = new Set(planned.plan.changes.filter(isLeftToApply).map(({ id }) => id))
+  return {
+    kind: 'adopted',
+    ...rest,
+    isChanged: adopted.text !== file.text,
+    computes: { added, updated, inNewDocument: 0 },
+    pending,
+  }
+}
+
+/** After the import: what is yet to be created, and a new name where `renamedFrom` has the live one. */
+const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
+  kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName))
+
+const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
+
+/** The file declares other projects: this one gets a document of its own, without a second line for editors. */
+const appended = ({ text }: ManifestFile, project: ObservedProject, options: AdoptOptions): Adoption => {
+  const { text: document, computes, leftOut } = exportProject(project, { ...options, schema: '' })
+  if (computes === 0) throw nothingToImport(options.branches)
+  const own = `---\n${document.replace(/^# yaml-language-server:.*\n/, '')}`
+  const newline = text.includes('\r\n') ? '\r\n' : '\n'
+  return {
+    kind: 'adopted',
+    text: `${text}${text.endsWith('\n') ? '' : newline}${own.replaceAll('\n', newline)}`,
+    isChanged: true,
+    computes: { added: 0, updated: 0, inNewDocument: computes },
+    leftOut,
+    notLive: [],
+    toRename: [],
+    pending: new Set(),
+  }
+}
+
+export const nothingToImport = (branches: readonly string[] | undefined): EspalierError =>
+  new EspalierError('E_IMPORT', 'There is no compute to import.', {
+    hint: branches === undefined ? 'The project has none that a manifest can declare.' : 'Widen --branch.',
+  })
+
+const planOf = (files: readonly ManifestFile[], project: ObservedProject, observed: Observed): Plan | string => {
+  const { desired, diagnostics } = parseManifests(files)
+  const [first] = diagnostics.filter(({ severity }) => severity === 'error')
+  if (first !== undefined) return first.message
+  const result = plan({ documents: desired.documents.filter((one) => one.project === project.id) }, observed)
+  return result.ok ? result.plan : (result.diagnostics[0]?.message ?? 'it cannot be planned')
+}
+
+/** Of an update nothing but the name may be left. */
+const isOnlyThat = ({ kind, attributes }: Change): boolean => kind === 'create' || attributes.every(isName)
+
+const check = (
+  planned: Plan | string,
+  project: ObservedProject,
+  options: AdoptOptions,
+  pending: ReadonlySet<string>,
+): void => {
+  const chosen = new Set(project.branches.filter(({ name }) => isChosen(name, options)).map(({ id }) => id))
+  const left =
+    typeof planned === 'string'
+      ? planned
+      : planned.changes.find(
+          (change) => chosen.has(change.branch.id) && !(pending.has(change.id) && isOnlyThat(change)),
+        )?.id
+  if (left === undefined) return
+  throw new EspalierError(
+    'E_IMPORT',
+    `The project cannot be imported into this file, whose plan would not be empty: ${plainText(left)}.`,
+    {
+      hint: 'Nothing was written. Import into a new file, and take from it what you need.',
+    },
+  )
+}

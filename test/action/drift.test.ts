@@ -1,0 +1,87 @@
+/** Drift into manifests, and pull requests that are planned again. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { manifest, open, pullRequest, type World, withHead } from './action-world.ts'
+
+const SCHEDULE = { event: { name: 'schedule', payload: {} } }
+
+test('import writes what has drifted into the manifests: then nothing differs', async () => {
+  const { run, repository, sandbox } = await open()
+  const text = manifest({ main: 1, a: 2, b: 2, c: 2 }).replace('  a:', '  # kept\n  a:')
+  repository.write('espalier.yaml', text)
+  const { code, log, outputs, summary } = await run({ command: 'import' }, SCHEDULE)
+  expect(code, log).toBe(0)
+  expect(outputs).toMatchObject({ 'changed-files': 'espalier.yaml', 'has-changes': 'true' })
+  expect(summary).toContain('### Espalier import: 1 manifest changed')
+  expect(readFileSync(join(repository.folder, 'espalier.yaml'), 'utf8')).toBe(text.replaceAll('size: 2', 'size: 1'))
+  expect((await run({ command: 'plan' }, SCHEDULE)).outputs).toMatchObject({ 'has-changes': 'false' })
+  expect((await run({ command: 'import' }, SCHEDULE)).outputs).toMatchObject({
+    'changed-files': '',
+    'has-changes': 'false',
+  })
+  expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
+test('import is refused for a pull request, and for a project in two files', async () => {
+  const { run, event, repository } = await withHead()
+  expect((await run({ command: 'import' }, { event })).outputs['failure-reason']).toBe('input')
+  repository.write('more.yaml', 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 3 } } }\n')
+  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2 }))
+  const { log } = await run({ command: 'import', paths: '.' }, SCHEDULE)
+  expect(log).toContain('The project shop is declared in ')
+  expect(readFileSync(join(repository.folder, 'more.yaml'), 'utf8')).toContain('size: 3')
+})
+
+/** Pull request 7, whose merge is checked out in a workflow that runs for a push. */
+const withNamed = async (full_name = 'acme/shop') => {
+  const world: World = await open()
+  const { repository, github } = world
+  repository.git('checkout', '-q', '-b', 'feature')
+  repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
+  const sha = repository.commit('head')
+  repository.git('checkout', '-q', 'main')
+  repository.git('merge', '-q', '--no-ff', '-m', 'merge', 'feature')
+  const [head, base] = [
+    { sha, ref: 'feature', repo: { full_name } },
+    { sha: '', ref: 'main' },
+  ]
+  github.pulls.push({ number: 7, title: '', body: '', head, base })
+  return { ...world, push: { event: { name: 'push', payload: {} } } }
+}
+
+test('a pull request that an input names is planned as if the workflow ran for it', async () => {
+  const { run, push, github } = await withNamed()
+  const { code, log } = await run({ command: 'plan', 'pull-request': '7' }, push)
+  expect(code, log).toBe(0)
+  expect(github.problems).toEqual([])
+  expect(github.comments).toMatchObject([{ issue: 7 }])
+  expect(github.comments[0]?.body).toContain(
+    'introduces 1 change. The merge also settles existing drift of 3 computes.',
+  )
+  expect(github.comments[0]?.body).toContain(`<!-- espalier reviewed ${github.pulls[0]?.head.sha} `)
+})
+
+test('it is never applied, and one from a fork is not trusted', async () => {
+  const { run, push } = await withNamed()
+  const applied = await run({ command: 'apply', 'pull-request': '7' }, push)
+  expect(applied.log).toContain('E_NOT_MERGED')
+  const fork = await withNamed('stranger/shop')
+  const planned = await fork.run({ command: 'plan', 'pull-request': '7' }, fork.push)
+  expect(planned.outputs['plan-path']).toBeUndefined()
+  expect(fork.github.comments[0]?.body).toContain('Live values of Postgres settings')
+})
+
+test('a checkout that is not its merge is refused', async () => {
+  const { run, event, github, repository } = await withHead()
+  const head = { ...pullRequest({ repository } as World).payload.pull_request.head, ref: 'feature' }
+  github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })
+  for (const number of ['7', '8']) {
+    const { log, outputs } = await run(
+      { command: 'plan', 'pull-request': number },
+      { event: { ...event, payload: {} } },
+    )
+    expect(outputs['failure-reason']).toBe('input')
+    expect(log).toContain(`What is checked out is not the merge of the pull request #${number}.`)
+  }
+})

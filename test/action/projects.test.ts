@@ -1,0 +1,38 @@
+/** A part of the projects: the input that selects some, and the output that names those that a pull request changes. */
+import { expect, test } from 'vitest'
+import { manifest, open, pullRequest } from './action-world.ts'
+
+const other = (size: number): string =>
+  `version: 1\nproject: other\nbranches: { main: { primary: { size: ${size} } } }\n`
+
+test.each(['plan', 'validate'])('%s names the projects that the pull request declares otherwise', async (command) => {
+  const world = await open()
+  const { repository, run } = world
+  repository.write('other.yaml', other(1))
+  repository.commit('base')
+  repository.write('espalier.yaml', `# moved down\n\n${manifest({ main: 1, a: 2, b: 2, c: 2 })}`)
+  repository.write('other.yaml', other(2))
+  repository.commit('head')
+  const inputs = { command, paths: '.', 'api-key': command === 'plan' ? 'x' : '' }
+  // Only what git says counts, so a plan that the service refuses says it too.
+  const { outputs } = await run(inputs, { event: pullRequest(world) })
+  expect(outputs.projects).toBe('["other"]')
+  const all = await run({ ...inputs, command: 'validate' }, { event: { name: 'push', payload: {} } })
+  expect(all.outputs.projects).toBe('["other","shop"]')
+})
+
+test('only the selected project is planned and applied, with a comment of its own', async () => {
+  const world = await open()
+  const { repository, run, github } = world
+  repository.write('other.yaml', other(1))
+  repository.commit('head')
+  const inputs = { paths: '.', project: 'sh*' }
+  const { code, log, outputs } = await run({ command: 'plan', ...inputs }, { event: pullRequest(world) })
+  expect(code, log).toBe(0)
+  expect(outputs).toMatchObject({ 'to-update': '3' })
+  expect(github.comments[0]?.body).toContain('### Espalier `. sh*`: 3 computes restart')
+  const push = { event: { name: 'push', payload: {} } }
+  expect(await run({ command: 'apply', ...inputs }, push)).toMatchObject({ code: 0 })
+  const none = await run({ command: 'plan', ...inputs, project: 'nothing' }, push)
+  expect(none.log).toContain('matches no project of these manifests')
+})

@@ -1,0 +1,88 @@
+/** The live view of a large apply, on the screen of a terminal that is resized meanwhile. */
+import { EventEmitter } from 'node:events'
+import { expect, test } from 'vitest'
+import { liveList } from '../../src/cli/live-list.ts'
+import type { Plan, Step } from '../../src/model/index.ts'
+import { fakeIo } from '../in-process.ts'
+import { PLAN } from '../report/fixtures.ts'
+import { screenOf } from '../terminal/screen.ts'
+
+const PROJECTS = 40
+const EACH = 75
+
+const planOf = (): Plan => {
+  const [sample] = PLAN.steps
+  if (sample === undefined) throw new Error('the fixture has no steps')
+  const ids = Array.from({ length: PROJECTS }, (_, index) => `project-${index}`)
+  const steps = ids.flatMap((project) =>
+    Array.from({ length: EACH }, (_, index): Step => {
+      const branch = { id: `br-${index}`, name: `preview/feature-${index}` }
+      return { ...sample, id: `${project}/${index}#1`, change: `${project}/${index}`, project, branch, after: [] }
+    }),
+  )
+  return { ...PLAN, projects: ids, changes: [], steps, estimates: [] }
+}
+
+const onScreen = (columns: number, rows: number) => {
+  const screen = screenOf(columns, rows)
+  const { io } = fakeIo({ cwd: '/', env: { TERM: 'xterm' } })
+  let written: Promise<unknown> = Promise.resolve()
+  const stream = Object.assign(new EventEmitter(), {
+    isTTY: true as const,
+    columns,
+    rows,
+    write: (text: string | Uint8Array): boolean => {
+      written = screen.write(String(text))
+      return true
+    },
+  })
+  return {
+    io: { ...io, stdout: stream as unknown as typeof io.stdout, stderr: stream as unknown as typeof io.stderr },
+    lines: async () => {
+      await written
+      return screen.lines()
+    },
+    /** Once all that was written is on the screen: what is on its way then is drawn for the other size. */
+    resize: async (wide: number, tall: number): Promise<void> => {
+      await written
+      Object.assign(stream, { columns: wide, rows: tall })
+      screen.resize(wide, tall)
+    },
+  }
+}
+
+test('3,000 steps: each outcome is in the scrollback once, and the view never takes more rows than there are', async () => {
+  const plan = planOf()
+  const { io, lines, resize } = onScreen(100, 30)
+  const list = liveList(plan, { concurrency: PROJECTS }, io)
+  const time = new Date(io.clock.date()).toISOString()
+  const seen: (readonly string[])[] = []
+  for (let at = 0; at < EACH; at += 1) {
+    const round = plan.steps.filter((_, index) => index % EACH === at)
+    for (const step of round) list.tell({ time, type: 'step-start', step })
+    if (at === 20) await resize(60, 12)
+    if (at === 40) await resize(120, 40)
+    if (at % 20 === 5) {
+      // The next turn of the spinner draws it.
+      const ended = String(at * PROJECTS).replace(/\B(?=(\d{3})+$)/, ',')
+      await expect.poll(async () => (await lines()).join('\n'), { timeout: 5_000 }).toContain(`Applying ${ended}/3,000`)
+      seen.push(await lines())
+    }
+    for (const { id } of round) {
+      const outcome = { step: id, status: 'done', operations: [], durationMs: 1_000 } as const
+      list.tell({ time, type: 'step-end', outcome })
+    }
+  }
+  await list.end()
+  const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
+  expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
+  expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)
+  // What a smaller terminal pushed off its top cannot be erased any more. Nothing else is left.
+  expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(1)
+  for (const [index, tall] of [30, 12, 40, 40].entries()) {
+    const view = (seen[index] ?? []).slice(-tall)
+    const header = view.findLastIndex((line) => /Applying [\d,]+\/3,000/.test(line))
+    expect(header, view.join('\n')).toBeGreaterThanOrEqual(0)
+    expect(view.slice(header).join('\n')).toMatch(/and \d+ more running|in project|project-39/)
+  }
+})
