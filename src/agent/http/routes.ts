@@ -1,7 +1,8 @@
 /** All that the agent serves. */
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
-import { agentPage, type PageFrame, planPage } from '../../report/html/index.ts'
+import { type AgentPage, agentPage, type PageFrame, planPage } from '../../report/html/index.ts'
+import { openingOf } from '../../windows/index.ts'
 import type { AgentMetrics } from '../metrics/metrics.ts'
 import type { AgentControl } from '../view.ts'
 import { refuseOtherHosts, requireToken, securityHeaders } from './access.ts'
@@ -71,7 +72,7 @@ export const privateRoutes = (
   const app = bareApp(served, host)
   const guard = requireToken(token, { alsoForReading: !isLoopback(host) })
   app.use('*', (context, next) => (context.req.path === '/hooks/git' ? next() : guard(context, next)))
-  app.get('/', (context) => context.html(agentPage(control.view(), frame)))
+  app.get('/', (context) => context.html(agentPage(withLocalTimes(control, now()), frame)))
   app.get('/projects/:id', (context) => {
     const id = context.req.param('id')
     const project = control.view().projects.find((one) => one.id === id)
@@ -86,6 +87,23 @@ export const privateRoutes = (
   app.route('/api/v1', apiRoutes(control, live, now))
   app.route('/', publicRoutes(served, host))
   return app
+}
+
+/** When windows open by the clock of their own place. */
+const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
+  const view = control.view()
+  const projects = view.projects.map((project) => {
+    const { id, windowOpensAt } = project
+    if (windowOpensAt === undefined) return project
+    const openings = (control.planOf(id)?.steps ?? []).flatMap(({ windows = [] }) =>
+      windows.length === 0 ? [] : [openingOf(windows, now)],
+    )
+    const same = openings.find(
+      ({ opensAt }) => opensAt !== undefined && Date.parse(opensAt) === Date.parse(windowOpensAt),
+    )
+    return same?.opensLocally === undefined ? project : { ...project, windowOpensLocally: same.opensLocally }
+  })
+  return { ...view, projects }
 }
 
 const bareApp = ({ log }: Served, host: string): Hono => {

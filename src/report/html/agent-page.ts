@@ -49,6 +49,8 @@ export interface AgentPageProject extends AgentStatus {
   readonly version?: string
   readonly refreshedAt?: string
   readonly windowOpensAt?: string
+  /** The same by the clock of the window's place: `Sun 2026-11-22 02:00`. */
+  readonly windowOpensLocally?: string
   readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
   readonly lastApply?: {
     readonly at: string
@@ -203,10 +205,11 @@ type Fact = readonly [name: string, value: Markup]
 
 const facts = (project: AgentPageProject): readonly Fact[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
+  const there = project.windowOpensLocally === undefined ? '' : ` (there ${project.windowOpensLocally})`
   const found: Fact[] = [['since', moment(since)]]
   if (until !== undefined) found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])
   if (windowOpensAt !== undefined) {
-    found.push(['window opens', markup`${moment(windowOpensAt)} for ${counted(scheduledSteps, 'step')}`])
+    found.push(['window opens', markup`${moment(windowOpensAt)}${there} for ${counted(scheduledSteps, 'step')}`])
   }
   if (missedWindow !== undefined) {
     const { opensAt, closesAt, cause } = missedWindow

@@ -372,6 +372,19 @@ describe('the git hook', () => {
   })
 })
 
+test('the page says when a window opens in UTC, and by the clock of its own place', async () => {
+  const [step] = PLAN.steps
+  if (step === undefined) throw new Error('no step')
+  const windows = [{ days: ['sun' as const], from: '03:00', to: '04:00', timezone: 'Europe/Berlin' }]
+  const control = new FakeControl([
+    project('p-1', { state: 'Scheduled', scheduledSteps: 1, windowOpensAt: '2026-11-22T02:00:00.000Z' }),
+  ])
+  control.plans.set('p-1', { ...PLAN, steps: [step, { ...step, windows }] })
+  const { url } = await serve(control)
+  const page = await (await fetch(`${url}/`)).text()
+  expect(page).toContain('2026-11-22 02:00 UTC</time> (there Sun 2026-11-22 03:00) for 1 step')
+})
+
 test('a bug is a line of the log, and the client learns nothing of it', async () => {
   const control = planned()
   const { url } = await serve(control)
