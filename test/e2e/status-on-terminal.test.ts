@@ -42,7 +42,7 @@ const run = (args: readonly string[], columns: number, watch = false) =>
     deeds: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
   })
 
-describe.runIf(hasTerminal)('on a terminal', () => {
+describe.runIf(hasTerminal)('on a terminal (skipped without script of util-linux)', () => {
   const cases: readonly (readonly [columns: number, args: readonly string[]])[] = [
     [80, ['status']],
     [120, ['status']],
