@@ -59,7 +59,7 @@ test('3,000 steps: each outcome is in the scrollback once, and the view never ta
   const seen: (readonly string[])[] = []
   for (let at = 0; at < EACH; at += 1) {
     const round = plan.steps.filter((_, index) => index % EACH === at)
-    for (const step of round) list.tell({ time, type: 'step-start', step })
+    for (const step of round) list.report({ time, type: 'step-start', step })
     if (at === 20) await resize(60, 12)
     if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
@@ -70,7 +70,7 @@ test('3,000 steps: each outcome is in the scrollback once, and the view never ta
     }
     for (const { id } of round) {
       const outcome = { step: id, status: 'done', operations: [], durationMs: 1_000 } as const
-      list.tell({ time, type: 'step-end', outcome })
+      list.report({ time, type: 'step-end', outcome })
     }
   }
   await list.end()
