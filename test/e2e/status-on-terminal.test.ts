@@ -56,6 +56,18 @@ describe.runIf(hasTerminal)('on a terminal (skipped without script of util-linux
     if (args[0] === 'status') expect(lines.join('\n').replaceAll(/\d+s$/gm, 'AGE')).toMatchSnapshot()
   })
 
+  test('a read that takes long shows how far it is, and leaves no trace', async () => {
+    sandbox.control.addFault({
+      on: 'request',
+      path: '/projects/*/endpoints',
+      effect: { kind: 'latency', ms: 1_500 },
+    })
+    const { code, all, lines } = await run(['status', '-o', 'name'], 80)
+    expect(code).toBe(0)
+    expect(all).toMatch(/Reading projects 0\/1 {2}\d s {2}rate limit \d+\/700 left/)
+    expect(lines.join('\n')).not.toContain('Reading')
+  })
+
   test.each([[['status', '--watch']], [['operations', 'watch']]])('%j leaves the terminal as it was', async (args) => {
     const { code, lines, all } = await run(args, 80, true)
     expect(code).toBe(0)
