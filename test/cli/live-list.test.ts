@@ -77,8 +77,8 @@ test('3,000 steps: each outcome is in the scrollback once, and the view never ta
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
   expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
   expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)
-  // What a smaller terminal pushed off its top cannot be erased any more. Nothing else is left.
-  expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(1)
+  // One drawing may be under way at each of the two resizes, and cannot be erased any more. Nothing else is left.
+  expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(2)
   for (const [index, tall] of [30, 12, 40, 40].entries()) {
     const view = (seen[index] ?? []).slice(-tall)
     const header = view.findLastIndex((line) => /Applying [\d,]+\/3,000/.test(line))
