@@ -17,6 +17,7 @@ export default defineConfig({
     globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
     coverage: {
       provider: 'v8',
+      reportOnFailure: true,
       include: ['src/**/*.ts'],
       exclude: ['src/**/generated/**'],
       reporter: [['text', { skipFull: true }], 'text-summary'],

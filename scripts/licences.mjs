@@ -5,7 +5,9 @@ import { join } from 'node:path'
 /** @param inputs paths of the modules in the bundle. */
 export async function licences(inputs) {
   const folders = new Set()
-  for (const input of inputs) {
+  for (const path of inputs) {
+    // As Windows has them.
+    const input = path.replaceAll('\\', '/')
     const at = input.lastIndexOf('node_modules/')
     if (at < 0) continue
     const [first, second] = input.slice(at + 'node_modules/'.length).split('/')

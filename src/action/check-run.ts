@@ -30,8 +30,8 @@ export const reportCheck = async (job: Job, { ending, title, body, annotations }
             start_line: line,
             end_line: line,
             annotation_level: level === 'error' ? ('failure' as const) : level,
-            title: about,
-            message,
+            title: masked(inputs, about),
+            message: masked(inputs, message),
           },
         ],
   )

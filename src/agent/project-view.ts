@@ -84,3 +84,60 @@ export const unknownProject = (id: string, account: string, since: number): Proj
   scheduledSteps: 0,
   missedWindows: 0,
 })
+
+export interface Shown {
+  readonly message?: string | undefined
+  readonly differences?: ProjectView['differences']
+  readonly sync?: ProjectView['sync']
+  readonly scheduledSteps?: number
+}
+
+interface Around {
+  readonly at: number
+  readonly since: number
+  readonly account: string | undefined
+  readonly name: string | undefined
+  readonly version: string
+  /** When it was last read. */
+  readonly readAt: number | undefined
+}
+
+/** What is not found anew stays as it was. */
+export const shownProject = (
+  last: ProjectView,
+  status: Status,
+  { suspension, wait, retryAt, missed }: ProjectFile,
+  shown: Shown,
+  { at, since, account = last.account, name = last.name, version, readAt }: Around,
+): ProjectView => {
+  const endOf: Partial<Record<Status['state'], number | undefined>> = {
+    Suspended: suspension?.until,
+    Failing: retryAt,
+    Scheduled: wait?.opensAt,
+  }
+  const until = endOf[status.state]
+  const message = status.state === 'Suspended' ? suspension?.reason : shown.message
+  const command = commandFor(last.id, status, version)
+  const { lastApply, missedWindows } = last
+  return {
+    id: last.id,
+    account,
+    ...(name === undefined ? {} : { name }),
+    ...status,
+    ...(message === undefined ? {} : { message }),
+    since: timeOf(since),
+    ...(until === undefined ? {} : { until: timeOf(until) }),
+    sync: shown.sync ?? last.sync,
+    differences: shown.differences ?? last.differences,
+    scheduledSteps: shown.scheduledSteps ?? last.scheduledSteps,
+    ...(version === '' ? {} : { version }),
+    ...(readAt === undefined ? {} : { refreshedAt: timeOf(readAt) }),
+    ...(wait !== undefined && wait.opensAt > at ? { windowOpensAt: timeOf(wait.opensAt) } : {}),
+    ...(missed === undefined ? {} : { missedWindow: missed }),
+    missedWindows,
+    ...(lastApply === undefined ? {} : { lastApply }),
+    ...(command === undefined ? {} : { command }),
+  }
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString()

@@ -1,68 +1,31 @@
 /** One project: its rounds, and what is known of it in between. */
-import { ApiError, snapshot, type WriteApi } from '../api/index.ts'
-import { type Budgets, checkBudgets } from '../apply/index.ts'
-import { EspalierError, type OnSignal } from '../base/index.ts'
-import {
-  type ApplyEvent,
-  type Change,
-  type Clock,
-  type Observed,
-  type Outcome,
-  type Plan,
-  stepTitle,
-} from '../model/index.ts'
+import { ApiError, type WriteApi } from '../api/index.ts'
+import { EspalierError } from '../base/index.ts'
+import { type ApplyEvent, type Observed, type Outcome, type Plan, stepTitle } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import type { Selected } from '../planner/index.ts'
 import { apply, type Manifests, planSnapshot } from '../workflow/index.ts'
-import type { Accounts, KeyOfProject } from './accounts.ts'
-import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile } from './data-folder.ts'
-import type { AgentPolicy } from './decide.ts'
-import type { Declaration, DesiredState } from './desired-state.ts'
-import { afterApply, afterRefresh, beforeApply, beforeStep, budgetsLeft, mayInterruptNow } from './memory.ts'
-import { commandFor, differencesOf, unknownProject } from './project-view.ts'
+import type { KeyOfProject } from './accounts.ts'
+import type { ProjectFile } from './data-folder.ts'
+import type { Declaration } from './desired-state.ts'
+import { LiveProject } from './live-project.ts'
+import { afterApply, afterRefresh, beforeApply, beforeStep, budgetsLeft } from './memory.ts'
+import { roundOf } from './project-round.ts'
+import { ProjectStore, withoutFailure } from './project-store.ts'
+import { differencesOf, type Shown, shownProject, unknownProject } from './project-view.ts'
 import { begunChanges, leavesGap, movedBy, operationsStuck, readJournal, waitForOpen } from './recovery.ts'
 import { jittered } from './request-share.ts'
 import { waitAfter } from './retries.ts'
-import { decideRound, type Round } from './round.ts'
+import type { Round } from './round.ts'
+import type { Shared } from './shared.ts'
 import { type Status, worstOf } from './state.ts'
 import { isSuspended, type Suspension } from './suspension.ts'
-import type { ApplyView, EventKeeper, ProjectView, RoundView } from './view.ts'
+import type { ApplyView, ProjectView, RoundView } from './view.ts'
 import { missedWindow, waitingOf, windowedSteps } from './waiting.ts'
 import { type WakeCause, windowWakes } from './wakes.ts'
 
 const MINUTE = 60_000
 /** An apply may let the next one go ahead; what still is not done after these waits for its next wake. */
 const MAX_APPLIES = 3
-/** Branches are read again with every so many refreshes. */
-const FULL_EVERY = 6
-
-/** What the projects of an agent share. */
-export interface Shared {
-  readonly clock: Clock
-  /** The time of day. */
-  readonly now: () => number
-  readonly random: () => number
-  readonly startedAt: number
-  readonly data: DataFolder
-  readonly desired: DesiredState
-  readonly accounts: Accounts
-  readonly policy: AgentPolicy
-  readonly budgets: Budgets
-  readonly operationTimeoutMs: number
-  readonly keeper?: EventKeeper | undefined
-  /** SIGTERM, once and twice. */
-  readonly onSignal: OnSignal
-  /** A file for the journal of an apply. */
-  journalFor(project: string, version: string): Promise<string>
-  /** Milliseconds, stretched until all projects fit. */
-  intervalOf(project: string): number
-  isSettled(project: string): boolean
-  wake(project: string, at: number, cause: WakeCause): void
-  changed(): void
-  isStopping(): boolean
-  /** The data folder is another agent's now, or cannot be written. */
-  lost(error: unknown): void
-}
 
 interface Decided {
   readonly round: Round
@@ -73,13 +36,9 @@ interface Decided {
 export class AgentProject {
   readonly id: string
   readonly #shared: Shared
-  #file: ProjectFile
-  #written = ''
-  #writing: Promise<void> = Promise.resolve()
-  #observed: Observed | undefined
-  #lights = 0
+  readonly #store: ProjectStore
+  readonly #live: LiveProject
   #refreshFailures = 0
-  #lastRead: number
   #plan: Plan | undefined
   #view: ProjectView
   /** Aborted when the project is suspended while steps run. */
@@ -88,8 +47,8 @@ export class AgentProject {
   constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
     this.id = id
     this.#shared = shared
-    this.#file = file ?? NEW_PROJECT_FILE
-    this.#lastRead = shared.startedAt
+    this.#store = new ProjectStore(id, shared.data, file, shared.lost)
+    this.#live = new LiveProject(id, shared.clock, shared.now, shared.startedAt)
     this.#view = unknownProject(id, shared.accounts.of(id)?.account ?? '', shared.startedAt)
   }
 
@@ -102,19 +61,19 @@ export class AgentProject {
   }
 
   get kept(): unknown {
-    return this.#file.events
+    return this.#store.file.events
   }
 
   /** Work that waited while no agent ran comes first. */
   get isPending(): boolean {
-    const { applying, failures, wait } = this.#file
+    const { applying, failures, wait } = this.#store.file
     return applying !== undefined || failures > 0 || wait !== undefined
   }
 
   /** As far as it goes, it is as declared now: a later wave may follow. */
   get isSettled(): boolean {
     const { state } = this.#view
-    const isCurrent = this.#file.record?.manifests === this.#shared.desired.of(this.id)?.digest
+    const isCurrent = this.#store.file.record?.manifests === this.#shared.desired.of(this.id)?.digest
     return isCurrent && (state === 'Synced' || state === 'OutOfSync')
   }
 
@@ -130,29 +89,23 @@ export class AgentProject {
     await this.#show({ state: 'Failing' }, declaration, { message: what })
   }
 
-  async keep(change: (kept: unknown) => unknown): Promise<void> {
-    this.#file = { ...this.#file, events: change(this.#file.events) }
-    await this.#save()
+  keep(change: (kept: unknown) => unknown): Promise<void> {
+    return this.#store.saveAs((file) => ({ ...file, events: change(file.events) }))
   }
 
-  async suspend(suspension: Suspension): Promise<void> {
-    this.#file = { ...this.#file, suspension }
+  suspend(suspension: Suspension): Promise<void> {
     this.#suspending.abort()
     this.#shared.wake(this.id, suspension.until, 'interval')
-    await this.#save()
+    return this.#store.saveAs((file) => ({ ...file, suspension }))
   }
 
-  async resume(): Promise<void> {
-    const { suspension: _, ...file } = this.#file
-    this.#file = file
-    await this.#save()
+  resume(): Promise<void> {
+    return this.#store.saveAs(({ suspension: _, ...file }) => file)
   }
 
   /** Forgets what keeps it from trying again. */
-  async forgive(): Promise<void> {
-    const { retryAt: _, ...file } = this.#file
-    this.#file = { ...file, refusals: [], reverts: [], failures: 0 }
-    await this.#save()
+  forgive(): Promise<void> {
+    return this.#store.saveAs(({ retryAt: _, ...file }) => ({ ...file, refusals: [], reverts: [], failures: 0 }))
   }
 
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {
@@ -192,16 +145,18 @@ export class AgentProject {
       return false
     }
     const isForced = cause !== 'interval' && cause !== 'backoff'
-    if (isForced || this.#file.record?.manifests !== declaration.digest) this.#resetBackoff()
+    if (isForced || this.#store.file.record?.manifests !== declaration.digest)
+      this.#store.change(({ retryAt: _, ...file }) => ({ ...file, failures: 0 }))
     const chain = await this.#recover(key.api)
     const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
-      this.#decide(declaration, manifests, await this.#refresh(key.api, isFull), continuing)
+      this.#decide(declaration, manifests, await this.#read(key.api, isFull), continuing)
     if (chain.size > 0) await this.#finishChain(await decide(true, chain), declaration, key.api)
-    this.#recovered()
+    // Not before its chain is brought to an end: the agent may be killed again.
+    this.#store.change(({ applying: _, ...file }) => file)
     let decided = await decide(cause !== 'interval')
     let applies = 0
     while (decided !== undefined && this.#mayRun(decided.round, applies)) {
-      if (this.#lights > 0) {
+      if (!this.#live.isFull) {
         decided = await decide(true)
         continue
       }
@@ -224,37 +179,14 @@ export class AgentProject {
   #mayRun({ steps }: Round, applies: number): boolean {
     const { now, isStopping } = this.#shared
     if (isStopping() || applies >= MAX_APPLIES) return false
-    if (this.#file.retryAt !== undefined && now() < this.#file.retryAt) return false
+    if (this.#store.file.retryAt !== undefined && now() < this.#store.file.retryAt) return false
     return [...steps.values()].some(({ action }) => action === 'run')
   }
 
-  #resetBackoff(): void {
-    const { retryAt: _, ...file } = this.#file
-    this.#file = { ...file, failures: 0 }
-  }
-
-  /** Light: the computes alone, one request. Nothing is ever applied from it. */
-  async #refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const [known] = this.#observed?.projects ?? []
-    const { now } = this.#shared
-    if (!isFull && this.#observed !== undefined && known !== undefined && this.#lights < FULL_EVERY - 1) {
-      const computes = await api.listComputes(this.id)
-      const branches = new Set(known.branches.map(({ id }) => id))
-      if (computes.every(({ branchId }) => branches.has(branchId))) {
-        this.#lights += 1
-        this.#wasRead()
-        return { ...this.#observed, takenAt: new Date(now()).toISOString(), projects: [{ ...known, computes }] }
-      }
-    }
-    this.#observed = await snapshot(api, [this.id], { clock: { ...this.#shared.clock, now } })
-    this.#lights = 0
-    this.#wasRead()
-    return this.#observed
-  }
-
-  #wasRead(): void {
+  async #read(api: WriteApi, isFull: boolean): Promise<Observed> {
+    const observed = await this.#live.refresh(api, isFull)
     this.#refreshFailures = 0
-    this.#lastRead = this.#shared.now()
+    return observed
   }
 
   /** `undefined` if it cannot be planned. */
@@ -277,7 +209,7 @@ export class AgentProject {
       this.#wakeLater()
       return undefined
     }
-    this.#file = afterRefresh(this.#file, {
+    const seen = {
       desired: manifests.loaded.desired,
       project,
       program: VERSION,
@@ -285,12 +217,15 @@ export class AgentProject {
       isNew: declaration.isNew,
       now: now(),
       fetchedAt: desired.fetchedAt(),
-    })
-    await this.#save()
+    }
+    await this.#store.saveAs((file) => afterRefresh(file, seen))
     if (declaration.isNew) await desired.recorded(this.id)
-    const suspended = isSuspended(this.#file.suspension, now())
+    const suspended = isSuspended(this.#store.file.suspension, now())
     const decided = {
-      round: this.#roundOf(declaration, manifests, observed, suspended, continuing),
+      round: roundOf(declaration, manifests, observed, this.#store.file, this.#shared, {
+        isSuspended: suspended,
+        continuing,
+      }),
       manifests,
       observed,
     }
@@ -298,57 +233,25 @@ export class AgentProject {
     return decided
   }
 
-  /** @param continuing only these changes, whose chain began before. */
-  #roundOf(
-    { history, waitsFor }: Declaration,
-    manifests: Manifests,
-    observed: Observed,
-    suspended: boolean,
-    continuing?: ReadonlySet<string>,
-  ): Round {
-    const { now, policy, budgets, isSettled } = this.#shared
-    const at = now()
-    const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
-    const whole = planSnapshot(observed, choosing(manifests, mayPlan)).result.plan
-    return decideRound({
-      plan: (select) =>
-        select === undefined
-          ? whole
-          : planSnapshot(
-              observed,
-              choosing(manifests, (change) => mayPlan(change) && select(change)),
-            ).result.plan,
-      memory: { ...this.#file, record: this.#file.record ?? { program: '', manifests: '', entries: {} } },
-      situation: { policy, isSuspended: suspended, areManifestsValid: true, history },
-      steps: {
-        now: at,
-        continuing: new Set(continuing === undefined ? [] : whole.steps.map(({ id }) => id)),
-        isWaveHeld: waitsFor().some((id) => !isSettled(id)),
-        mayInterrupt: (step) => mayInterruptNow(this.#file, step, at),
-      },
-      isOverBudget: ({ steps, ...plan }) =>
-        steps.length > 0 && checkBudgets({ ...plan, steps }, budgetsLeft(budgets, this.#file, at)).length > 0,
-    })
-  }
-
   /** Remembers what waits for a window, and reports one that passed without it. */
   async #watchWindow(declaration: Declaration, { round, manifests, observed }: Decided): Promise<void> {
     const { now, startedAt } = this.#shared
     const at = now()
-    const suspended = isSuspended(this.#file.suspension, at)
-    const active = suspended ? this.#roundOf(declaration, manifests, observed, false) : round
+    const suspended = isSuspended(this.#store.file.suspension, at)
+    const active = suspended
+      ? roundOf(declaration, manifests, observed, this.#store.file, this.#shared, { isSuspended: false })
+      : round
     const steps = windowedSteps(active.plan, active.steps)
-    const { wait: known, ...file } = this.#file
+    const { wait: known } = this.#store.file
     const missed = missedWindow(known, steps.length > 0, { now: at, runningSince: startedAt, isSuspended: suspended })
     const wait = waitingOf(steps, missed === undefined ? known : undefined, at)
-    this.#file = {
+    await this.#store.saveAs(({ wait: _, ...file }) => ({
       ...file,
       ...(wait === undefined ? {} : { wait }),
       ...(missed === undefined ? {} : { missed }),
-    }
-    if (missed !== undefined)
-      this.#view = { ...this.#view, missedWindow: missed, missedWindows: this.#view.missedWindows + 1 }
-    await this.#save()
+    }))
+    if (missed === undefined) return
+    this.#view = { ...this.#view, missedWindow: missed, missedWindows: this.#view.missedWindows + 1 }
   }
 
   async #apply(
@@ -358,12 +261,11 @@ export class AgentProject {
     ignoreWindows = false,
   ): Promise<Outcome | undefined> {
     const { clock, now, policy, budgets, operationTimeoutMs, onSignal } = this.#shared
-    const left = budgetsLeft(budgets, this.#file, now())
+    const left = budgetsLeft(budgets, this.#store.file, now())
     const journal = await this.#shared.journalFor(this.id, version)
     this.#suspending = new AbortController()
-    if (isSuspended(this.#file.suspension, now())) return undefined
-    this.#file = beforeApply(this.#file, round.plan, journal, now())
-    await this.#save()
+    if (isSuspended(this.#store.file.suspension, now())) return undefined
+    await this.#store.saveAs((file) => beforeApply(file, round.plan, journal, now()))
     const applied = await apply({
       manifests,
       planned: { manifests, observed, result: { ok: true, plan: round.plan } },
@@ -389,8 +291,8 @@ export class AgentProject {
     try {
       if (event.type === 'call') await this.#shared.data.renew()
       if (event.type !== 'step-start') return
-      this.#file = beforeStep(this.#file, event.step, this.#shared.now())
-      await this.#save()
+      const { step } = event
+      await this.#store.saveAs((file) => beforeStep(file, step, this.#shared.now()))
     } catch (error) {
       this.#shared.lost(error)
       throw error
@@ -399,8 +301,7 @@ export class AgentProject {
 
   async #applied(plan: Plan, outcome: Outcome, version: string): Promise<void> {
     const { now } = this.#shared
-    this.#file = afterApply(this.#file, plan, outcome, now())
-    await this.#save()
+    await this.#store.saveAs((file) => afterApply(file, plan, outcome, now()))
     const done = new Set(outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step))
     const steps = plan.steps.filter(({ id }) => done.has(id))
     if (steps.length === 0) return
@@ -416,47 +317,39 @@ export class AgentProject {
 
   /** @returns the changes of a chain that an earlier run of the agent began and did not end. */
   async #recover(api: WriteApi): Promise<ReadonlySet<string>> {
-    const { applying: journal } = this.#file
+    const { applying: journal } = this.#store.file
     if (journal === undefined) return new Set()
     const interrupted = await readJournal(journal)
     await waitForOpen(api, this.id, this.#shared)
-    if (interrupted !== undefined) this.#file = { ...this.#file, moving: movedBy(interrupted) }
+    if (interrupted !== undefined) this.#store.change((file) => ({ ...file, moving: movedBy(interrupted) }))
     return interrupted === undefined || interrupted.hasEnded ? new Set() : begunChanges(interrupted)
-  }
-
-  /** Not before its chain is brought to an end: the agent may be killed again. */
-  #recovered(): void {
-    const { applying: _, ...file } = this.#file
-    this.#file = file
   }
 
   /** A new value is shown before it is in effect, so an empty plan does not prove that a failed operation came to its end. */
   async #checkFailedOperations(api: WriteApi): Promise<void> {
-    const { failedOperations: failed } = this.#file
+    const { failedOperations: failed } = this.#store.file
     if (Object.keys(failed).length === 0) return
-    this.#file = { ...this.#file, failedOperations: await operationsStuck(api, this.id, failed) }
+    const failedOperations = await operationsStuck(api, this.id, failed)
+    this.#store.change((file) => ({ ...file, failedOperations }))
   }
 
   async #conclude(round: Round, declaration: Declaration, api: WriteApi): Promise<void> {
     await this.#checkFailedOperations(api)
     const at = this.#shared.now()
     const isDue = [...round.steps.values()].some(({ action }) => action === 'run')
-    if (!isDue) {
-      const { failure: _, retryAt: __, ...file } = this.#file
-      this.#file = { ...file, failures: 0 }
-    }
-    const [stuck] = Object.values(this.#file.failedOperations)
-    const message = this.#file.failure ?? stuck?.message
+    if (!isDue) this.#store.change(withoutFailure)
+    const [stuck] = Object.values(this.#store.file.failedOperations)
+    const message = this.#store.file.failure ?? stuck?.message
     const status = worstOf([
       round.status,
-      ...(isSuspended(this.#file.suspension, at) ? [{ state: 'Suspended' } as const] : []),
+      ...(isSuspended(this.#store.file.suspension, at) ? [{ state: 'Suspended' } as const] : []),
       ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
       ...(declaration.history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
       ...(declaration.history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
     ])
     await this.#show(status, declaration, {
       message: status.state === 'Failing' ? message : undefined,
-      differences: differencesOf(round.whole, round, this.#file),
+      differences: differencesOf(round.whole, round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
@@ -466,7 +359,7 @@ export class AgentProject {
   #wakeAgain({ verdicts }: Round, isDue: boolean): void {
     const { now, wake, random } = this.#shared
     const at = now()
-    const { retryAt, wait } = this.#file
+    const { retryAt, wait } = this.#store.file
     this.#wakeLater()
     if (retryAt !== undefined) wake(this.id, retryAt, 'backoff')
     else if (isDue) wake(this.id, at + MINUTE, 'backoff')
@@ -488,89 +381,34 @@ export class AgentProject {
     this.#refreshFailures += 1
     wake(this.id, now() + waitAfter(this.#refreshFailures), 'backoff')
     const isRefused = error.status === 401 || error.status === 403
-    const isRecent = now() - this.#lastRead < 3 * intervalOf(this.id)
-    if (isRecent && this.#observed === undefined) return this.#show({ state: 'Unknown' }, declaration, error)
+    const isRecent = now() - this.#live.readAt < 3 * intervalOf(this.id)
+    if (isRecent && !this.#live.isRead) return this.#show({ state: 'Unknown' }, declaration, error)
     if (isRecent && this.#view.state !== 'Progressing') return
     await this.#show({ state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' }, declaration, {
       message: error.message,
     })
   }
 
-  async #show(
-    status: Status,
-    declaration: Declaration,
-    shown: {
-      readonly message?: string | undefined
-      readonly differences?: ProjectView['differences']
-      readonly sync?: ProjectView['sync']
-      readonly scheduledSteps?: number
-    },
-  ): Promise<void> {
-    const { now, keeper, accounts } = this.#shared
-    const { suspension, wait, retryAt, status: before } = this.#file
+  async #show(given: Status, declaration: Declaration, shown: Shown): Promise<void> {
+    const { now, keeper, accounts, changed } = this.#shared
     const at = now()
+    const status: Status = isSuspended(this.#store.file.suspension, at) ? { state: 'Suspended' } : given
+    const { status: before } = this.#store.file
     const isSame = before?.state === status.state && before.reason === status.reason
     const since = isSame ? before.since : at
-    const { message: _, until: __, windowOpensAt: ___, command: ____, reason: _____, ...last } = this.#view
-    const version = declaration.version
-    const name = this.#observed?.projects[0]?.name
-    const isHeld = isSuspended(suspension, at)
-    const until = isHeld
-      ? suspension?.until
-      : status.state === 'Failing'
-        ? retryAt
-        : status.state === 'Scheduled'
-          ? wait?.opensAt
-          : undefined
-    const message = status.state === 'Suspended' ? suspension?.reason : shown.message
-    const command = commandFor(this.id, status, version)
-    this.#view = {
-      ...last,
-      ...status,
-      account: accounts.of(this.id)?.account ?? last.account,
-      since: new Date(since).toISOString(),
-      ...(name === undefined ? {} : { name }),
-      ...(message === undefined ? {} : { message }),
-      ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
-      sync: shown.sync ?? last.sync,
-      differences: shown.differences ?? last.differences,
-      scheduledSteps: shown.scheduledSteps ?? last.scheduledSteps,
-      ...(version === '' ? {} : { version }),
-      ...(this.#observed === undefined ? {} : { refreshedAt: new Date(this.#lastRead).toISOString() }),
-      ...(wait !== undefined && wait.opensAt > at ? { windowOpensAt: new Date(wait.opensAt).toISOString() } : {}),
-      ...(this.#file.missed === undefined ? {} : { missedWindow: this.#file.missed }),
-      ...(command === undefined ? {} : { command }),
-    }
-    const events = keeper?.afterRound(this.#view, this.#file.events, at)
-    this.#file = {
-      ...this.#file,
-      status: { ...status, since },
-      ...(events === undefined ? {} : { events }),
-    }
-    await this.#save()
-    keeper?.onKept(this.id)
-    this.#shared.changed()
-  }
-
-  /** One after the other; what has not changed is not written. */
-  #save(): Promise<void> {
-    const file = this.#file
-    const write = async (): Promise<void> => {
-      const text = JSON.stringify(file)
-      if (text === this.#written) return
-      await this.#shared.data.writeProject(this.id, file)
-      this.#written = text
-    }
-    const written = this.#writing.then(write)
-    this.#writing = written.catch(() => undefined)
-    return written.catch((error: unknown) => {
-      this.#shared.lost(error)
-      throw error
+    this.#store.change((file) => ({ ...file, status: { ...status, since } }))
+    this.#view = shownProject(this.#view, status, this.#store.file, shown, {
+      at,
+      since,
+      account: accounts.of(this.id)?.account,
+      name: this.#live.name,
+      version: declaration.version,
+      readAt: this.#live.isRead ? this.#live.readAt : undefined,
     })
+    const isOver = given.state !== 'Progressing'
+    const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
+    await this.#store.saveAs((file) => (events === undefined ? file : { ...file, events }))
+    if (isOver) keeper?.onKept(this.id)
+    changed()
   }
 }
-
-const choosing = (manifests: Manifests, choose: (change: Change) => Selected): Manifests => ({
-  ...manifests,
-  selecting: { selection: {}, leftOutProjects: 0, choose },
-})

@@ -25,16 +25,16 @@ import type { Project } from './wire.ts'
 export const snapshot = async (
   api: ReadApi,
   projectIds: readonly string[],
-  options: { concurrency?: number; clock?: Clock; onReading?: OnReading | undefined } = {},
+  options: SnapshotOptions = {},
 ): Promise<Observed> => {
-  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock, details = true } = options
   const counted = countReads('projects', projectIds.length, options.onReading)
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
   const found = await mapConcurrently(projectIds, concurrency, async (id) => {
     try {
-      const project = await counted(readProject(api, id))
+      const project = await counted(readProject(api, id, details))
       isAnyRead = true
       return project
     } catch (error) {
@@ -53,6 +53,14 @@ export const snapshot = async (
     ...(await namesakesOf(api, missing)),
     ...(unreadable.size === 0 ? {} : { unreadable: projectIds.flatMap((id) => unreadable.get(id) ?? []) }),
   }
+}
+
+export interface SnapshotOptions {
+  readonly concurrency?: number
+  readonly clock?: Clock
+  readonly onReading?: OnReading | undefined
+  /** Whether to read the projects' names and settings too: a request each. Default: yes. */
+  readonly details?: boolean
 }
 
 /** More that are missing than this are not all mistaken names. */
@@ -94,10 +102,10 @@ const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableP
   ...(hint === undefined ? {} : { hint }),
 })
 
-const readProject = async (api: ReadApi, id: string): Promise<ObservedProject | undefined> => {
+const readProject = async (api: ReadApi, id: string, withDetails: boolean): Promise<ObservedProject | undefined> => {
   try {
     const [details, branches, computes] = await Promise.all([
-      api.projectDetails(id),
+      withDetails ? api.projectDetails(id) : undefined,
       api.listBranches(id),
       api.listComputes(id),
     ])

@@ -81,7 +81,7 @@ export const API_FLAGS = {
 export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'
 
 export const API_ENVIRONMENT = `Environment:
-  ESPALIER_API_KEY   the API key; NEON_API_KEY where that is not set
+  ESPALIER_API_KEY   the API key; NEON_API_KEY if that is not set
   ESPALIER_BASE_URL  root of the control API
   NO_COLOR           no colour; FORCE_COLOR=1 colours what is piped`
 

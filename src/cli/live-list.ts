@@ -52,7 +52,7 @@ export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: 
   )
   const ended = list.run()
   return {
-    tell: (event: ApplyEvent) => {
+    report: (event: ApplyEvent) => {
       state = afterEvent(state, event, (step) => steps.get(step)?.project)
       if (event.type !== 'step-end' && event.type !== 'window-overridden') return
       const style = styleOf(io.stdout, { noColor }, io.env)

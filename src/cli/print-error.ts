@@ -1,4 +1,4 @@
-/** The one place that tells a person's mistake from a bug of ours. */
+/** Prints a user's mistake, or a bug in Espalier, as what it is. */
 import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'

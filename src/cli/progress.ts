@@ -6,7 +6,7 @@ import { liveList } from './live-list.ts'
 import { canRedraw, print, styleOf } from './terminal.ts'
 
 export interface Progress {
-  tell(event: ApplyEvent): void
+  report(event: ApplyEvent): void
   /** However the run ended. */
   end(): Promise<void>
 }
@@ -22,7 +22,7 @@ export const progressOf = (plan: Plan, flags: ProgressFlags, io: Io): Progress =
 const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
   const names = stepNamesOf(plan)
   return {
-    tell: (event) => {
+    report: (event) => {
       const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), names) : undefined
       if (line !== undefined) print(line, io.stdout)
     },

@@ -1,5 +1,5 @@
 /** Flags by which a plan is reviewed: what it costs, what the account and the team allow. */
-import { text } from './flag.ts'
+import { text, toggle } from './flag.ts'
 
 export const REVIEW_FLAGS = {
   price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show cost in money'),
@@ -10,4 +10,8 @@ export const REVIEW_FLAGS = {
   'tier-table': text('Review:', 'File with account plan limits to use instead of the built-in table'),
   policy: text('Review:', 'Policy file, in addition to espalier.policy.yaml; repeatable', { array: true }),
   override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
+  'no-project': toggle(
+    'Control API:',
+    'Do not read project settings (one request less each): limits, maintenance and most of the cost are unknown',
+  ),
 } as const

@@ -1,6 +1,7 @@
 /** What would save the most. Counters show averages: no advice claims to know peaks, or when a compute is idle. */
 import { groupBy } from '../base/index.ts'
 import {
+  formatDay,
   formatDuration,
   formatScaleToZero,
   isFixed,
@@ -12,7 +13,7 @@ import {
   scaleToZeroSeconds,
 } from '../model/index.ts'
 import type { LiveCost } from './live-cost.ts'
-import { formatCuHours, formatDay } from './words.ts'
+import { formatCuHours } from './words.ts'
 
 export interface Advice {
   readonly kind: 'never-sleeps' | 'at-minimum' | 'fixed' | 'long-timeout'

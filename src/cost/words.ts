@@ -1,5 +1,5 @@
 /** Numbers and reasons of cost as people read them. */
-import type { CostBasis, CostRange, Price } from '../model/index.ts'
+import { type CostBasis, type CostRange, formatDay, type Price } from '../model/index.ts'
 
 /** One decimal below 10, none above, thousands with a comma: `7.3`, `292`, `1,460`; `unknown`. */
 export const formatCuHours = (value: number | null): string => (value === null ? 'unknown' : grouped(value))
@@ -60,10 +60,6 @@ const sharePhrase = ({ kind, activeHoursPerDay, since }: CostBasis): string => {
 
 const averagePhrase = ({ averageCu }: CostBasis): string | undefined =>
   averageCu === null ? undefined : `${averageCu} CU on average`
-
-/** `1 November`. */
-export const formatDay = (time: string | number): string =>
-  new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
 
 const FLAG_WORDS = {
   'short-history': 'less than a week of history',

@@ -1,5 +1,6 @@
 /** Branches that the service is about to delete. */
 import type { ObservedBranch } from './observed.ts'
+import { formatUtc } from './utc.ts'
 
 /** Seconds for which a branch has to live for a change that interrupts, unless the manifests say otherwise. */
 export const SKIP_EXPIRING_SECONDS = 3600
@@ -16,15 +17,6 @@ const untilExpiry = (seconds: number): string => {
   if (seconds < 7200) return `in ${Math.floor(seconds / 60)} min`
   const hours = Math.floor(seconds / 3600)
   return hours < 48 ? `in ${hours} h` : `in ${Math.floor(hours / 24)} days`
-}
-
-/** `Sun 22 Nov 02:00 UTC`. */
-export const formatUtc = (at: number): string => {
-  const date = new Date(at)
-  const [day, month] = [{ weekday: 'short' }, { month: 'short' }].map((part) =>
-    date.toLocaleDateString('en-GB', { ...part, timeZone: 'UTC' } as Intl.DateTimeFormatOptions),
-  )
-  return `${day} ${date.getUTCDate()} ${month} ${date.toISOString().slice(11, 16)} UTC`
 }
 
 /** `expires Sun 22 Nov 18:02 UTC (in 21 h)`; `undefined`: the branch stays. */

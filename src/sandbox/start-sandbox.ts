@@ -134,7 +134,11 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const control = openControl({ world, computes, faults, recorder })
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
-  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  const server = createServer(
+    // By default 5 s: a busy client would send a change on a connection that is just being closed.
+    { keepAliveTimeout: 65_000 },
+    getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+  )
   const endWebSockets =
     computes.kind === 'postgres' ? (await import('./routes/websocket.ts')).serveWebSockets(server, computes) : undefined
   try {

@@ -18,6 +18,8 @@ export interface TierOptions {
   readonly table?: TierTable
   /** In place of the tier that the service shows; `none` checks nothing. */
   readonly tier?: string
+  /** `false`: it was asked not to. Default: yes. */
+  readonly readProject?: boolean
 }
 
 /** Of a project, or why it is not known. */
@@ -46,7 +48,7 @@ export const checkProject = (
   const created = changes.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
   if (asked.length === 0 && created.length === 0) return []
   const tier = tierOfProject(project, options)
-  if (tier === undefined) return [unchecked(project)]
+  if (tier === undefined) return options.readProject === false ? [] : [unchecked(project)]
   const table = options.table ?? TIER_TABLE
   const live = new Map(project.computes.map((compute) => [compute.id, compute]))
   const perCompute = asked.flatMap(({ change, isSize, isTimeout }) => {

@@ -86,9 +86,14 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
   const { policies, overrides = new Map<string, string>(), actor, proposed, base } = options
   if (policies.policies.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
+  const lookup: PlanLookup = {
+    cost: plan.cost,
+    changesOf: groupBy(plan.changes, ({ project }) => project),
+    stepsOf: groupBy(plan.steps, ({ change }) => change),
+  }
   const projects = plan.projects.flatMap((id) => {
     const project = live.get(id)
-    return project === undefined ? [] : [statesOf(project, plan, Date.parse(observed.takenAt), desired, base)]
+    return project === undefined ? [] : [statesOf(project, lookup, Date.parse(observed.takenAt), desired, base)]
   })
   const { results } = judgePolicies(policies.policies, projects, { overrides })
   const denied = groupBy(
@@ -156,14 +161,20 @@ const proposedChanges = (
   return [...policyChanges(from.policies, to.policies), ...denied.map(({ message }) => `After the merge, ${message}`)]
 }
 
+interface PlanLookup {
+  readonly cost: Plan['cost']
+  readonly changesOf: ReadonlyMap<string, readonly Change[]>
+  readonly stepsOf: ReadonlyMap<string, readonly Step[]>
+}
+
 const statesOf = (
   project: ObservedProject,
-  plan: Plan,
+  plan: PlanLookup,
   now: number,
   desired: Desired,
   base: Desired | undefined,
 ): JudgedProject => {
-  const changes = plan.changes.filter((change) => change.project === project.id && change.refused === undefined)
+  const changes = (plan.changesOf.get(project.id) ?? []).filter(({ refused }) => refused === undefined)
   const policy = declaredPolicyOf(desired, project)
   const costs = plan.cost?.projects.find((cost) => cost.project === project.id)
   const after = stateOf(project, changes, plan, policy, costs?.after)
@@ -188,7 +199,7 @@ const costBefore = (project: ObservedProject, now: number): Known => {
 const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
-  plan: Plan,
+  { stepsOf }: PlanLookup,
   policy: DeclaredPolicy | undefined,
   cost: Known | undefined,
 ): PolicyProject => {
@@ -198,7 +209,7 @@ const stateOf = (
   const computes: { readonly branchId: string; readonly compute: PolicyCompute }[] = []
   const add = (change: Change | undefined, live: ObservedCompute | undefined): void => {
     const branchId = change?.branch.id ?? live?.branchId ?? ''
-    const steps = change === undefined ? [] : plan.steps.filter((step) => step.change === change.id)
+    const steps = stepsOf.get(change?.id ?? '') ?? []
     const settings =
       change === undefined
         ? live && settingsOfCompute(live.attributes)

@@ -12,6 +12,8 @@ export interface ReviewSettings {
   readonly tier?: string | undefined
   /** A file. */
   readonly tierTable?: string | undefined
+  /** Leaves out the request for names and settings of the projects. */
+  readonly noProject?: boolean | undefined
   /** `NAME=REASON`. */
   readonly override?: readonly string[] | undefined
 }
@@ -26,7 +28,7 @@ export interface ReviewContext {
 /** @throws {EspalierError} `E_PRICE`, `E_TIER`, `E_TIER_TABLE`, `E_OVERRIDE` */
 export const withReview = async (
   manifests: Manifests,
-  { price, tier, tierTable, override = [] }: ReviewSettings,
+  { price, tier, tierTable, noProject, override = [] }: ReviewSettings,
   { cwd, env, hasBase = false }: ReviewContext,
 ): Promise<Manifests> => {
   const table = tierTable === undefined ? undefined : await readTierTable(tierTable, cwd)
@@ -43,6 +45,7 @@ export const withReview = async (
       ...manifests.review,
       ...(price === undefined ? {} : { price: parsePrice(price) }),
       ...(tier === undefined ? {} : { tier }),
+      ...(noProject === true ? { readProject: false } : {}),
       ...(table === undefined ? {} : { table }),
       ...(overrides.size === 0 ? {} : { overrides, actor: actorOf(env) }),
     },

@@ -84,7 +84,7 @@ test.each([
 
 test('masked values are in no comment, summary or check run, and masked in the log before all else', async () => {
   const { run, event, github } = await withHead()
-  const inputs = { command: 'plan', masks: 'ep-main\n\n shop ', 'check-run': 'true' }
+  const inputs = { command: 'plan', masks: 'ep-main\n\n shop \nprimary', 'check-run': 'true' }
   const { log, summary } = await run(inputs, { event })
   expect(log).toContain('::add-mask::ep-main\n')
   expect(log).toContain('::add-mask::shop\n')
@@ -92,6 +92,7 @@ test('masked values are in no comment, summary or check run, and masked in the l
     expect(text).toContain('***')
     expect(text).not.toContain('ep-main')
   }
+  expect(JSON.stringify(github.checkRuns)).not.toContain('primary')
   const short = await run({ ...inputs, masks: 'ab' }, { event })
   expect(short.log).toContain('Line 1 of the input masks is too short.')
 })

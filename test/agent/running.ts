@@ -28,6 +28,8 @@ export interface World {
   declareAll(texts: readonly string[]): Promise<void>
   /** Until it is called with `undefined`. */
   breakGit(error: Error | undefined): void
+  /** Takes the ref away, or rewrites its history. */
+  moveGit(how: { readonly isGone?: boolean; readonly isRewritten?: boolean }): void
   start(options?: Partial<AgentOptions>): Promise<RunningAgent>
   /** Starts one that is as dead as after `kill -9` from its n-th write on, before or after that is done. */
   startDoomed(write: number, isDone: boolean): Promise<{ readonly isDead: () => boolean }>
@@ -57,6 +59,7 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
   const log: string[] = []
   const onDisk = folderSource([manifests], folder)
   let version: Version | undefined
+  let moved: Parameters<World['moveGit']>[0] = {}
   let broken: Error | undefined
   const world: World = {
     stage,
@@ -75,6 +78,9 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
     breakGit: (error) => {
       broken = error
     },
+    moveGit: (how) => {
+      moved = how
+    },
     start: async (more = {}) => {
       const data =
         more.data ?? (await openDataFolder(join(folder, 'data'), { holder: randomUUID(), now: stage.clock.now }))
@@ -85,8 +91,9 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
             ...onDisk,
             read: async () => {
               if (broken !== undefined) throw broken
-              return version
+              return moved.isGone === true ? undefined : version
             },
+            continues: async (one, earlier) => one === earlier || moved.isRewritten !== true,
           },
           data: { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined },
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],

@@ -59,7 +59,7 @@ test('3,000 steps: each outcome is in the scrollback once, and the view never ta
   const seen: (readonly string[])[] = []
   for (let at = 0; at < EACH; at += 1) {
     const round = plan.steps.filter((_, index) => index % EACH === at)
-    for (const step of round) list.tell({ time, type: 'step-start', step })
+    for (const step of round) list.report({ time, type: 'step-start', step })
     if (at === 20) await resize(60, 12)
     if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
@@ -70,15 +70,15 @@ test('3,000 steps: each outcome is in the scrollback once, and the view never ta
     }
     for (const { id } of round) {
       const outcome = { step: id, status: 'done', operations: [], durationMs: 1_000 } as const
-      list.tell({ time, type: 'step-end', outcome })
+      list.report({ time, type: 'step-end', outcome })
     }
   }
   await list.end()
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
   expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
   expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)
-  // What a smaller terminal pushed off its top cannot be erased any more. Nothing else is left.
-  expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(1)
+  // One drawing may be under way at each of the two resizes, and cannot be erased any more. Nothing else is left.
+  expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(2)
   for (const [index, tall] of [30, 12, 40, 40].entries()) {
     const view = (seen[index] ?? []).slice(-tall)
     const header = view.findLastIndex((line) => /Applying [\d,]+\/3,000/.test(line))

@@ -99,16 +99,19 @@ test('a new password works, and the old one no longer does', async () => {
   expect(await query(await uriOf('neondb_owner', 'neondb'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
-test.runIf(findPgBouncer() !== undefined)('the pooler knows each role, and its new password', async () => {
-  const pooled = async () =>
-    (await call('GET', `/connection_uri?branch_id=${main}&role_name=sally&database_name=neondb&pooled=true`)).uri
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
-  const first = await pooled()
-  expect(await query(first, 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
-  await call('POST', `/branches/${main}/roles/sally/reset_password`)
-  expect(await query(await pooled(), 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
-  await expect(clientAt(first)).rejects.toThrow('SASL authentication failed')
-})
+test.runIf(findPgBouncer() !== undefined)(
+  'the pooler knows each role, and its new password (skipped without PgBouncer)',
+  async () => {
+    const pooled = async () =>
+      (await call('GET', `/connection_uri?branch_id=${main}&role_name=sally&database_name=neondb&pooled=true`)).uri
+    await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+    const first = await pooled()
+    expect(await query(first, 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
+    await call('POST', `/branches/${main}/roles/sally/reset_password`)
+    expect(await query(await pooled(), 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
+    await expect(clientAt(first)).rejects.toThrow('SASL authentication failed')
+  },
+)
 
 test('a role that is deleted leaves what it owned to the owner of the database', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
@@ -196,50 +199,58 @@ test('with logical replication a role may replicate', async () => {
 
 const all = await findBinaries(undefined, makeSocketFolder())
 const dumping = all.find(({ pgDump }) => pgDump !== undefined)
-test.skipIf(dumping === undefined)('the schema is that of pg_dump, and two branches are compared by it', async () => {
-  const own = await openReal({
-    computes: { kind: 'postgres', bin: dirname(dumping?.postgres ?? '') },
-  })
-  try {
-    const made = await make(own)
-    project = made.project.id
-    const { id } = made.branch
-    const { branch } = await call(
-      'POST',
-      '/branches',
-      { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] },
-      own,
-    )
-    const dev = (await own.control.computes()).find(({ branchId }) => branchId === branch.id)
-    await query(dev?.uri ?? '', 'CREATE TABLE books (title text NOT NULL)')
-    const { sql } = await call('GET', `/branches/${branch.id}/schema?db_name=neondb`, undefined, own)
-    expect(sql).toContain('CREATE TABLE public.books')
-    expect(sql).not.toMatch(/^\\/m)
-    const { diff } = await call('GET', `/branches/${branch.id}/compare_schema?db_name=neondb`, undefined, own)
-    expect(diff).toMatch(/^--- neondb\tmain\n\+\+\+ neondb\tdev$/m)
-    expect(diff).toContain('+CREATE TABLE public.books')
-    const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
-    expect((await call('GET', same, undefined, own)).diff).toBe('')
-    expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
-    // A name, and not where to connect.
-    const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
-    await call('POST', `/branches/${id}/databases`, { database: odd }, own)
-    const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
-    await expect.poll(async () => (await call('GET', ofOdd, undefined, own)).sql).toContain('PostgreSQL database dump')
-  } finally {
-    await own.close()
-  }
-})
-
-test.skipIf(dumping === undefined)('each project has the version that it asked for', async () => {
-  const own = await openReal({ computes: { kind: 'postgres' } })
-  try {
-    for (const { major } of all) {
-      const made = await make(own, { pg_version: major })
-      const [row] = await query(made.connection_uris[0].connection_uri, 'SHOW server_version_num')
-      expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(major)
+test.skipIf(dumping === undefined)(
+  'the schema is that of pg_dump, and two branches are compared by it (skipped without pg_dump)',
+  async () => {
+    const own = await openReal({
+      computes: { kind: 'postgres', bin: dirname(dumping?.postgres ?? '') },
+    })
+    try {
+      const made = await make(own)
+      project = made.project.id
+      const { id } = made.branch
+      const { branch } = await call(
+        'POST',
+        '/branches',
+        { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] },
+        own,
+      )
+      const dev = (await own.control.computes()).find(({ branchId }) => branchId === branch.id)
+      await query(dev?.uri ?? '', 'CREATE TABLE books (title text NOT NULL)')
+      const { sql } = await call('GET', `/branches/${branch.id}/schema?db_name=neondb`, undefined, own)
+      expect(sql).toContain('CREATE TABLE public.books')
+      expect(sql).not.toMatch(/^\\/m)
+      const { diff } = await call('GET', `/branches/${branch.id}/compare_schema?db_name=neondb`, undefined, own)
+      expect(diff).toMatch(/^--- neondb\tmain\n\+\+\+ neondb\tdev$/m)
+      expect(diff).toContain('+CREATE TABLE public.books')
+      const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
+      expect((await call('GET', same, undefined, own)).diff).toBe('')
+      expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
+      // A name, and not where to connect.
+      const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
+      await call('POST', `/branches/${id}/databases`, { database: odd }, own)
+      const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
+      await expect
+        .poll(async () => (await call('GET', ofOdd, undefined, own)).sql)
+        .toContain('PostgreSQL database dump')
+    } finally {
+      await own.close()
     }
-  } finally {
-    await own.close()
-  }
-})
+  },
+)
+
+test.skipIf(dumping === undefined)(
+  'each project has the version that it asked for (skipped without another Postgres)',
+  async () => {
+    const own = await openReal({ computes: { kind: 'postgres' } })
+    try {
+      for (const { major } of all) {
+        const made = await make(own, { pg_version: major })
+        const [row] = await query(made.connection_uris[0].connection_uri, 'SHOW server_version_num')
+        expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(major)
+      }
+    } finally {
+      await own.close()
+    }
+  },
+)

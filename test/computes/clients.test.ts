@@ -254,14 +254,17 @@ test('a compute that cannot start says why, to the API and to the client', async
 })
 
 const hasPgBouncer = findPgBouncer() !== undefined
-test.runIf(hasPgBouncer)('a pooled connection goes through PgBouncer in transaction mode', async () => {
-  const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
-  const [first, second] = [await clientAt(uri), await clientAt(uri)]
-  const pid = async (client: typeof first) => (await client.query('SELECT pg_backend_pid() AS pid'))[0]?.pid
-  // One server connection serves both, one transaction after the other.
-  expect(await pid(first)).toBe(await pid(second))
-  await Promise.all([first.close(), second.close()])
-})
+test.runIf(hasPgBouncer)(
+  'a pooled connection goes through PgBouncer in transaction mode (skipped without it)',
+  async () => {
+    const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
+    const [first, second] = [await clientAt(uri), await clientAt(uri)]
+    const pid = async (client: typeof first) => (await client.query('SELECT pg_backend_pid() AS pid'))[0]?.pid
+    // One server connection serves both, one transaction after the other.
+    expect(await pid(first)).toBe(await pid(second))
+    await Promise.all([first.close(), second.close()])
+  },
+)
 
 test.runIf(!hasPgBouncer)('without PgBouncer a pooled connection is refused with a hint', async () => {
   const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`

@@ -70,7 +70,7 @@ const resize = async (cu: number): Promise<void> => {
   }
 }
 
-describe.skipIf(!hasTerminal)('while a plan waits for its answer', () => {
+describe.skipIf(!hasTerminal)('while a plan waits for its answer (skipped without script of util-linux)', () => {
   const deciding = (cu: number) => async () => {
     await resize(cu)
     return 'yes\n'
@@ -125,7 +125,7 @@ describe.skipIf(!hasTerminal)('while a plan waits for its answer', () => {
   })
 })
 
-describe.skipIf(!hasTerminal)('apply asks', () => {
+describe.skipIf(!hasTerminal)('apply asks (skipped without script of util-linux)', () => {
   test('a yes covers the restart; each class beyond it is asked for by itself', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply'],
@@ -200,7 +200,7 @@ describe.skipIf(!hasTerminal)('apply asks', () => {
   })
 })
 
-describe.skipIf(!hasTerminal)('init asks', () => {
+describe.skipIf(!hasTerminal)('init asks (skipped without script of util-linux)', () => {
   test.each([
     ['bakery', 0],
     ['nowhere', 1],

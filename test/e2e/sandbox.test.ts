@@ -183,20 +183,23 @@ test('simulated computes have no SQL, and connect says so', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
 })
 
-test.runIf(isLong)('the demo of real computes passes its checks and leaves nothing behind', async () => {
-  const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let said = ''
-  demo.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  const [code] = await once(demo, 'close')
-  expect(code, said).toBe(0)
-  expect(said.match(/^✓ .*$/gm)).toHaveLength(5)
-  expect(said).toMatch(/first row after \d+ ms/)
-})
+test.runIf(isLong)(
+  'the demo of real computes passes its checks and leaves nothing behind (npm run test:long)',
+  async () => {
+    const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    demo.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    const [code] = await once(demo, 'close')
+    expect(code, said).toBe(0)
+    expect(said.match(/^✓ .*$/gm)).toHaveLength(5)
+    expect(said).toMatch(/first row after \d+ ms/)
+  },
+)
 
 test('faults come from a file; a wrong one is an error that says where', async () => {
   const file = join(state, 'faults.yaml')

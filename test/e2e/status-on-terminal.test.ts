@@ -42,7 +42,7 @@ const run = (args: readonly string[], columns: number, watch = false) =>
     deeds: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
   })
 
-describe.runIf(hasTerminal)('on a terminal', () => {
+describe.runIf(hasTerminal)('on a terminal (skipped without script of util-linux)', () => {
   const cases: readonly (readonly [columns: number, args: readonly string[]])[] = [
     [80, ['status']],
     [120, ['status']],
@@ -54,6 +54,18 @@ describe.runIf(hasTerminal)('on a terminal', () => {
     for (const line of lines) expect(line.length).toBeLessThan(columns)
     expect(lines.length).toBe(args[0] === 'status' ? 5 : 6)
     if (args[0] === 'status') expect(lines.join('\n').replaceAll(/\d+s$/gm, 'AGE')).toMatchSnapshot()
+  })
+
+  test('a read that takes long shows how far it is, and leaves no trace', async () => {
+    sandbox.control.addFault({
+      on: 'request',
+      path: '/projects/*/endpoints',
+      effect: { kind: 'latency', ms: 1_500 },
+    })
+    const { code, all, lines } = await run(['status', '-o', 'name'], 80)
+    expect(code).toBe(0)
+    expect(all).toMatch(/Reading projects 0\/1 {2}\d s {2}rate limit \d+\/700 left/)
+    expect(lines.join('\n')).not.toContain('Reading')
   })
 
   test.each([[['status', '--watch']], [['operations', 'watch']]])('%j leaves the terminal as it was', async (args) => {

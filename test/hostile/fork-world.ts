@@ -23,6 +23,7 @@ export interface ForkWorld {
     inputs?: Readonly<Record<string, string>>,
     event?: { readonly name?: string; readonly merged?: boolean },
   ) => Promise<ActionEnded>
+  /** Without the one that asks which kind of key it is: that tells nothing of a project. */
   readonly requests: () => ReturnType<Sandbox['control']['requests']>
 }
 
@@ -83,7 +84,7 @@ export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, st
     checkout,
     github,
     sandbox,
-    requests: () => sandbox.control.requests(),
+    requests: () => sandbox.control.requests().filter(({ path }) => path !== '/auth'),
     open: ({ merge = true } = {}) => {
       headSha = fork.git('rev-parse', 'HEAD')
       fork.git('push', '-q', '-f', 'origin', `HEAD:refs/pull/${NUMBER}/head`)

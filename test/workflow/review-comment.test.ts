@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { declaredPolicies, parseManifests } from '../../src/manifest/index.ts'
 import type { Observed, ObservedBranch } from '../../src/model/index.ts'
+import { planPage } from '../../src/report/html/index.ts'
 import { planComment } from '../../src/report/index.ts'
 import { planSnapshot } from '../../src/workflow/index.ts'
 import { PROJECT, world } from '../planner/world.ts'
@@ -114,4 +115,21 @@ test('an override is named with its reason and who gave it', () => {
 test('a cost below the threshold has no line', () => {
   expect(commentOf(undefined, 100_000)).not.toContain('**Cost:**')
   expect(commentOf(undefined, 1)).toContain('**Cost:**')
+})
+
+test('the page has the cost, what policies say and what is skipped', () => {
+  const base = manifest({ main: '{ min: 1, max: 4 }', preview: 0.25, most: 0.5 })
+  const head = manifest({ main: '{ min: 2, max: 8 }', preview: 1, most: 2 })
+  const observed = live()
+  const { result } = planSnapshot(observed, head, { base })
+  const page = planPage(result.plan, { version: '1', sha256: () => 'x', observed, concurrency: 1 })
+  for (const words of [
+    'Cost and service updates',
+    '+2,992.03 USD a month',
+    '`preview-size` denies 1 CU for primary on preview/checkout',
+    'Changes policy `preview-size`: maxSize 0.5 → maxSize 2, after the merge',
+    'Skipped: update primary on preview/old: preview/old expires in 40 min',
+  ]) {
+    expect(page).toContain(words)
+  }
 })

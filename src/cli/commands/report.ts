@@ -14,7 +14,7 @@ const mergeCommand = defineCommand({
   },
   examples: [
     ['$0 report merge plans/*.json', 'As one plan over all of them would look'],
-    ['$0 report merge plans/*.json --format markdown', 'One comment, whatever number of jobs planned'],
+    ['$0 report merge plans/*.json --format markdown', 'One comment for any number of jobs'],
   ],
   notes: `Exit codes:
   0   merged

@@ -208,7 +208,7 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
     event: (event) => {
       if (page !== undefined) events.push(event)
       if (progress === undefined) print(plainJson(event), io.stdout)
-      else progress.tell(event)
+      else progress.report(event)
     },
     end: async (outcome) => {
       await progress?.end()
@@ -229,7 +229,7 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
   }
 }
 
-const NO_PROGRESS: Progress = { tell: () => undefined, end: async () => undefined }
+const NO_PROGRESS: Progress = { report: () => undefined, end: async () => undefined }
 
 interface Happened {
   readonly plan: Plan

@@ -16,7 +16,7 @@ export interface FmtFlags {
   readonly noColor?: boolean | undefined
 }
 
-/** What keeps a file from being taken apart; whatever else is wrong with it, its order and spelling can be right. */
+/** Problems that make a file unreadable. With any other problem it can still be formatted. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
 
 export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
@@ -64,7 +64,7 @@ const format = (path: string, text: string): string => {
   })
 }
 
-/** Whatever is asked for, and whatever is wrong; where it stands may change. */
+/** The meaning of a manifest and its problems, without their places, which formatting may change. */
 const meaningOf = (path: string, text: string): string => {
   const { desired, diagnostics } = parseManifests([{ path, text }])
   const codes = diagnostics.map(({ code }) => code).sort()
@@ -81,8 +81,8 @@ const sorted = (value: unknown): unknown => {
 }
 
 const tellProblems = (problems: readonly Diagnostic[], flags: FmtFlags, io: Io): ExitCode => {
-  const told = terminalDiagnostics(problems, styleOf(io.stderr, flags, io.env), () => undefined)
-  print(told, io.stderr)
+  const problemText = terminalDiagnostics(problems, styleOf(io.stderr, flags, io.env), () => undefined)
+  print(problemText, io.stderr)
   return EXIT.error
 }
 

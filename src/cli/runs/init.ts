@@ -44,7 +44,7 @@ export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
 const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
-    tell(
+    report(
       io,
       'there already',
       `${present}: \`espalier import --project ID --out FILE\` adds live computes to a manifest`,
@@ -54,7 +54,7 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
   if (!hasKey(flags, io)) {
     await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
-    tell(io, 'written', `${MANIFEST}, to be filled in: without a key the project cannot be read`)
+    report(io, 'written', `${MANIFEST}, to be filled in: without a key the project cannot be read`)
     return false
   }
   return withReadApi(flags, io, async (api) => {
@@ -72,7 +72,7 @@ const writeOne = async (api: ReadApi, idOrName: string, schema: string, io: Io):
   await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
   const known =
     computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}, and its plan is empty`
-  tell(io, 'written', `${MANIFEST}: ${known}`)
+  report(io, 'written', `${MANIFEST}: ${known}`)
   printNotes(exported, io)
   return computes > 0
 }
@@ -83,15 +83,15 @@ const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFla
   const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
   for (const { path, project, result } of files) {
     const name = project.name ?? project.id
-    if (result === 'there already') tell(io, 'there already', path)
-    else if ('error' in result) tell(io, 'left out', `${name}: ${result.error.message}`)
-    else if (result.computes === 0) tell(io, 'left out', `${name}: it has no compute to declare`)
+    if (result === 'there already') report(io, 'there already', path)
+    else if ('error' in result) report(io, 'left out', `${name}: ${result.error.message}`)
+    else if (result.computes === 0) report(io, 'left out', `${name}: it has no compute to declare`)
     else {
-      tell(io, 'written', `${path}: ${counted(result.computes, 'compute')} of ${name}, and its plan is empty`)
+      report(io, 'written', `${path}: ${counted(result.computes, 'compute')} of ${name}, and its plan is empty`)
       printNotes(result, io)
     }
   }
-  for (const { project, diagnostics } of unread) tell(io, 'left out', `${project}: ${diagnostics[0]?.message ?? ''}`)
+  for (const { project, diagnostics } of unread) report(io, 'left out', `${project}: ${diagnostics[0]?.message ?? ''}`)
   return true
 }
 
@@ -114,8 +114,8 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   ] as const) {
     const before = await textOf(io, file)
     const after = edit(before ?? '')
-    if ('why' in after) tell(io, 'left alone', `${file}: ${after.why}`)
-    else if (after.text === before) tell(io, 'there already', file)
+    if ('why' in after) report(io, 'left alone', `${file}: ${after.why}`)
+    else if (after.text === before) report(io, 'there already', file)
     else await write(io, file, after.text, before === undefined ? 'written' : 'added to')
   }
 }
@@ -124,7 +124,7 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
 const writeWorkflows = async (io: Io): Promise<boolean> => {
   const why = await noWorkflows(io)
   if (why !== undefined) {
-    tell(io, 'left out', `workflows: ${why}`)
+    report(io, 'left out', `workflows: ${why}`)
     return false
   }
   for (const [name, text] of Object.entries(await workflowsFor(io.cwd)))
@@ -146,7 +146,7 @@ const noWorkflows = async (io: Io): Promise<string | undefined> => {
 }
 
 const writeNew = async (io: Io, file: string, text: string): Promise<void> => {
-  if ((await textOf(io, file)) !== undefined) tell(io, 'there already', file)
+  if ((await textOf(io, file)) !== undefined) report(io, 'there already', file)
   else await write(io, file, text, 'written')
 }
 
@@ -155,7 +155,7 @@ const write = async (io: Io, file: string, text: string, how: string): Promise<v
     throw new EspalierError('E_OUT', `${dirname(file)} cannot be made (${cause.code ?? cause.message}).`, { cause })
   })
   await replaceFile(io.locate(file), text, 'It')
-  tell(io, how, file)
+  report(io, how, file)
 }
 
 const textOf = (io: Io, file: string): Promise<string | undefined> =>
@@ -164,7 +164,7 @@ const textOf = (io: Io, file: string): Promise<string | undefined> =>
     throw new EspalierError('E_OUT', `${file} is there and cannot be read (${cause.code ?? cause.message}).`, { cause })
   })
 
-const tell = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)
+const report = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)
 
 const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string[] => {
   const steps = [

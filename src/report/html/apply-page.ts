@@ -32,6 +32,7 @@ import { chip, icon, type Look, STATUS_LOOKS } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 import { projectNames, projectWords } from './plan-page.ts'
+import { checksSection } from './review-sections.ts'
 import { runLog } from './run-log.ts'
 import { chips, interruptionsSection, leftOutSection, legend, unmanagedSection, warningsSection } from './sections.ts'
 import { percent, type Timescale } from './span.ts'
@@ -69,6 +70,7 @@ ${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).ma
       isEmpty
         ? NOTHING
         : markup`<div class="pair-up">${interruptedSections(plan, effects)}${capacitySection(effects)}</div>`,
+      checksSection(plan),
       filters(plan),
       changesSection(plan, observed, {
         extras: extrasOf(run),

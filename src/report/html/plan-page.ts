@@ -21,6 +21,7 @@ import { byProject, foretell, type Schedule, UNKNOWN_MS } from './foretell.ts'
 import { IMPACT_LOOKS, shortImpact } from './looks.ts'
 import { type Markup, markup, NOTHING } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
+import { checksSection, costSection } from './review-sections.ts'
 import {
   chips,
   interruptionsSection,
@@ -61,6 +62,8 @@ ${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chi
       isEmpty
         ? NOTHING
         : markup`<div class="pair-up">${interruptionsSection(plan)}${capacitySection(plan.summary)}</div>`,
+      checksSection(plan),
+      costSection(plan),
       isEmpty ? NOTHING : stepsSection(plan, options),
       filters(plan),
       changesSection(plan, options.observed, { extras: NO_EXTRAS, isDrift: driftOf(options.since?.origin) }),

@@ -6,7 +6,7 @@ import type { Paint, Style } from './style.ts'
 export interface PlanContext {
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
-  /** When the plan is read, ISO 8601: tells which restart windows are open. */
+  /** When the plan is read, ISO 8601: decides which restart windows are open. */
   readonly now?: string
   /** `--now`: steps run outside of their windows too. */
   readonly overridesWindows?: boolean

@@ -18,7 +18,7 @@ export const impactWords = ({
 }
 
 /**
- * When it may interrupt; empty without windows. `now` (ISO 8601) tells also whether that is so, and else when it will be.
+ * When it may interrupt; empty without windows. With `now` (ISO 8601) also whether the window is open, or when it opens.
  */
 export const windowWords = (
   { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },

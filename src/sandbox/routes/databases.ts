@@ -14,7 +14,7 @@ import { sqlName } from '../world/project-request.ts'
 import type { World } from '../world/world.ts'
 import { readBody } from './body.ts'
 import { presentDatabase, presentOperation } from './present.ts'
-import { refreshCatalog } from './roles.ts'
+import { refreshBefore } from './roles.ts'
 
 const newDatabase = z.object({ database: z.object({ name: sqlName, owner_name: z.string() }) })
 const changedDatabase = z.object({
@@ -32,33 +32,28 @@ export const databaseRoutes = (api: Hono, world: World, computes: Computes): voi
     )
 
   const DATABASES = '/projects/:project/branches/:branch/databases'
+  refreshBefore(api, DATABASES, world, computes)
   api.get(DATABASES, async (context) => {
     const { project, branch } = context.req.param()
-    findBranch(world, project, branch)
-    await refreshCatalog(world, computes, branch)
     const { databases } = catalogOf(findBranch(world, project, branch))
     return context.json({ databases: databases.map((database) => presentDatabase(database, branch)) })
   })
   api.post(DATABASES, async (context) => {
     const { database } = await readBody(context, newDatabase)
     const at = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     return answer(context, createDatabase(world, at, database), 201)
   })
   api.get(`${DATABASES}/:database`, async (context) => {
     const { database, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     return context.json({ database: presentDatabase(findDatabase(world, at, database), at.branch) })
   })
   api.patch(`${DATABASES}/:database`, async (context) => {
     const { database: asked } = await readBody(context, changedDatabase)
     const { database, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     return answer(context, updateDatabase(world, at, database, asked), 200)
   })
   api.delete(`${DATABASES}/:database`, async (context) => {
     const { database, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     const deleted = deleteDatabase(world, at, database)
     return deleted === undefined ? context.body(null, 204) : answer(context, deleted, 200)
   })

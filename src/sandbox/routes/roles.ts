@@ -19,6 +19,14 @@ export const refreshCatalog = async (world: World, computes: Computes, branchId:
   if (found !== undefined) noteCatalog(world, branchId, found)
 }
 
+/** So that no route of roles and databases answers with less than the branch has. */
+export const refreshBefore = (api: Hono, path: string, world: World, computes: Computes): void => {
+  api.use(`${path}/*`, async (context, next) => {
+    await refreshCatalog(world, computes, context.req.param('branch') ?? '')
+    await next()
+  })
+}
+
 export const roleRoutes = (api: Hono, world: World, computes: Computes): void => {
   const answer = (context: Context, { role, operations }: RoleAnswer, status: 200 | 201, isNew: boolean): Response =>
     context.json(
@@ -30,33 +38,28 @@ export const roleRoutes = (api: Hono, world: World, computes: Computes): void =>
     )
 
   const ROLES = '/projects/:project/branches/:branch/roles'
+  refreshBefore(api, ROLES, world, computes)
   api.get(ROLES, async (context) => {
     const { project, branch } = context.req.param()
-    findBranch(world, project, branch)
-    await refreshCatalog(world, computes, branch)
     const { roles } = catalogOf(findBranch(world, project, branch))
     return context.json({ roles: roles.map((role) => presentRole(role, branch)) })
   })
   api.post(ROLES, async (context) => {
     const { role } = await readBody(context, newRole)
     const at = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     return answer(context, createRole(world, at, role.name, role.no_login !== true), 201, true)
   })
   api.get(`${ROLES}/:role`, async (context) => {
     const { role, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     return context.json({ role: presentRole(findRole(world, at, role), at.branch) })
   })
   api.delete(`${ROLES}/:role`, async (context) => {
     const { role, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     const deleted = deleteRole(world, at, role)
     return deleted === undefined ? context.body(null, 204) : answer(context, deleted, 200, false)
   })
   api.get(`${ROLES}/:role/reveal_password`, async (context) => {
     const { role, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     const { password } = findRole(world, at, role)
     if (password === undefined) {
       throw new Refusal(412, `the password of ${role} is not stored: reset it to get one that is`)
@@ -65,7 +68,6 @@ export const roleRoutes = (api: Hono, world: World, computes: Computes): void =>
   })
   api.post(`${ROLES}/:role/reset_password`, async (context) => {
     const { role, ...at } = context.req.param()
-    await refreshCatalog(world, computes, at.branch)
     return answer(context, resetPassword(world, at, role), 200, true)
   })
 }

@@ -1,4 +1,4 @@
-/** Every code outside of reading manifests: what stands behind it, what it looks like, and the way out. */
+/** All codes outside of reading manifests: the rule, an example, and what to do. */
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 import { LIMITS } from './limits.ts'

@@ -1,0 +1,24 @@
+# Judges a plan: espalier plan --format json > plan.json && conftest test --policy policy plan.json
+package main
+
+import rego.v1
+
+# Plans leave out empty keys: count(step.windows) == 0 would pass in silence where `windows` is absent.
+deny contains message if {
+	some step in object.get(input, "steps", [])
+	step.branch.name == "main"
+	step.impact == "restart"
+	count(object.get(step, "windows", [])) == 0
+	message := sprintf("%s restarts a compute on main outside of any restart window", [step.id])
+}
+
+# A relation between two values, which no Espalier policy can state.
+deny contains message if {
+	some change in object.get(input, "changes", [])
+	change.kind in {"create", "update"}
+	some attribute in change.attributes
+	attribute.path == "size"
+	is_object(attribute.after)
+	attribute.after.max > 4 * attribute.after.min
+	message := sprintf("%s scales by more than four times its minimum", [change.id])
+}

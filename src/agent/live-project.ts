@@ -1,0 +1,60 @@
+/** A project as the service shows it, read with as few requests as will do. */
+import { snapshot, type WriteApi } from '../api/index.ts'
+import type { Clock, Observed } from '../model/index.ts'
+
+/** Branches are read again with every so many refreshes. */
+const FULL_EVERY = 6
+
+export class LiveProject {
+  readonly #id: string
+  readonly #clock: Clock
+  readonly #now: () => number
+  #observed: Observed | undefined
+  #lights = 0
+  /** When it was last read. */
+  readAt: number
+
+  constructor(id: string, clock: Clock, now: () => number, startedAt: number) {
+    this.#id = id
+    this.#clock = clock
+    this.#now = now
+    this.readAt = startedAt
+  }
+
+  /** Whether the last refresh read everything: nothing is ever applied from another one. */
+  get isFull(): boolean {
+    return this.#lights === 0
+  }
+
+  get isRead(): boolean {
+    return this.#observed !== undefined
+  }
+
+  get name(): string | undefined {
+    return this.#observed?.projects[0]?.name
+  }
+
+  /** Light: the computes alone, one request. */
+  async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
+    const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
+    if (light === undefined)
+      this.#observed = await snapshot(api, [this.#id], { clock: { ...this.#clock, now: this.#now } })
+    this.#lights = light === undefined ? 0 : this.#lights + 1
+    this.readAt = this.#now()
+    return light ?? (this.#observed as Observed)
+  }
+
+  /** `undefined` where they name a branch that is not known yet. */
+  async #readComputes(api: WriteApi): Promise<Observed | undefined> {
+    const [known] = this.#observed?.projects ?? []
+    if (this.#observed === undefined || known === undefined) return undefined
+    const computes = await api.listComputes(this.#id)
+    const branches = new Set(known.branches.map(({ id }) => id))
+    if (!computes.every(({ branchId }) => branches.has(branchId))) return undefined
+    return {
+      ...this.#observed,
+      takenAt: new Date(this.#now()).toISOString(),
+      projects: [{ ...known, computes }],
+    }
+  }
+}

@@ -1,0 +1,176 @@
+/** What stops the agent, and what it says then. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { EspalierError } from '../../src/model/index.ts'
+import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+
+const PROJECT = 'quiet-river-12345678'
+const OTHER = 'late-sun-87654321'
+const projectSeed = (id: string, tail: string) => ({
+  id,
+  branches: [
+    {
+      id: `br-main-${tail}`,
+      name: 'main',
+      computes: [{ id: `ep-main-${tail}`, size: 1, scaleToZero: 'never' as const }],
+    },
+  ],
+})
+const manifest = (size: number, project = PROJECT): string =>
+  `version: 1\nproject: ${project}\nbranches:\n  main: { primary: { size: ${size} } }\n`
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld({ projects: [projectSeed(PROJECT, '11111111'), projectSeed(OTHER, '22222222')] })
+  await world.declare(manifest(1))
+})
+afterEach(() => world.close())
+
+const start = async (options: Parameters<World['start']>[0] = {}) => {
+  const agent = await world.start(options)
+  await world.pass(MINUTE)
+  expect(stateOf(agent, PROJECT)).toBe('Synced')
+  return agent
+}
+
+describe('git', () => {
+  test('a rewritten history waits for a person, who names the commit', async () => {
+    const agent = await start()
+    world.moveGit({ isRewritten: true })
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    const { version = '', ...project } = projectOf(agent, PROJECT)
+    expect(project).toMatchObject({
+      state: 'Blocked',
+      reason: 'HistoryRewritten',
+      command: `espalier agent reconcile ${PROJECT} --accept ${version.slice(0, 12)}`,
+    })
+    expect(world.writes()).toEqual([])
+    await expect(agent.reconcile([PROJECT], 'abcdef0')).rejects.toMatchObject({ code: 'E_USAGE' })
+    await agent.reconcile([PROJECT], version.slice(0, 12))
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('a ref that is gone changes nothing', async () => {
+    const agent = await start()
+    world.moveGit({ isGone: true })
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Invalid')
+    expect(agent.view().source.error).toContain('no ref')
+    world.moveGit({})
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('that cannot be reached for six hours is not acted on', async () => {
+    const agent = await start()
+    world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
+    await world.pass(HOUR)
+    expect(agent.view().source.error).toContain('no route to host')
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await world.pass(6 * HOUR)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: GitStale')
+    world.breakGit(undefined)
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('an error in one file stops the projects of that file alone', async () => {
+    await world.declare(manifest(1, OTHER), 'other.yaml')
+    const agent = await start()
+    await world.pass(10 * MINUTE)
+    await world.declare('version: 1\nproject: [', 'other.yaml')
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Invalid')
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+  })
+
+  test('a project that is no longer declared is dropped, and nothing of it is deleted', async () => {
+    await world.declare(manifest(1, OTHER), 'other.yaml')
+    const agent = await start()
+    await rm(join(world.folder, 'manifests', 'other.yaml'))
+    await world.declare(manifest(1))
+    await world.pass(2 * MINUTE)
+    expect(agent.view().projects.map(({ id }) => id)).toEqual([PROJECT])
+    expect(world.writes()).toEqual([])
+  })
+})
+
+describe('gates', () => {
+  test('a policy denies', async () => {
+    const agent = await start()
+    const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
+    await world.declare(policy, 'espalier.policy.yaml')
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Policy')
+    expect(world.writes()).toEqual([])
+  })
+
+  test('a consent is missing', async () => {
+    const agent = await start({
+      policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set() },
+    })
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      state: 'Blocked',
+      reason: 'NotAllowed',
+      command: `espalier apply --project ${PROJECT}`,
+    })
+    expect(world.writes()).toEqual([])
+  })
+
+  test('a budget counts the last 24 hours', async () => {
+    const agent = await start({ budgets: { maxRestarts: 1 } })
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await world.declare(manifest(4))
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Budget')
+    await world.pass(24 * HOUR)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(2)
+  })
+})
+
+describe('a service that does not do as it is told', () => {
+  test('a value that it ignores is sent once', async () => {
+    const agent = await start()
+    world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
+    await world.declare(manifest(2))
+    await world.pass(HOUR)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Refused')
+    expect(world.writes()).toHaveLength(1)
+    world.stage.sandbox.control.clearFaults()
+    await agent.reconcile([PROJECT])
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('an operation that fails each time restarts a compute three times a day at most', async () => {
+    const agent = await start()
+    world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' }, times: 0 })
+    await world.declare(manifest(2))
+    await world.pass(12 * HOUR)
+    expect(world.writes().length).toBeLessThanOrEqual(3)
+    expect(projectOf(agent, PROJECT).state).not.toBe('Synced')
+  })
+
+  test('that does not answer is Unreachable after three intervals', async () => {
+    const agent = await start()
+    world.stage.sandbox.control.addFault({ on: 'request', effect: { kind: 'status', status: 500 }, times: 0 })
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await world.pass(20 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Failing: Unreachable')
+    world.stage.sandbox.control.clearFaults()
+    await world.pass(30 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+})

@@ -1,0 +1,98 @@
+/** The shell examples for other CI, run as they are. */
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { KEY, manifest, open } from '../action/action-world.ts'
+
+const MAIN = resolve('dist/main.js')
+
+/** A repository with a change of one size, `espalier` on the PATH, and the scripts. */
+const openShell = async () => {
+  const { repository, sandbox } = await open()
+  repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
+  repository.commit('head')
+  const bin = join(repository.folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'espalier'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`)
+  chmodSync(join(bin, 'espalier'), 0o755)
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: repository.folder,
+    BASE: 'HEAD~1',
+    ESPALIER_API_KEY: KEY,
+    ESPALIER_BASE_URL: sandbox.apiUrl,
+  }
+  const run = (script: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    new Promise<{ readonly code: number; readonly log: string }>((done) => {
+      const options = { cwd: repository.folder, env: { ...env, ...more } }
+      execFile('sh', [resolve('examples/ci', script), ...args], options, (error, stdout, stderr) =>
+        done({ code: typeof error?.code === 'number' ? error.code : 0, log: stdout + stderr }),
+      )
+    })
+  const read = (file: string): string => readFileSync(join(repository.folder, file), 'utf8')
+  return { repository, run, read }
+}
+
+test('plan.sh leaves the plan as Markdown and JSON, and problems as SARIF', async () => {
+  const { repository, run, read } = await openShell()
+  const planned = await run('plan.sh', ['espalier.yaml'])
+  expect(planned.code, planned.log).toBe(0)
+  expect(read('espalier-plan.md')).toContain('### Espalier: 4 computes restart')
+  expect(read('espalier-plan.md')).toContain('**Introduced since `HEAD~1`**')
+  expect(JSON.parse(read('espalier-plan.json')).changes).toHaveLength(4)
+  expect(JSON.parse(read('espalier.sarif')).runs[0].results).toEqual([])
+  repository.write('espalier.yaml', manifest({ main: 3.5 }))
+  const refused = await run('plan.sh', ['espalier.yaml'])
+  expect(refused).toMatchObject({ code: 1, log: expect.stringContaining('espalier.yaml:4') })
+  expect(JSON.parse(read('espalier.sarif')).runs[0].results).toHaveLength(1)
+})
+
+/** As much of GitLab as a note needs. */
+const openGitLab = async () => {
+  const notes: { id: number; body: string; author: { username: string } }[] = []
+  const tokens = new Set<string | undefined>()
+  const server = createServer(async (request, response) => {
+    tokens.add(request.headers['private-token']?.toString())
+    const body = new URLSearchParams(await text(request)).get('body') ?? ''
+    const [, id] = /notes\/(\d+)$/.exec(request.url ?? '') ?? []
+    const known = notes.find((note) => note.id === Number(id))
+    if (request.method === 'PUT' && known !== undefined) known.body = body
+    if (request.method === 'POST') notes.push({ id: notes.length + 1, body, author: { username: 'bot' } })
+    response.end(JSON.stringify(request.url?.endsWith('/user') ? { username: 'bot' } : notes))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  return { notes, tokens, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4` }
+}
+
+test("gitlab-note.sh makes one note and edits it; nobody else's is touched", async () => {
+  const { run } = await openShell()
+  const gitlab = await openGitLab()
+  const env = {
+    CI_API_V4_URL: gitlab.url,
+    CI_PROJECT_ID: '1',
+    CI_MERGE_REQUEST_IID: '7',
+    GITLAB_TOKEN: 'gl-token-123',
+  }
+  gitlab.notes.push({ id: 1, body: '<!-- espalier plan -->\nforged', author: { username: 'mallory' } })
+  await run('plan.sh', ['espalier.yaml'])
+  for (let round = 0; round < 2; round += 1) {
+    const { code, log } = await run('gitlab-note.sh', [], env)
+    expect(code, log).toBe(0)
+  }
+  expect(gitlab.notes).toHaveLength(2)
+  expect(gitlab.notes[0]?.body).toContain('forged')
+  expect(gitlab.notes[1]?.body).toMatch(/^<!-- espalier plan -->\n### Espalier: 4 computes restart/)
+  expect([...gitlab.tokens]).toEqual(['gl-token-123'])
+})
+
+test('gitlab-ci.yml is YAML whose applying job alone is manual and has an environment', () => {
+  const jobs = parse(readFileSync('examples/ci/gitlab-ci.yml', 'utf8')) as Record<string, { environment?: string }>
+  const applying = Object.entries(jobs).filter(([, job]) => JSON.stringify(job).includes('espalier apply'))
+  expect(applying).toMatchObject([['espalier-apply', { environment: 'production', resource_group: 'espalier' }]])
+})
