@@ -1,6 +1,6 @@
 /** Keys and the accounts that they belong to: each account has one share of requests, however many keys it has. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
-import { EspalierError, globMatcher } from '../model/index.ts'
+import { globMatcher } from '../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits, type Share } from './request-share.ts'
 import type { AccountView } from './view.ts'
 
@@ -144,7 +144,3 @@ const matcherOf = (globs: readonly string[] | undefined): ((text: string) => boo
   const matchers = globs.map(globMatcher)
   return (text) => matchers.some((matches) => matches(text))
 }
-
-/** @throws {EspalierError} `E_KEY` for a project that no key is for. */
-export const noKeyFor = (project: string): EspalierError =>
-  new EspalierError('E_KEY', `No key of --keys is for project ${project}.`)
