@@ -118,6 +118,12 @@ export const openDesiredState = async (
       introduced: [...new Set([...file.introduced.filter((id) => id in declared), ...fresh])],
     })
   }
+  /** Where no project is known, none can show what is wrong with the manifests. */
+  const errorOf = (): Pick<SourceView, 'error'> => {
+    const unknown = current !== undefined && state.projects().length === 0 ? problemOf('') : undefined
+    const why = isMissing ? `There is no ref ${source.ref}.` : (error ?? unknown)
+    return why === undefined ? {} : { error: why }
+  }
   const state: DesiredState = {
     refresh: async () => {
       const before = digests(state)
@@ -182,7 +188,7 @@ export const openDesiredState = async (
       ...(current === undefined ? {} : { version: current.version.id }),
       ...(current?.version.committedAt === undefined ? {} : { committedAt: current.version.committedAt }),
       ...(fetchedAt === 0 ? {} : { fetchedAt: new Date(fetchedAt).toISOString() }),
-      ...(isMissing ? { error: `There is no ref ${source.ref}.` } : error === undefined ? {} : { error }),
+      ...errorOf(),
     }),
   }
   return state

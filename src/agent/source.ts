@@ -61,9 +61,10 @@ export const gitSource = ({ repo, ref, paths, folder }: GitOptions): Source => {
   }
   const versionOf = async (commit: string): Promise<Version> => {
     const opened = await mirror()
+    const committedAt = await commitTime(opened, commit)
     return {
       id: commit,
-      committedAt: await commitTime(opened, commit),
+      ...(committedAt === undefined ? {} : { committedAt }),
       manifests: await manifestsAt(commit, { paths }, { cwd: opened.folder, missing: 'told' }),
     }
   }

@@ -26,7 +26,7 @@ export interface SourceView {
   readonly committedAt?: string
   /** Last successful fetch or read. */
   readonly fetchedAt?: string
-  /** Why the last one failed. */
+  /** Why the last one failed, or why no project is known. */
   readonly error?: string
 }
 

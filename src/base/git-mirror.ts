@@ -78,9 +78,11 @@ export const fetchTip = async (mirror: Mirror, { ref }: RemoteTip): Promise<stri
 export const fetchedCommit = async ({ folder }: Mirror): Promise<string> =>
   text(await git(folder, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], { isOwn: true }))
 
-/** ISO 8601. */
-export const commitTime = async ({ folder }: Mirror, commit: string): Promise<string> =>
-  new Date(text(await git(folder, ['show', '-s', '--format=%cI', commit], { isOwn: true }))).toISOString()
+/** ISO 8601; `undefined` if the commit has none that is one: whoever makes a commit writes what they like. */
+export const commitTime = async ({ folder }: Mirror, commit: string): Promise<string | undefined> => {
+  const time = new Date(text(await git(folder, ['show', '-s', '--format=%cI', commit], { isOwn: true })))
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
 
 /** Whether `commit` only adds to `earlier`. One that is not known here was rewritten. */
 export const isDescendant = async ({ folder }: Mirror, commit: string, earlier: string): Promise<boolean> => {

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { exitCodeOfAll } from '../../src/cli/runs/agent-run.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -26,6 +27,20 @@ beforeEach(async () => {
   await world.declare(manifest(1))
 })
 afterEach(() => world.close())
+
+test.each([
+  ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not YAML'],
+  ['# nothing\n', 'espalier.yaml:1:1: The file holds no document'],
+])('manifests that never had a project are reported, not passed over', async (text, problem) => {
+  await world.declare(text)
+  const agent = await world.start()
+  await world.pass(MINUTE)
+  const { projects, source } = agent.view()
+  expect(projects).toEqual([])
+  expect(source.error).toContain(problem)
+  expect(world.log.join('\n')).toContain(source.error)
+  expect(exitCodeOfAll(agent.view())).toBe(3)
+})
 
 const start = async (options: Parameters<World['start']>[0] = {}) => {
   const agent = await world.start(options)

@@ -37,8 +37,18 @@ test('a branch is fetched with its history, and nothing is checked out', async (
   const second = await commit('two')
   expect(await fetched()).toBe(second)
   expect(await isDescendant(await mirror(), second, first)).toBe(true)
-  expect(Date.parse(await commitTime(await mirror(), second))).toBeGreaterThan(0)
+  expect(await commitTime(await mirror(), second)).toMatch(/^20\d\d-.*Z$/)
   expect(await readdir((await mirror()).folder)).toEqual(['.git'])
+})
+
+test.each(['400000000000 +0000', '1700000000 +9999', 'never'])('a commit at %j has no time', async (time) => {
+  const first = await commit('one')
+  const object = run('cat-file', '-p', first).replace(/^committer .*$/m, `committer a <a@b> ${time}`)
+  await writeFile(join(folder, 'object'), `${object}\n`)
+  const odd = run('hash-object', '-t', 'commit', '-w', '--literally', join(folder, 'object'))
+  run('update-ref', 'refs/heads/main', odd)
+  expect(await fetched()).toBe(odd)
+  expect(await commitTime(await mirror(), odd)).toBeUndefined()
 })
 
 test('an annotated tag names its commit, and a branch wins over a tag', async () => {

@@ -37,7 +37,7 @@ test('nothing unknown is reported as healthy', () => {
   const { source } = viewOf([])
   const unread = textOf(shown([], { source: { from: source.from, error: 'no route to host' } }))
   expect(unread).toContain('not read yet')
-  expect(unread).toContain('The manifests could not be fetched: no route to host')
+  expect(unread).toContain('The manifests could not be read: no route to host')
 })
 
 test('each state and reason has words, and a place on the page', () => {

@@ -22,11 +22,11 @@ export const runAgentStatus = async (flags: AskFlags & { readonly format: string
   const shown = chosenOf(view, flags.projects)
   if (flags.format === 'json') {
     print(JSON.stringify({ ...view, projects: shown }, null, 2), io.stdout)
-    return exitCodeOfAll(shown.map(({ state }) => state))
+    return exitCodeOfAll({ ...view, projects: shown })
   }
   const { source } = view
   if (source.error !== undefined) print(`Warning  ${source.from}: ${source.error}`, io.stderr)
-  return show(shown, flags.projects.length > 0, flags, io)
+  return show({ ...view, projects: shown }, flags.projects.length > 0, flags, io)
 }
 
 export const runAgentReconcile = async (
@@ -43,7 +43,7 @@ export const runAgentReconcile = async (
     const chosen = chosenOf(view, asked === 'all' ? [] : asked)
     const isRead = ({ refreshedAt = '', state }: ProjectView): boolean =>
       state === 'Invalid' || (Date.parse(refreshedAt) >= askedAt && state !== 'Progressing')
-    if (chosen.every(isRead)) return show(chosen, asked !== 'all', flags, io)
+    if (chosen.every(isRead)) return show({ ...view, projects: chosen }, asked !== 'all', flags, io)
     await io.clock.sleep(500)
   }
 }
@@ -63,12 +63,13 @@ export const runAgentResume = async (flags: ChosenFlags, io: Io): Promise<ExitCo
   return EXIT.ok
 }
 
-const show = (projects: readonly ProjectView[], isDetailed: boolean, flags: AskFlags, io: Io): ExitCode => {
+const show = (view: AgentView, isDetailed: boolean, flags: AskFlags, io: Io): ExitCode => {
+  const { projects } = view
   if (isDetailed)
     for (const project of projects) print(agentProjectDetail(project, styleOf(io.stdout, flags, io.env)), io.stdout)
   else if (projects.length === 0) print('The agent has no project.', io.stdout)
   else print(agentStatusTable(projects, tableStyle(io.stdout, flags, io.env)), io.stdout)
-  return exitCodeOfAll(projects.map(({ state }) => state))
+  return exitCodeOfAll(view)
 }
 
 const subjectsOf = ({ projects, all }: ChosenFlags): readonly string[] | 'all' => {

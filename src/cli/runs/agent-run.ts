@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import {
   type AgentKey,
+  type AgentView,
   createNotifier,
   exitCodeOf,
   folderSource,
@@ -13,7 +14,6 @@ import {
   parseListenAddress,
   type RunningAgent,
   type Source,
-  type State,
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
@@ -110,13 +110,14 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
 const once = async (agent: RunningAgent, io: Io): Promise<ExitCode> => {
   await untilStopped(agent, io, () => agent.once())
   const { projects, source } = agent.view()
-  if (projects.length === 0 && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
-  return exitCodeOfAll(projects.map(({ state }) => state))
+  if (source.version === undefined && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
+  return exitCodeOfAll({ projects, source })
 }
 
-/** The worst one. */
-export const exitCodeOfAll = (states: readonly State[]): ExitCode => {
-  const codes = new Set<ExitCode>(states.map(exitCodeOf))
+/** The worst one. Manifests that cannot be used are as bad as a project whose manifest is invalid. */
+export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
+  if (projects.length === 0 && source.error !== undefined) return EXIT.partial
+  const codes = new Set<ExitCode>(projects.map(({ state }) => exitCodeOf(state)))
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }
 

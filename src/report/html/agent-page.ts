@@ -149,7 +149,7 @@ ${accounts.map(
 const notes = ({ source }: AgentPage): Markup =>
   when(
     source.error !== undefined,
-    () => markup`<ul class="notes"><li>The manifests could not be fetched: ${source.error}</li></ul>`,
+    () => markup`<ul class="notes"><li>The manifests could not be read: ${source.error}</li></ul>`,
   )
 
 const interval = (seconds: number): string =>
