@@ -1,9 +1,10 @@
 /** GitHub's REST API, as far as a comment needs it. */
-import { EnvHttpProxyAgent, errors, interceptors, type RetryHandler, request } from 'undici'
+import { EnvHttpProxyAgent, interceptors, request } from 'undici'
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { PullRequest } from './event.ts'
+import { retryLater } from './github-retry.ts'
 import type { Environment } from './inputs.ts'
 
 export interface Comment {
@@ -120,11 +121,6 @@ const minimizedShape = z.object({
 })
 
 const PAGE = 100
-const ATTEMPTS = 4
-const LONGEST_PAUSE_MS = 60_000
-/** If GitHub says to wait, but not how long: at least a minute (its docs, secondary rate limits). */
-const UNSTATED_PAUSE_MS = 60_000
-const SERVER_PAUSE_MS = 500
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -142,9 +138,9 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   )
 
   const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
-    if (!isSafe(url)) throw new GitHubError('The token is not sent over plain http to another machine.')
+    if (!isSafe(url)) throw new GitHubError('The token is never sent over plain http to another machine.')
     const silent = (cause: unknown): never => {
-      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
+      throw new GitHubError(`GitHub did not respond: ${cause instanceof Error ? cause.message : String(cause)}`)
     }
     const answer = await request(url, {
       method,
@@ -171,7 +167,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   const read = <T>(shape: z.ZodType<T>, value: unknown): T => {
     const parsed = shape.safeParse(value)
     if (parsed.success) return parsed.data
-    throw new GitHubError('GitHub gives an answer that is not as it describes it.')
+    throw new GitHubError('GitHub returned an undocumented answer.')
   }
   const toComment = (value: unknown): Comment => {
     const { id, node_id: nodeId, body, html_url, user } = read(commentShape, value)
@@ -277,25 +273,4 @@ const parse = (text: string): unknown => {
   } catch {
     return undefined
   }
-}
-
-/** What a rate limit refused is sent again; what may have been carried out only if it just reads. */
-const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, done) => {
-  const isRefused = error instanceof errors.RequestRetryError && state.counter < ATTEMPTS
-  const wait = isRefused ? pauseFor(opts.method, error, state.counter) : undefined
-  if (wait === undefined) done(error)
-  else setTimeout(done, wait, null)
-}
-
-/** Milliseconds to wait before sending again; `undefined`: it would not help, or is not safe. */
-const pauseFor = (method: string, refusal: errors.RequestRetryError, attempt: number): number | undefined => {
-  const { statusCode: status, headers } = refusal
-  const after = Number(headers['retry-after'] ?? Number.NaN)
-  const isLimit =
-    status === 429 || (status === 403 && (!Number.isNaN(after) || headers['x-ratelimit-remaining'] === '0'))
-  if (isLimit) {
-    const wait = Number.isNaN(after) ? UNSTATED_PAUSE_MS : after * 1_000
-    return wait <= LONGEST_PAUSE_MS ? wait : undefined
-  }
-  return status >= 500 && method === 'GET' ? SERVER_PAUSE_MS * 2 ** (attempt - 1) : undefined
 }

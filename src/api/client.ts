@@ -9,12 +9,11 @@ import {
   type ObservedBranch,
   type ObservedCompute,
   plainText,
-  projectOf,
   type StepRequest,
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { ApiError, isNotFound } from './errors.ts'
-import { hasEnded } from './operation-ends.ts'
+import { lockHolder } from './lock-holder.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { type RequestWatch, Transport } from './transport.ts'
@@ -95,9 +94,11 @@ export const createWriteApi = (options: ApiOptions): WriteApi => {
   const connection = connect(options)
   const { requester } = connection
   const api = reading(connection)
+  const newestOf = async (project: string): Promise<readonly wire.Operation[]> =>
+    (await api.listOperations(project, { limit: 20 })).operations
   const naming = (path: string, call: CallOptions): CallOptions => ({
     ...call,
-    lockHolder: () => lockHolder(api, path, connection.clock),
+    lockHolder: () => lockHolder(newestOf, path, connection.clock),
   })
   return {
     ...api,
@@ -275,30 +276,4 @@ const theOneAskedFor = <T extends { readonly id: string }>(id: string, path: str
 const query = (values: Readonly<Record<string, string | number | undefined>>): string => {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined)
   return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
-}
-
-/** One that failed holds the lock only until the retry that the service announced. */
-const mayHoldLock = (operation: wire.Operation, clock: Clock): boolean =>
-  !hasEnded(operation, clock) && (operation.status !== 'failed' || operation.retryAt !== undefined)
-
-/** Which of several holds the lock: what runs, before what is to run, before one that is to be retried. */
-const lockRank = (status: string): number => {
-  if (status === 'running' || status === 'cancelling') return 0
-  return status === 'failed' ? 2 : 1
-}
-
-/** `operation OP_ID (apply_config on ep-…, running)`. */
-const lockHolder = async (api: ReadApi, path: string, clock: Clock): Promise<string | undefined> => {
-  const project = projectOf(path)
-  if (project === undefined) return undefined
-  const { operations } = await api.listOperations(project, { limit: 20 })
-  // The list is newest first, and the oldest of a rank began first; of failed ones the newest says most of now.
-  const open = operations.filter((one) => mayHoldLock(one, clock)).toReversed()
-  const holder =
-    open.find(({ status }) => lockRank(status) === 0) ??
-    open.find(({ status }) => lockRank(status) === 1) ??
-    open.at(-1)
-  if (holder === undefined) return undefined
-  const where = holder.endpointId ?? holder.branchId
-  return `operation ${holder.id} (${holder.action}${where === undefined ? '' : ` on ${where}`}, ${holder.status})`
 }

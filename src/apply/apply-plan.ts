@@ -21,6 +21,7 @@ import type { Happening, RunContext } from './context.ts'
 import { converge, type Replan } from './converge.ts'
 import { Knowledge } from './knowledge.ts'
 import { overrideNotes } from './overridden.ts'
+import { pinNotes, successors } from './replaced.ts'
 import { runStep } from './run-step.ts'
 import { openingsOf, scheduledStep } from './scheduled.ts'
 import { Timings } from './timings.ts'
@@ -41,9 +42,9 @@ export interface ApplyOptions {
   readonly maxFailures?: number | undefined
   /** How long to wait for the operations of a step, in milliseconds. Default ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** Aborted: no new step starts, those under way are seen through. */
+  /** Aborted: no new step starts, running steps complete. */
   readonly stop?: AbortSignal
-  /** Aborted: everything ends at once. */
+  /** Aborted: everything stops immediately. */
   readonly abort?: AbortSignal
   /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
@@ -51,10 +52,10 @@ export interface ApplyOptions {
   readonly replan?: Replan
 }
 
-/** @returns what became of every step. Failures of the API are outcomes, not exceptions. */
+/** @returns the outcome of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const { plan, clock, onEvent, observed } = options
-  // Every request under way listens to them, and there is no leak in that.
+  // Every pending request listens to them; this is not a leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
@@ -201,7 +202,7 @@ const blockedBy = (
     ...none,
     status: 'skipped',
     reason: 'depends-on-failed',
-    message: `It needs a step that was not done: ${titleOf(missing)}.`,
+    message: `It depends on a step that was not done: ${titleOf(missing)}.`,
   }
 }
 
@@ -236,37 +237,6 @@ const stopped = (step: Step, failed: number, most: number): StepOutcome => ({
   operations: [],
   durationMs: 0,
 })
-
-/** Replaced computes, old id to new. */
-const successors = (plan: Plan, outcomes: ReadonlyMap<string, StepOutcome>): Readonly<Record<string, string>> => {
-  const replaced = new Map(plan.changes.filter(({ kind }) => kind === 'replace').map((change) => [change.id, change]))
-  return Object.fromEntries(
-    plan.steps.flatMap((step) => {
-      const old = replaced.get(step.change)?.compute.id
-      const made = step.kind === 'create' ? outcomes.get(step.id)?.computeId : undefined
-      return old === undefined || made === undefined ? [] : [[old, made]]
-    }),
-  )
-}
-
-/** What a person must edit: a pin whose compute no longer exists, with its successor's id if there is one. */
-const pinNotes = (
-  plan: Plan,
-  outcomes: ReadonlyMap<string, StepOutcome>,
-  aliases: Readonly<Record<string, string>>,
-): readonly string[] =>
-  plan.changes.flatMap(({ id, kind, compute, source }) => {
-    const old = compute.id
-    const gone = plan.steps.some(
-      (step) => step.change === id && step.kind === 'delete' && outcomes.get(step.id)?.status === 'done',
-    )
-    if (kind !== 'replace' || old === undefined || !gone) return []
-    const made = aliases[old]
-    const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
-    return made === undefined
-      ? [`${old} is deleted, and its successor was not made: remove its pin${where} and run \`espalier apply\` again.`]
-      : [`${old} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
-  })
 
 /** Adds the time to events and hands them on; once that failed, what is not recorded is not done. */
 class Recorder {

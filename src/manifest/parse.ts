@@ -1,5 +1,4 @@
 /** Texts to `Desired`: no file system here. */
-import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { isScalar, LineCounter } from 'yaml'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/index.ts'
 import { type Validators, validatorsOf } from './definition/validator.ts'
+import { digestOf } from './digest.ts'
 import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
 import { judge } from './judge.ts'
 import { byPlace, comparePlaces, isNew } from './problem-order.ts'
@@ -95,7 +95,7 @@ const tooMany: Diagnostic = {
   severity: 'error',
   code: 'E_TOO_MANY',
   message: `There are more problems than these ${MAX_PROBLEMS}.`,
-  hint: 'Correct them, and look again.',
+  hint: 'Fix these, then run the command again.',
 }
 
 const nothingFound = (seeds: readonly string[]): Diagnostic => ({
@@ -296,12 +296,3 @@ const isBlank = ({ contents }: { readonly contents: unknown }): boolean =>
 
 const isMap = (value: Plain): value is { readonly [key: string]: Plain } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const digestOf = (texts: ReadonlyMap<string, string>): string => {
-  const hash = createHash('sha256')
-  for (const path of [...texts.keys()].sort()) {
-    const text = texts.get(path) ?? ''
-    hash.update(`${path}\0${text.length}\0${text}\0`)
-  }
-  return hash.digest('hex')
-}

@@ -241,7 +241,7 @@ const run = async (
       await journal?.close()
       await watcher?.end(outcome)
     } finally {
-      // Not before all is written: one more Ctrl-C must not hide what became of the run.
+      // Not before all is written: one more Ctrl-C must not hide the outcome of the run.
       interruption.release()
     }
   }

@@ -105,8 +105,13 @@ waves:
   })
 
   test('the YAML is a manifest that means the same', async () => {
-    const { desired } = await loadManifests(['examples'])
-    for (const one of [read(FILES), desired]) {
+    const examples = await Promise.all(
+      ['fleet', 'policy', 'preview-branches', 'quickstart', 'restore'].map((name) =>
+        loadManifests([`examples/${name}`]),
+      ),
+    )
+    expect(examples.flatMap(({ diagnostics }) => diagnostics)).toEqual([])
+    for (const one of [read(FILES), ...examples.map(({ desired }) => desired)]) {
       expect(meaning(read({ 'r.yaml': resolvedText(resolvedManifests(one)) }))).toEqual(meaning(one))
     }
   })

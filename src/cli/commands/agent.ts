@@ -116,7 +116,7 @@ const reconcileCommand = defineCommand({
     ...DATA_FLAG,
     ...ALL_FLAG,
     wait: { type: 'boolean', describe: 'Until they were read, then exit like agent status' },
-    accept: { type: 'string', requiresArg: true, describe: 'Accept rewritten history: the commit that counts now' },
+    accept: { type: 'string', requiresArg: true, describe: 'Accept rewritten history: the current commit' },
   },
   examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read it now and show its state']],
   notes: `It overrides no restart window, consent or suspension.

@@ -15,7 +15,7 @@ import {
 } from '../../model/index.ts'
 import { parseManifests } from '../parse.ts'
 import type { ManifestFile } from '../types.ts'
-import { declaredOf, type Written, windowOf, writtenAt } from './attributes.ts'
+import { declaredOf, laid, type Written, windowOf, writtenAt } from './attributes.ts'
 import { COMPUTE, rankOf } from './canonical.ts'
 import { bodyOf, type ExportOptions, isChosen, plain, refOf, shapeOf } from './export-project.ts'
 import { MergeBlocked, mergeIntoManifest } from './merge.ts'
@@ -273,16 +273,6 @@ const bodyFrom = ({ attributes, restartWindow }: DesiredCompute): Written =>
     ...declaredOf(attributes),
     ...(restartWindow === undefined ? [] : [['restartWindow', windowOf(restartWindow)] as const]),
   ])
-
-/** `above` over `below`, map by map. */
-const laid = (below: Written, above: Written): Written => {
-  const result: Written = new Map(below)
-  for (const [key, value] of above) {
-    const under = result.get(key)
-    result.set(key, under instanceof Map && value instanceof Map ? laid(under, value) : value)
-  }
-  return result
-}
 
 /** Only what defaults do not give; who the compute is stays in any case. */
 const newsOf = (ref: string, body: Written, isNews: IsNews): Written => {

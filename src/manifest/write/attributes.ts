@@ -63,3 +63,13 @@ export const windowOf = (window: DeclaredWindow): unknown => {
     ['timezone', timezone],
   ])
 }
+
+/** `above` over `below`, map by map. */
+export const laid = (below: Written, above: Written): Written => {
+  const result: Written = new Map(below)
+  for (const [key, value] of above) {
+    const under = result.get(key)
+    result.set(key, under instanceof Map && value instanceof Map ? laid(under, value) : value)
+  }
+  return result
+}

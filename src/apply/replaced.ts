@@ -1,0 +1,36 @@
+/** Computes that were replaced, and the pins that no longer name one. */
+import type { Plan, StepOutcome } from '../model/index.ts'
+
+/** Replaced computes, old id to new. */
+export const successors = (
+  plan: Plan,
+  outcomes: ReadonlyMap<string, StepOutcome>,
+): Readonly<Record<string, string>> => {
+  const replaced = new Map(plan.changes.filter(({ kind }) => kind === 'replace').map((change) => [change.id, change]))
+  return Object.fromEntries(
+    plan.steps.flatMap((step) => {
+      const old = replaced.get(step.change)?.compute.id
+      const made = step.kind === 'create' ? outcomes.get(step.id)?.computeId : undefined
+      return old === undefined || made === undefined ? [] : [[old, made]]
+    }),
+  )
+}
+
+/** What a person must edit: a pin whose compute no longer exists, with its successor's id if there is one. */
+export const pinNotes = (
+  plan: Plan,
+  outcomes: ReadonlyMap<string, StepOutcome>,
+  aliases: Readonly<Record<string, string>>,
+): readonly string[] =>
+  plan.changes.flatMap(({ id, kind, compute, source }) => {
+    const old = compute.id
+    const gone = plan.steps.some(
+      (step) => step.change === id && step.kind === 'delete' && outcomes.get(step.id)?.status === 'done',
+    )
+    if (kind !== 'replace' || old === undefined || !gone) return []
+    const made = aliases[old]
+    const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
+    return made === undefined
+      ? [`${old} is deleted, and its successor was not made: remove its pin${where} and run \`espalier apply\` again.`]
+      : [`${old} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
+  })
