@@ -138,9 +138,9 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   )
 
   const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
-    if (!isSafe(url)) throw new GitHubError('The token is not sent over plain http to another machine.')
+    if (!isSafe(url)) throw new GitHubError('The token is never sent over plain http to another machine.')
     const silent = (cause: unknown): never => {
-      throw new GitHubError(`GitHub does not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
+      throw new GitHubError(`GitHub did not respond: ${cause instanceof Error ? cause.message : String(cause)}`)
     }
     const answer = await request(url, {
       method,
@@ -167,7 +167,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   const read = <T>(shape: z.ZodType<T>, value: unknown): T => {
     const parsed = shape.safeParse(value)
     if (parsed.success) return parsed.data
-    throw new GitHubError('GitHub gives an answer that is not as it describes it.')
+    throw new GitHubError('GitHub returned an undocumented answer.')
   }
   const toComment = (value: unknown): Comment => {
     const { id, node_id: nodeId, body, html_url, user } = read(commentShape, value)

@@ -13,7 +13,7 @@ export const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', '
 export interface Inputs {
   readonly command: (typeof COMMANDS)[number]
   readonly paths: readonly string[]
-  /** Tells this plan from others of the same pull request; empty: its paths do. */
+  /** Distinguishes this plan from others of the same pull request. If empty, its paths do. */
   readonly label: string
   /** The part of a fleet that this job takes. */
   readonly shard?: Shard
@@ -110,7 +110,7 @@ const DESCRIBING = [
 ] as const
 
 /**
- * As much as tells which comment is this step's, where another input is wrong.
+ * Just enough to identify this step's comment when another input is invalid.
  *
  * @throws {EspalierError} if one of these is wrong too.
  */

@@ -51,7 +51,7 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 
 const LONGEST_NAME = 80
 
-/** What a reader tells several comments apart by; empty for the manifests that are taken if nothing is said. */
+/** Distinguishes several comments for a reader; empty for the default paths. */
 const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
   const parts = [
     ...(label !== '' ? [label] : [prefix, ...paths]),
@@ -104,7 +104,7 @@ export const comment = async (
   const { env, inputs, event, runner, prefix } = job
   if (issue === undefined || inputs.comment === 'never') return
   if (inputs.githubToken === '') {
-    if (inputs.comment === 'always') throw new EspalierError('E_INPUT', 'To comment, the input github-token is needed.')
+    if (inputs.comment === 'always') throw new EspalierError('E_INPUT', 'Comments need the input github-token.')
     return
   }
   const github = openGitHub(env, inputs.githubToken, event.repository)
@@ -125,7 +125,7 @@ export const comment = async (
     const hint =
       error.status === 403 || error.status === 404 ? ' The job needs the permission `pull-requests: write`.' : ''
     if (inputs.comment === 'always') throw new EspalierError('E_COMMENT', `${error.message}${hint}`, { cause: error })
-    runner.warning(`No comment was made. ${error.message}${hint} The job summary has all of it.`)
+    runner.warning(`No comment was made. ${error.message}${hint} See the job summary for the full text.`)
   } finally {
     await github.close()
   }

@@ -4,7 +4,7 @@ import { connect, type Job } from './job.ts'
 
 const KINDS = {
   personal: 'It can write to every project of its owner. A project-scoped key is enough.',
-  organization: 'It is of an organization: for all of its projects, or scoped to one. The service does not say which.',
+  organization: 'It belongs to an organization. The service does not say whether it covers all projects or one.',
   unknown: 'The service does not say which kind it is.',
 } as const
 

@@ -17,8 +17,8 @@ export const forNamedPullRequest = async (job: Job): Promise<Job> => {
   const found = await withGitHub(job, what, 'pull-requests: read', (github) => github.pullRequest(number))
   const [baseSha, headSha] = await parentsOf(cwd, 'HEAD')
   if (found === undefined || baseSha === undefined || headSha !== found.headSha) {
-    throw new EspalierError('E_INPUT', `What is checked out is not the merge of the pull request #${number}.`, {
-      hint: `Check out with \`ref: refs/pull/${number}/merge\` and \`fetch-depth: 2\`. With conflicts there is no merge.`,
+    throw new EspalierError('E_INPUT', `The commit that is checked out is not the merge of pull request #${number}.`, {
+      hint: `Check out with \`ref: refs/pull/${number}/merge\` and \`fetch-depth: 2\`. A pull request with conflicts has no merge commit.`,
     })
   }
   return { ...job, event: { ...event, sha: headSha, pullRequest: { ...found, baseSha } } }

@@ -53,7 +53,7 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
 const wordsOf = (error: unknown): { readonly code: string; readonly message: string; readonly hint?: string } =>
   error instanceof EspalierError
     ? { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }
-    : { code: 'Bug', message: 'This is a bug in espalier: the log has its message.' }
+    : { code: 'Bug', message: 'This is a bug in espalier: see the log for its message.' }
 
 const runAddress = ({ env, event }: Job): { readonly run?: string } => {
   const { GITHUB_SERVER_URL: server = '', GITHUB_RUN_ID: id = '' } = env

@@ -23,7 +23,7 @@ const MOST_LISTED = 20
 export const findReview = async (job: Job): Promise<Review> => {
   const { env, inputs, event } = job
   if (inputs.githubToken === '') {
-    throw new EspalierError('E_INPUT', 'To read what was reviewed, require-reviewed needs the input github-token.')
+    throw new EspalierError('E_INPUT', 'require-reviewed needs the input github-token to read the reviewed plans.')
   }
   const github = openGitHub(env, inputs.githubToken, event.repository)
   try {
@@ -38,7 +38,7 @@ export const findReview = async (job: Job): Promise<Review> => {
     }
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error
-    throw notReviewed(`What was reviewed could not be read. ${error.message}`, 'Run the job again.')
+    throw notReviewed(`The reviewed plans could not be read. ${error.message}`, 'Run the job again.')
   } finally {
     await github.close()
   }
@@ -97,7 +97,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   for (const note of review.notes) runner.print(note)
   if (verdict.unrelated.length === 0) return manifests
   runner.notice(
-    `Left alone, since it has drifted after the review: ${listed(verdict.unrelated)}. The drift is not related to this merge.`,
+    `Left alone, because it drifted after the review: ${listed(verdict.unrelated)}. The drift is not related to this merge.`,
   )
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }

@@ -59,7 +59,7 @@ const checkFolder = ({ cwd, inputs }: Job): void => {
   } catch (error) {
     cause = error
   }
-  throw new EspalierError('E_INPUT', `The input working-directory names no folder: ${inputs.workingDirectory}`, {
+  throw new EspalierError('E_INPUT', `The input working-directory is not a folder: ${inputs.workingDirectory}`, {
     hint: 'It is relative to the root of the repository, which actions/checkout must have checked out before.',
     cause,
   })

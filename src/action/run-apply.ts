@@ -169,7 +169,7 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
   const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()
   if (scheduled.length > 0) {
     const when = first === undefined ? '' : ` The first one opens at ${first}.`
-    job.runner.notice(`Not done yet: ${scheduled.length} of the steps wait for their restart window.${when}`)
+    job.runner.notice(`Not done yet: ${scheduled.length} steps wait for their restart window.${when}`)
   }
   const failure = reasonOfOutcome(outcome)
   // A policy is the cause of what is reported as not done, unless something else failed too.

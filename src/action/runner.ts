@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs'
 import type { Annotation } from '../report/index.ts'
 import type { Environment } from './inputs.ts'
 
-/** What GitHub shows of a step; more of them are dropped without a word. */
+/** What GitHub shows for a step; more of them are silently dropped. */
 const SHOWN_OF_A_LEVEL = 10
 
 export interface Runner {

@@ -1,4 +1,4 @@
-/** The files of a step: in a folder of its own, so that no other step of the job writes to them. */
+/** The files of a step, in a separate folder, so that no other step of the job writes to them. */
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -12,7 +12,7 @@ export interface AgentKey {
   readonly projects?: readonly string[]
   /** Globs over the files that may declare them; absent: all files. */
   readonly paths?: readonly string[]
-  /** In place of what the service says. */
+  /** Overrides what the service says. */
   readonly account?: string
 }
 

@@ -50,7 +50,7 @@ export interface RunningAgent extends AgentControl {
   run(): Promise<void>
   /** One round of each project. */
   once(): Promise<void>
-  /** Once: the steps under way are completed. Twice: everything ends at once. */
+  /** Once: running steps complete. Twice: everything stops immediately. */
   stop(): void
 }
 
@@ -258,8 +258,8 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     reconcile: async (asked, accept) => {
       const chosen = named(asked)
       if (accept !== undefined && !(await desired.accept(accept))) {
-        throw new EspalierError('E_USAGE', `${accept} is not the commit that counts now.`, {
-          hint: `That is ${desired.view().version ?? 'none'}: read it, then accept it.`,
+        throw new EspalierError('E_USAGE', `${accept} is not the current commit.`, {
+          hint: `The current commit is ${desired.view().version ?? 'none'}: review it, then accept it.`,
         })
       }
       for (const project of chosen) {

@@ -27,7 +27,7 @@ export interface Difference {
   /** Were the compute active. */
   readonly impact: Impact
   readonly hasWindow: boolean
-  /** The service refused the same change of the same live value for good. */
+  /** The service permanently refused the same change of the same live value. */
   readonly wasRefused: boolean
   /** Seen by two refreshes with a fetch in between, and no compute is changing. */
   readonly isConfirmed: boolean

@@ -76,7 +76,7 @@ export const openDesiredState = async (
     if (current === undefined) return undefined
     const { loaded } = current.version.manifests
     if (loaded.desired.documents.length === 0 && !hasErrors(loaded.diagnostics)) {
-      return 'The manifests declare no project at all.'
+      return 'The manifests declare no projects.'
     }
     const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error')
     const files = new Set([
@@ -86,7 +86,7 @@ export const openDesiredState = async (
     const found = errors.find(({ source: place }) => !isOfOthers(place?.file, files, current, file))
     if (found !== undefined) return wordsOf(found)
     if (project in current.declared || current.isRewritten) return undefined
-    return 'It is not declared any more, but other manifests have errors, so that is not certain.'
+    return 'The project is no longer declared, but other manifests have errors, so Espalier cannot be sure.'
   }
   const isDeclared = (project: string): boolean => {
     const { declared = {}, isRewritten = false } = current ?? {}

@@ -113,7 +113,7 @@ export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile,
   }
 }
 
-/** The service says so of a value for good; a new branch, for a while. */
+/** For a value the service's refusal is permanent; for a new branch it is temporary. */
 const REJECTED = new Set([400, 422])
 
 export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, now: number): ProjectFile => {
@@ -161,7 +161,7 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
     failures,
     ...(first === undefined
       ? {}
-      : { retryAt: now + waitAfter(failures), failure: first.message ?? 'A step failed, and no reason was given.' }),
+      : { retryAt: now + waitAfter(failures), failure: first.message ?? 'A step failed without a reason.' }),
     ...(file.wait === undefined || first === undefined ? {} : { wait: { ...file.wait, failed: true } }),
   }
 }

@@ -85,7 +85,7 @@ export class AgentProject {
   async broke(error: unknown): Promise<void> {
     const declaration = this.#shared.desired.of(this.id)
     if (declaration === undefined) return
-    const what = error instanceof EspalierError ? error.message : `A bug of Espalier: ${String(error)}`
+    const what = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
     await this.#show({ state: 'Failing' }, declaration, { message: what })
   }
 
@@ -170,7 +170,7 @@ export class AgentProject {
     return applies > 0
   }
 
-  /** What would leave a branch without its primary goes on outside of its window too, and nothing else does. */
+  /** Outside its window, only a chain that would leave a branch without its primary continues. */
   async #finishChain(decided: Decided | undefined, declaration: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined || !this.#mayRun(decided.round, 0)) return
     if (leavesGap(decided.round.plan.steps, decided.observed)) await this.#apply(decided, declaration, api, true)

@@ -48,6 +48,6 @@ export interface Sighting {
   readonly isChanging: boolean
 }
 
-/** Keeps a list that lags, a change under way and an apply after a merge from passing for drift. */
+/** Keeps a list that lags, a running change and an apply after a merge from being reported as drift. */
 export const isConfirmed = ({ firstSeenAt, refreshedAt, fetchedAt, isChanging }: Sighting): boolean =>
   !isChanging && refreshedAt - firstSeenAt >= MINUTE && fetchedAt > firstSeenAt && fetchedAt <= refreshedAt

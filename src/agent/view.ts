@@ -44,12 +44,12 @@ export interface ProjectView extends Status {
   readonly id: string
   readonly name?: string
   readonly account: string
-  /** What to know beside state and reason: an error, or a reason that a person gave. */
+  /** In addition to state and reason: an error, or a reason that a person gave. */
   readonly message?: string
   readonly since: string
   /** When the state ends by itself, or the next attempt is made. */
   readonly until?: string
-  /** Shown beside the state, so that a suspension never hides a difference. */
+  /** Shown next to the state, so that a suspension never hides a difference. */
   readonly sync: 'Synced' | 'OutOfSync' | 'Unknown'
   readonly differences: readonly DifferenceView[]
   readonly scheduledSteps: number

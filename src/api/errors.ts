@@ -72,7 +72,7 @@ const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undef
     return 'Check it in the console. If the value is right, this version of espalier does not support it yet: please report it.'
   }
   if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
-  if (status !== undefined && status >= 500) return 'The service has a problem of its own: run the same command again.'
+  if (status !== undefined && status >= 500) return 'The service has an internal problem: run the same command again.'
   if (code === 'E_TLS') return 'Trust a private authority by its certificate: NODE_EXTRA_CA_CERTS=FILE.'
   if (code === 'E_REDIRECT') return 'Give the address that it redirects to as --base-url, if you trust it.'
   if (code === 'E_NETWORK') return 'Check the network, --base-url and any proxy; then run the same command again.'

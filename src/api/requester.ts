@@ -1,4 +1,4 @@
-/** Sends a request until it is answered for good: locks and limits are waited out, only harmless requests are repeated. */
+/** Sends a request until it has a final answer: waits for locks and limits, and repeats only safe requests. */
 import type { z } from 'zod'
 import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'

@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Said with every connection, so that nothing in the environment can say otherwise. */
 export const VERIFIED = { rejectUnauthorized: true } as const
 
-/** @throws {EspalierError} `E_TLS` if the environment asks for no check, instead of leaving it out without a word. */
+/** @throws {EspalierError} `E_TLS` if the environment disables the check, rather than silently skipping it. */
 export const refuseUnverified = ({ protocol }: URL, env: Environment = process.env): void => {
   if (protocol !== 'https:' || env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return
   throw new EspalierError('E_TLS', 'NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off.', {

@@ -36,15 +36,15 @@ export interface ApplyOptions {
   readonly observed: Observed
   /** Runs steps outside of their restart windows too, and records it. */
   readonly ignoreWindows?: boolean
-  /** Projects worked on at once. Default 16. */
+  /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number | undefined
   /** Once more steps than this have failed, no other one starts. Default: no limit. */
   readonly maxFailures?: number | undefined
   /** How long to wait for the operations of a step, in milliseconds. Default ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** Aborted: no new step starts, those under way are seen through. */
+  /** Aborted: no new step starts, running steps complete. */
   readonly stop?: AbortSignal
-  /** Aborted: everything ends at once. */
+  /** Aborted: everything stops immediately. */
   readonly abort?: AbortSignal
   /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
@@ -52,10 +52,10 @@ export interface ApplyOptions {
   readonly replan?: Replan
 }
 
-/** @returns what became of every step. Failures of the API are outcomes, not exceptions. */
+/** @returns the outcome of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const { plan, clock, onEvent, observed } = options
-  // Every request under way listens to them, and there is no leak in that.
+  // Every pending request listens to them; this is not a leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
@@ -202,7 +202,7 @@ const blockedBy = (
     ...none,
     status: 'skipped',
     reason: 'depends-on-failed',
-    message: `It needs a step that was not done: ${titleOf(missing)}.`,
+    message: `It depends on a step that was not done: ${titleOf(missing)}.`,
   }
 }
 

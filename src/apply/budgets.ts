@@ -30,7 +30,7 @@ const overCuHours = (cost: Plan['cost'], limit: number | undefined): readonly st
   if (limit === undefined) return []
   const computes = cost?.computes ?? []
   const boundless = cost === undefined || computes.some(({ delta }) => delta.expected === null && delta.high === null)
-  if (boundless) return ['How many CU-hours the plan adds is not known, so --max-cu-hours-increase cannot be checked.']
+  if (boundless) return ['How many CU-hours the plan adds is unknown, so --max-cu-hours-increase cannot be checked.']
   const increase = computes.reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
   if (increase <= limit) return []
   const unknown = computes.filter(({ delta }) => delta.expected === null).length

@@ -14,12 +14,12 @@ const LATE_SHARE = 0.05
 const SHORTEST_ROUND_MS = 100
 const PAGE = 100
 
-export type WaitResult<Beside = never> =
+export type WaitResult<Verified = never> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
       /** What was read together with their end; absent if the operations were read alone. */
-      readonly beside?: { readonly value: Beside }
+      readonly verified?: { readonly value: Verified }
     }
   | {
       readonly ok: false
@@ -28,7 +28,7 @@ export type WaitResult<Beside = never> =
       readonly operations: readonly OperationProgress[]
     }
 
-export interface WaitOptions<Beside = never> {
+export interface WaitOptions<Verified = never> {
   readonly api: ReadApi
   readonly clock: Clock
   readonly project: string
@@ -37,7 +37,7 @@ export interface WaitOptions<Beside = never> {
   /** How long such operations take, so that the first read is the last one too. */
   readonly timings?: Timings
   /** What is wanted once they are over, read concurrently with the operations when these have probably ended. */
-  readonly beside?: () => Promise<Beside>
+  readonly verify?: () => Promise<Verified>
   /** Called when an operation's status or failure count changes. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
@@ -48,10 +48,10 @@ interface Reading {
 }
 
 /** Resolves once every operation came to an end, one of them ended badly, or the time is over. */
-export const waitForOperations = async <Beside = never>(
+export const waitForOperations = async <Verified = never>(
   started: readonly Operation[],
-  options: WaitOptions<Beside>,
-): Promise<WaitResult<Beside>> => {
+  options: WaitOptions<Verified>,
+): Promise<WaitResult<Verified>> => {
   const { clock, signal, timeoutMs } = options
   const began = clock.now()
   const deadline = began + timeoutMs
@@ -66,7 +66,7 @@ export const waitForOperations = async <Beside = never>(
     [...latest.values()].filter(({ end }) => end === undefined).map(({ operation }) => operation)
   for (const operation of started) await take(operation)
   let { firstMs, round } = paceOf(unfinished(), options)
-  let beside: { readonly value: Beside } | undefined
+  let verified: { readonly value: Verified } | undefined
   for (;;) {
     const readings = [...latest.values()]
     const operations = readings.map(({ operation }) => operation)
@@ -75,15 +75,15 @@ export const waitForOperations = async <Beside = never>(
     }
     const open = unfinished()
     if (open.length === 0) {
-      return { ok: true, operations: operations.map(toProgress), ...(beside === undefined ? {} : { beside }) }
+      return { ok: true, operations: operations.map(toProgress), ...(verified === undefined ? {} : { verified }) }
     }
     if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
     await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
-    const reading = firstMs === undefined ? undefined : options.beside
+    const reading = firstMs === undefined ? undefined : options.verify
     if (firstMs === undefined) round = Math.min(LONGEST_ROUND_MS, round * 2)
     firstMs = undefined
     const [shown, value] = await Promise.all([readOpen(open, options), reading && readBeside(reading(), signal)])
-    beside = value
+    verified = value
     for (const operation of shown) await take(operation)
   }
 }
@@ -91,7 +91,7 @@ export const waitForOperations = async <Beside = never>(
 /** When to read first, if that is known, and the first pause between the reads after it. */
 const paceOf = (
   open: readonly Operation[],
-  { timings, project }: Omit<WaitOptions, 'beside'>,
+  { timings, project }: Omit<WaitOptions, 'verify'>,
 ): { firstMs: number | undefined; round: number } => {
   const expected = timings?.expectMs(
     project,
@@ -108,7 +108,7 @@ const paceOf = (
 /** The list may lag, and holds only the newest: what is missing is read by id. */
 const readOpen = async (
   open: readonly Operation[],
-  { api, clock, project, signal, timings }: Omit<WaitOptions, 'beside'>,
+  { api, clock, project, signal, timings }: Omit<WaitOptions, 'verify'>,
 ): Promise<readonly Operation[]> => {
   const call = signal === undefined ? {} : { signal }
   const began = clock.now()
@@ -142,7 +142,7 @@ const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefine
 const follow = async (
   before: Operation | undefined,
   next: Operation,
-  options: Omit<WaitOptions, 'beside'>,
+  options: Omit<WaitOptions, 'verify'>,
   elapsedMs: number,
 ): Promise<void> => {
   if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next, elapsedMs)
@@ -190,5 +190,5 @@ const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
     ({ id, action, status, failuresCount, error }) =>
       `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} ${failuresCount === 1 ? 'failure' : 'failures'}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
   )
-  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may yet finish: run \`espalier apply\` again to wait on and go on, or raise --operation-timeout.`
+  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again to continue, or raise --operation-timeout.`
 }

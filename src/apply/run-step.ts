@@ -59,11 +59,7 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
     }
   } catch (error) {
     if (context.abort?.aborted === true) {
-      return end(
-        'failed',
-        'interrupted',
-        'Interrupted while it was under way: run `espalier apply` again to see it through.',
-      )
+      return end('failed', 'interrupted', 'Interrupted while it was running: run `espalier apply` again to continue.')
     }
     if (error instanceof ApiError) {
       const sentences = [`${error.message}.`, fateOf(error, progress), error.hint]
@@ -102,13 +98,13 @@ const seeThrough = async (
     timeoutMs: context.operationTimeoutMs,
     timings: context.timings,
     signal: context.abort,
-    beside: () => read(started.computeId, step, context),
+    verify: () => read(started.computeId, step, context),
     onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
   })
   progress.operations = waited.operations
   if (!waited.ok) return end('failed', waited.reason, waited.message)
-  const { beside } = waited
-  const isProven = beside !== undefined && unmet(step, beside.value, context).length === 0
+  const { verified } = waited
+  const isProven = verified !== undefined && unmet(step, verified.value, context).length === 0
   const missing = isProven ? [] : await effect(step, started.computeId, context)
   if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing))
   const twin =
@@ -122,12 +118,12 @@ const seeThrough = async (
 const wasThereWords = ({ kind }: Step, id: string | undefined): string => {
   if (kind === 'delete') return 'Nothing was sent: the compute was already deleted.'
   return kind === 'create'
-    ? `Nothing was sent: ${id} was there already, as asked for.`
-    : 'Nothing was sent: the compute was already as asked for.'
+    ? `Nothing was sent: ${id} already exists, as declared.`
+    : 'Nothing was sent: the compute is already as declared.'
 }
 
 const madeTwice = (step: Step, twin: ObservedCompute, computeId: string | undefined): string =>
-  `The request whose answer was lost took effect after all: ${twin.id} is there beside ${computeId}, and both are what was asked for. Neither was deleted: find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
+  `The request whose answer was lost took effect after all: ${twin.id} exists next to ${computeId}, and both match the manifest. Neither was deleted: find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
 
 /** Limits of an account's plan are of sizes and of scaling to zero. */
 const notEffective = (missing: readonly Unmet[]): string => {
@@ -146,7 +142,7 @@ const reasonOf = ({ status }: ApiError): FailureReason => {
 /** What the step has changed, as far as it is known. */
 const fateOf = ({ code }: ApiError, { accepted, lost }: Progress): string | undefined => {
   if (code === 'E_READ_BACK') return undefined
-  if (accepted) return 'The request itself was accepted; what came of it could not be read.'
+  if (accepted) return 'The request was accepted, but its result could not be read.'
   if (lost > 0)
     return `It was sent and looked for ${lost === 1 ? 'once' : `${lost} times`}: the project shows nothing of it.`
   return 'Nothing was changed by this step.'

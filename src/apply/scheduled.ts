@@ -33,7 +33,7 @@ const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string =>
   const words = windows.map(formatWindow).join(' and ')
   if (opensLocally === undefined && windows.some(({ days }) => days.length === 0)) return `It waits for ${words}.`
   return opensLocally === undefined
-    ? `It waits for its restart windows, ${words}, which are not open at once within a year.`
+    ? `It waits for its restart windows, ${words}, which are never open at the same time within a year.`
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`
 }
 

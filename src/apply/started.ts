@@ -29,7 +29,7 @@ export const startedBy = async (
   }
   const { compute, operations } = sent.mutation
   if (compute !== undefined || step.kind === 'delete') return { computeId: compute?.id ?? step.compute.id, operations }
-  // Accepted, and the answer does not say what came of it.
+  // Accepted, but the answer does not name the result.
   if (step.kind !== 'create') {
     const live = await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
     const known = operations.length > 0 || live === undefined

@@ -47,7 +47,7 @@ export class Timings {
   /**
    * Of one that had to be tried again, its time says nothing of the others.
    *
-   * @param elapsedMs how long this run has waited for it. A service that shows far more counts a time of its own, as a
+   * @param elapsedMs how long this run has waited for it. A service that shows far more measures something else, as a
    *   sandbox that runs faster than real time does: then its times are of no use.
    */
   learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {

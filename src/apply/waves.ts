@@ -36,7 +36,7 @@ export const waveHeldBy = (
   const isOnlyWaiting = unplanned === undefined && undone.every(({ open }) => open.every(isScheduled))
   const message =
     first === undefined
-      ? `It is in a wave after ${unplanned?.name}, of which a project could not be planned.`
+      ? `It is in a wave after ${unplanned?.name}, and a project of that wave could not be planned.`
       : `It is in a wave after ${first.name}, of which ${first.open.length} ${first.open.length === 1 ? 'step is' : 'steps are'} not done.`
   return (step) => ({
     step: step.id,

@@ -15,7 +15,7 @@ export const plainText = (text: string): string =>
 
 export const hasInvisible = (text: string): boolean => text.search(INVISIBLE) >= 0
 
-/** With each invisible character as `spell` writes its code point, in a format that has escapes of its own. */
+/** With each invisible character as `spell` writes its code point, in a format with its own escapes. */
 export const escapeInvisible = (text: string, spell: (code: number) => string): string =>
   text.replace(INVISIBLE, (char) => spell(char.codePointAt(0) ?? 0))
 

@@ -56,7 +56,7 @@ export const readBoundedFile = async (path: string, limitBytes: number): Promise
   }
 }
 
-/** For the owner alone: what is live in a project is nobody else's business. */
+/** Readable by the owner only: live values are private. */
 export const PRIVATE = 0o600
 
 /**
@@ -76,7 +76,7 @@ export const refuseLink = async (path: string): Promise<void> => {
  * Writes next to the file and puts it in its place, so that a crash or a full disk leaves what was there. Links are refused.
  *
  * @param what begins the message where that fails: `The plan`.
- * @param mode of the file; without it, a file that is there keeps its own.
+ * @param mode of the file; without it, an existing file keeps its own.
  * @throws {EspalierError} `E_OUT`
  */
 export const replaceFile = async (file: string, text: string, what: string, mode?: number): Promise<void> => {

@@ -102,7 +102,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     const { code, killed, stderr } = cause as { code?: unknown; killed?: boolean; stderr?: Buffer }
     if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
       throw new EspalierError('E_GIT', `git ${args[0]} prints more than 64 MiB.`, {
-        hint: 'Keep manifests in a folder of their own, and name it as the working directory.',
+        hint: 'Keep manifests in a separate folder, and name it as the working directory.',
         cause,
       })
     }

@@ -52,7 +52,7 @@ export const map = <P extends Readonly<Record<string, JsonSchema>>, R extends ke
 ): Schema<MapOf<P, R>> => ({ type: 'object', properties, additionalProperties: false, ...more })
 
 /**
- * A map, or something plain. Told apart by `if`, not by `anyOf`: a validator then reports only what is wrong with the
+ * A map, or something plain. Distinguished by `if`, not by `anyOf`: a validator then reports only what is wrong with the
  * form that was used.
  */
 export const mapOr = <M, V>(form: Schema<M>, plain: Schema<V>, more: Keywords = {}): Schema<M | V> => ({
@@ -60,7 +60,7 @@ export const mapOr = <M, V>(form: Schema<M>, plain: Schema<V>, more: Keywords = 
   ...more,
 })
 
-/** One, or a list of them. Told apart like {@link mapOr}. */
+/** One, or a list of them. Distinguished like {@link mapOr}. */
 export const oneOrList = <T>(one: Schema<T>, more: Keywords = {}): Schema<T | readonly T[]> => ({
   ...when({ type: 'array' }, list(one, { minItems: 1 }), one),
   ...more,

@@ -24,7 +24,7 @@ export const policyHere = async (
     throw error
   })
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
-    throw new EspalierError('E_POLICY', 'The manifests here have errors, so it is not known what they protect.', {
+    throw new EspalierError('E_POLICY', 'The manifests here have errors, so it is unknown what they protect.', {
       hint: 'Correct them (`espalier validate` shows the errors), or run this command in another folder.',
     })
   }

@@ -93,4 +93,4 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
 
 /** A seed that does nothing must not pass for one that did. */
 export const seedLeftOut = (folder: string): string =>
-  `Note  The sandbox in ${folder} has a state of its own, so --seed was left out. Delete the folder, or name another one, to start from the seed.`
+  `Note  The sandbox in ${folder} already has a state, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`

@@ -12,7 +12,7 @@ import type { Io } from './io.ts'
 export interface ImportedFile {
   readonly path: string
   readonly project: ObservedProject
-  /** Whether this run wrote it: a file that is there stays as it is. */
+  /** Whether this run wrote it: an existing file is left unchanged. */
   readonly result: Exported | { readonly error: EspalierError } | 'there already'
 }
 

@@ -23,7 +23,7 @@ export interface LiveOptions {
 
 /**
  * listr2 runs the list: when it is drawn, the turns of its spinner, and its end. What is drawn is worked out from the
- * events alone, and no step is a task of its own: a task ends only if its promise is resolved, and steps that end
+ * events alone, and no step is a separate task: a task ends only if its promise is resolved, and steps that end
  * before they start, or never start, would have to be caught one by one.
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: Io) => {
@@ -46,7 +46,7 @@ export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: 
     { title: 'Applying', task: () => closed },
     {
       renderer: rendererOf(draw, () => bottom.close()),
-      // Ctrl-C is the run's own: the first one sees the steps under way through.
+      // The run handles Ctrl-C: the first one lets running steps complete.
       registerSignalListeners: false,
     },
   )

@@ -4,7 +4,7 @@ import { VERSION } from '../model/version.ts'
 import { cachedHelp } from './cached-help.ts'
 import type { Io } from './io.ts'
 
-// A reader that went away (`| head`) is no reason for noise, or for an apply to stop half way.
+// A reader that went away (`| head`) must not print an error, or stop an apply half way.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

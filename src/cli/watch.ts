@@ -39,7 +39,7 @@ export interface Watch<T> {
   readonly draw: (value: T) => string
 }
 
-/** Shows what was read on a screen of its own; in a pipe each reading is printed below the one before. */
+/** Shows each refresh on the alternate screen; in a pipe each is printed below the one before. */
 export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, io: Io): Promise<void> => {
   if (!canRedraw(io.stdout, io.env))
     return untilInterrupted(everyMs, async () => print(draw(await read()), io.stdout), io)

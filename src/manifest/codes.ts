@@ -31,7 +31,7 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
   E_TOO_MANY: {
     rule: 'At most 1,000 problems are reported.',
     example: '1,000 problems, and more',
-    wayOut: 'Correct these, then run it again.',
+    wayOut: 'Fix these, then run the command again.',
   },
   E_ENCODING: {
     rule: 'A manifest is UTF-8.',

@@ -2,7 +2,7 @@
 import type { ManifestCode } from '../model/index.ts'
 
 export interface Mistake {
-  /** YAML below `version` and `project`, unless it has a `version` of its own. */
+  /** YAML below `version` and `project`, unless it has its own `version`. */
   readonly mistake: string
   readonly correction: string
 }

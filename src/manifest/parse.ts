@@ -95,7 +95,7 @@ const tooMany: Diagnostic = {
   severity: 'error',
   code: 'E_TOO_MANY',
   message: `There are more problems than these ${MAX_PROBLEMS}.`,
-  hint: 'Correct them, and look again.',
+  hint: 'Fix these, then run the command again.',
 }
 
 const nothingFound = (seeds: readonly string[]): Diagnostic => ({

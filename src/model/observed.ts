@@ -63,7 +63,7 @@ export interface PastOperation {
 export interface ProjectSettings {
   /** The account's plan, in the service's own word: `free_v3`, `launch_v3`, `scale_v3`… */
   readonly subscription?: string
-  /** Of computes that are created without a value of their own. */
+  /** Defaults of computes that are created without a value. */
   readonly computeDefaults?: Pick<ComputeAttributes, 'size' | 'scaleToZero'>
   /** Seconds a consumption period; 0 and absent are unlimited. All computes are suspended once one is used up. */
   readonly quota?: { readonly computeSeconds?: number; readonly activeSeconds?: number }

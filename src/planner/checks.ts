@@ -127,7 +127,7 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
       warning(
         'W_NAME_TAKEN',
         `On branch \`${branch.name}\` ${namesake} is named \`${name}\` as well.`,
-        'Pin the one that is meant with `id:`, or give one of the two another name.',
+        'Pin the right one with `id:`, or rename one of the two.',
         desired.source,
       ),
     ]
@@ -152,7 +152,7 @@ const checkRenames = (claims: readonly Claim[], staying: readonly ObservedComput
     return [
       warning(
         'W_RENAMED',
-        `Replica \`${key}\` of branch \`${claim.branch.name}\` will be created, and the equal ${live.id}, named \`${name}\`, is no longer declared.`,
+        `Replica \`${key}\` of branch \`${claim.branch.name}\` will be created, and the identical ${live.id}, named \`${name}\`, is no longer declared.`,
         `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`,
         source,
       ),

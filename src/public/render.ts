@@ -12,7 +12,7 @@ export interface TextStyle {
 }
 
 export interface BaseName {
-  /** What the plan was compared with, as people know it: `main`. */
+  /** What the plan was compared with, by its readable name: `main`. */
   readonly ref?: string
 }
 
@@ -34,7 +34,7 @@ export const render = {
     markdownPlan(planned.plan, { takenAt: planned.observed.takenAt, ...sinceOf(planned, options) }),
   /** As `schemas/plan.schema.json` describes it. */
   json: ({ plan }: Planned): string => jsonPlan(plan),
-  /** What became of each step, as `espalier apply` prints it. */
+  /** The outcome of each step, as `espalier apply` prints it. */
   outcome: (plan: Plan, outcome: Outcome, options: TextStyle = {}): string =>
     terminalOutcome(plan, outcome, styleOf(options)),
   /** Errors and warnings, each with its place. */

@@ -98,7 +98,7 @@ export interface SandboxOptions {
   log?: (line: string) => void
 }
 
-/** A branch for one test, with a compute of its own. */
+/** A branch for one test, with its own compute. */
 export interface Branch {
   readonly id: string
   readonly name: string

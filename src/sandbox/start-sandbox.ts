@@ -33,7 +33,7 @@ export interface SandboxOptions {
   readonly seed?: Seed
   /** How many times as fast as real its time runs. Default 1. */
   readonly timeScale?: number
-  /** In place of scaled real time. */
+  /** Replaces scaled real time. */
   readonly clock?: SandboxClock
   /** Default: the one kept in the state, or a new one. */
   readonly apiKey?: string

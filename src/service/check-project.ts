@@ -16,7 +16,7 @@ import { checkTierReplicas, checkTierSettings, type TierProblem } from './tier-c
 
 export interface TierOptions {
   readonly table?: TierTable
-  /** In place of the tier that the service shows; `none` checks nothing. */
+  /** Overrides the tier that the service shows; `none` checks nothing. */
   readonly tier?: string
   /** `false`: it was asked not to. Default: yes. */
   readonly readProject?: boolean

@@ -1,4 +1,4 @@
-/** Live values into a manifest that is there already: what a person wrote stays, what is live and missing is added. */
+/** Adds live values to an existing manifest: what a person wrote stays, what is missing is added. */
 import {
   type AdoptOptions,
   adoptInto,
@@ -98,7 +98,7 @@ const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
 
 const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
 
-/** The file declares other projects: this one gets a document of its own, without a second line for editors. */
+/** The file declares other projects: this one gets a separate document, without a second line for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: AdoptOptions): Adoption => {
   const { text: document, computes, leftOut } = exportProject(project, { ...options, schema: '' })
   if (computes === 0) throw nothingToImport(options.branches)

@@ -30,7 +30,7 @@ export interface AtRefOptions {
 }
 
 /**
- * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that is there.
+ * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or it holds more YAML than is read.
  */
@@ -143,7 +143,7 @@ const lines = (files: readonly { readonly id: string }[]): string => `${files.ma
 
 const tooStrange = (commit: string, why: string, cause?: unknown): EspalierError =>
   new EspalierError('E_GIT', `The manifests at ${commit.slice(0, 12)} cannot be read: ${why}.`, {
-    hint: 'Keep manifests in a folder of their own, and name it as the working directory.',
+    hint: 'Keep manifests in a separate folder, and name it as the working directory.',
     cause,
   })
 

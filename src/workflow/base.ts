@@ -5,7 +5,7 @@ import type { Manifests } from './manifests.ts'
 
 export interface BaseComparison {
   readonly origin: Origin
-  /** A warning for each protection, missing prune and restart window that the head gives up. */
+  /** A warning for each protection and restart window that the head removes, and each `prune` it adds. */
   readonly policyRemovals: readonly Diagnostic[]
 }
 
@@ -16,7 +16,7 @@ export const removedProjects = (base: Manifests, head: Manifests): readonly stri
 }
 
 /**
- * Against one snapshot, so that nothing which moved in between is taken for the manifests' doing.
+ * Uses one snapshot, so that no concurrent change is attributed to the manifests.
  *
  * @param headPlan as planned from `observed`.
  */
@@ -54,7 +54,7 @@ export const planOfBase = (base: Manifests, projects: readonly string[], observe
   return plan({ documents }, observed, optionsOf(base)).plan
 }
 
-/** None at all, as before the first manifest was committed, is usable. */
+/** No manifests at all, as before the first commit of one, is valid. */
 const isUsable = ({ loaded, paths }: Manifests): boolean => paths.length === 0 || !hasErrors(loaded.diagnostics)
 
 const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): readonly string[] => {

@@ -13,24 +13,24 @@ export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
   readonly sizeTable?: SizeTable
-  /** Policy files that were named. */
+  /** Policy files that were given. */
   readonly policyPaths?: readonly string[]
-  /** Of the fleet, only this part is in `loaded.desired`. */
+  /** `loaded.desired` holds only this shard of the fleet. */
   readonly shard?: Shard
   /** Prices, tiers and policies that its plans are reviewed by. */
   readonly review?: ReviewOptions
-  /** Of what they ask for, only this part is planned. */
+  /** Only this part of their declarations is planned. */
   readonly selecting?: Selecting
 }
 
-/** The selection of some manifests, ready to be planned with. */
+/** The selection of some manifests, ready for planning. */
 export interface Selecting {
   readonly selection: Selection
   /** The manifests at `introducedSince`. */
   readonly since?: Manifests
   /** Declared projects that are not selected. */
   readonly leftOutProjects: number
-  /** In place of all of these: a caller's own choice, change by change. */
+  /** A caller's own filter for each change, instead of all of these. */
   readonly choose?: (change: Change) => Selected
 }
 
@@ -44,7 +44,7 @@ export interface ManifestOptions {
 
 /**
  * Reads what was asked for: files, directories and globs, and if nothing was named the first of
- * {@link DEFAULT_PATHS} that is there.
+ * {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} if nothing was named and nothing is there, or a size table cannot be used.
  */
@@ -75,7 +75,7 @@ export const withPolicies = async (
 }
 
 /**
- * What was named, or the first of {@link DEFAULT_PATHS} that is there.
+ * What was named, or the first of {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} if nothing was named and nothing is there.
  */

@@ -42,7 +42,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
   }
   const since = ref === undefined ? undefined : await manifestsAt(ref, manifests, cwd === undefined ? {} : { cwd })
   if (since !== undefined && since.paths.length > 0 && hasErrors(since.loaded.diagnostics)) {
-    throw usage(`The manifests at ${ref} have errors, so it is not known what is introduced since.`)
+    throw usage(`The manifests at ${ref} have errors, so the changes introduced since are unknown.`)
   }
   const commit = ref === undefined ? undefined : await commitOf(cwd ?? process.cwd(), ref)
   const selection: Selection = {

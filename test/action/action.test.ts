@@ -320,7 +320,7 @@ test('steps wait for their restart window: the job succeeds and says so; with no
   const waiting = await run({ command: 'apply' }, { event: merged(event) })
   expect(waiting.code, waiting.log).toBe(0)
   expect(waiting.outputs).toMatchObject({ scheduled: '4' })
-  expect(waiting.log).toMatch(/^::notice::Not done yet: 4 of the steps wait for their restart window\. The first/m)
+  expect(waiting.log).toMatch(/^::notice::Not done yet: 4 steps wait for their restart window\. The first/m)
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: apply scheduled: 0 done, 4 scheduled')
   expect(body).toContain('🕑 scheduled')

@@ -82,6 +82,6 @@ test('a checkout that is not its merge is refused', async () => {
       { event: { ...event, payload: {} } },
     )
     expect(outputs['failure-reason']).toBe('input')
-    expect(log).toContain(`What is checked out is not the merge of the pull request #${number}.`)
+    expect(log).toContain(`The commit that is checked out is not the merge of pull request #${number}.`)
   }
 })

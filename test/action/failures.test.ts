@@ -71,7 +71,7 @@ test('a working directory that is not there is a wrong input, and no bug', async
   const { run } = await open()
   const { code, log, outputs } = await run({ command: 'plan', 'working-directory': 'nowhere' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'input' })
-  expect(log).toContain('::error title=E_INPUT::The input working-directory names no folder: nowhere')
+  expect(log).toContain('::error title=E_INPUT::The input working-directory is not a folder: nowhere')
   expect(log).not.toMatch(/bug|\n\s+at /)
 })
 

@@ -108,7 +108,7 @@ test('a shard that has failed is shown as missing: no number, and the job fails'
   expect(log).toContain('::error title=Incomplete::There is no plan of shard 2/3.')
   for (const text of [summary, github.comments[0]?.body]) {
     expect(text).toContain('### Espalier: incomplete, without shard `2/3`')
-    expect(text).toContain('what the merge does there is not known')
+    expect(text).toContain('the effect of the merge there is unknown')
   }
 })
 

@@ -27,6 +27,9 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
+/** For tests of many hours: each round takes real time. */
+const SELDOM = { interval: HOUR, gitInterval: 5 * MINUTE }
+
 const start = async (options: Parameters<World['start']>[0] = {}) => {
   const agent = await world.start(options)
   await world.pass(MINUTE)
@@ -65,15 +68,15 @@ describe('git', () => {
   })
 
   test('that cannot be reached for six hours is not acted on', async () => {
-    const agent = await start()
+    const agent = await start(SELDOM)
     world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
     await world.pass(HOUR)
     expect(agent.view().source.error).toContain('no route to host')
     expect(stateOf(agent, PROJECT)).toBe('Synced')
-    await world.pass(6 * HOUR)
+    await world.pass(7 * HOUR)
     expect(stateOf(agent, PROJECT)).toBe('Blocked: GitStale')
     world.breakGit(undefined)
-    await world.pass(10 * MINUTE)
+    await world.pass(HOUR)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
@@ -126,14 +129,14 @@ describe('gates', () => {
   })
 
   test('a budget counts the last 24 hours', async () => {
-    const agent = await start({ budgets: { maxRestarts: 1 } })
+    const agent = await start({ ...SELDOM, budgets: { maxRestarts: 1 } })
     await world.declare(manifest(2))
-    await world.pass(2 * MINUTE)
+    await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
     await world.declare(manifest(4))
     await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Blocked: Budget')
-    await world.pass(24 * HOUR)
+    await world.pass(25 * HOUR)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
     expect(world.writes()).toHaveLength(2)
   })
@@ -154,7 +157,7 @@ describe('a service that does not do as it is told', () => {
   })
 
   test('an operation that fails each time restarts a compute three times a day at most', async () => {
-    const agent = await start()
+    const agent = await start(SELDOM)
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' }, times: 0 })
     await world.declare(manifest(2))
     await world.pass(12 * HOUR)

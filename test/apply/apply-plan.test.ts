@@ -158,7 +158,7 @@ describe('answers that never come', () => {
     })
     const outcome = await apply({ api, plan: planWith(step('s', creating)) })
     expect(statuses(outcome)).toEqual([['failed', 'apply-failed']])
-    expect(outcome.steps[0]?.message).toContain('ep-made-0 is there beside ep-made-1')
+    expect(outcome.steps[0]?.message).toContain('ep-made-0 exists next to ep-made-1')
     expect(outcome.steps[0]?.message).toContain(
       'Neither was deleted: find out which one is in use, run `espalier compute',
     )
@@ -295,7 +295,7 @@ describe('what does not run', () => {
       ['skipped', 'depends-on-failed'],
       ['done', undefined],
     ])
-    expect(outcome.steps[1]?.message).toBe('It needs a step that was not done: update primary on main (ep-1).')
+    expect(outcome.steps[1]?.message).toBe('It depends on a step that was not done: update primary on main (ep-1).')
   })
 
   test.each([
@@ -555,7 +555,7 @@ describe('restart windows', () => {
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) })
     expect(outcome.steps[0]).toMatchObject({
       status: 'scheduled',
-      message: expect.stringContaining('not open at once within a year'),
+      message: expect.stringContaining('never open at the same time within a year'),
     })
     expect(outcome.steps[0]).not.toHaveProperty('opensAt')
   })

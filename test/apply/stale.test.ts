@@ -190,9 +190,9 @@ describe('a step that finds the project moved is not sent', () => {
 
 describe('what another writer has done already', () => {
   test.each<readonly [string, Partial<Step>, (live: Live) => void, string]>([
-    ['an update', {}, attributes('ep-1', { size: { min: 2, max: 2 } }), 'already as asked for'],
+    ['an update', {}, attributes('ep-1', { size: { min: 2, max: 2 } }), 'already as declared'],
     ['a delete', deleting, remove('ep-1'), 'already deleted'],
-    ['a create', creating, add('ep-9', { type: 'read_only', attributes: { name: 'r' } }), 'ep-9 was there already'],
+    ['a create', creating, add('ep-9', { type: 'read_only', attributes: { name: 'r' } }), 'ep-9 already exists'],
   ])('%s is done without a request, and that is said', async (_name, kind, rival, words) => {
     const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })
     const outcome = await apply({ plan: planWith(step('s', kind)), api, consent: allowed })

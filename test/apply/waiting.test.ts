@@ -47,7 +47,7 @@ const wait = async (
   }
   const waited = await waitForOperations(show(), {
     ...{ api, clock, project: 'p', timeoutMs: 600_000, signal: undefined, timings },
-    beside: async () => {
+    verify: async () => {
       reads += 1
       return clock.now() - began
     },
@@ -88,7 +88,7 @@ describe('what is read once they have ended', () => {
   const timings = () => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
 
   test('is read concurrently with the poll that sees it end', async () => {
-    expect(await wait([2_000], timings())).toMatchObject({ looks: 1, reads: 1, beside: { value: 2_040 } })
+    expect(await wait([2_000], timings())).toMatchObject({ looks: 1, reads: 1, verified: { value: 2_040 } })
   })
 
   test('is not taken from a poll that came too early, nor read repeatedly', async () => {

@@ -134,7 +134,7 @@ test.each([
     'there already',
   ],
   ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is not an object'],
-  ['settings that are a list', [], 'it is no JSON object'],
+  ['settings that are a list', [], 'it is not a JSON object'],
 ])('%s stays as it is', async (_what, settings, said) => {
   const folder = await emptyFolder()
   await mkdir(join(folder, '.vscode'))

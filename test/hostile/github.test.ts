@@ -12,8 +12,8 @@ const open = (GITHUB_API_URL: string) => {
 }
 
 test('the token is not sent over plain http to another machine', async () => {
-  await expect(open('http://example.com').comments(1)).rejects.toThrow('not sent over plain http')
-  await expect(open('not an address').createComment(1, 'x')).rejects.toThrow('not sent over plain http')
+  await expect(open('http://example.com').comments(1)).rejects.toThrow('never sent over plain http')
+  await expect(open('not an address').createComment(1, 'x')).rejects.toThrow('never sent over plain http')
 })
 
 test('nor to where GitHub redirects', async () => {

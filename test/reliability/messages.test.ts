@@ -93,7 +93,7 @@ const operation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], m
 /** One line, whatever the width. */
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-const LOOKING = 'looking whether the request took effect, since its answer was lost: '
+const LOOKING = 'checking whether the request took effect, since its answer was lost: '
 const NEXT = 'Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.'
 const ALL_DONE = 'Apply complete: 3 done.'
 const ONE_FAILED = 'Apply incomplete: 2 done, 1 failed.'
@@ -180,7 +180,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [
         `${CREATE} (apply-failed): The control API failed: it gave no reason ${AT}, status 524).`,
         'It was sent and looked for 4 times: the project shows nothing of it.',
-        'The service has a problem of its own: run the same command again.',
+        'The service has an internal problem: run the same command again.',
       ],
     ],
     [
@@ -295,7 +295,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
     const reads = request({ kind: 'status', status: 401 }, { method: 'GET', path: '/projects/*/operations' })
     const text = flat(await told(reads))
     expect(text).toContain(`${UPDATE} (auth): The control API refused: injected fault (GET `)
-    expect(text).toContain('The request itself was accepted; what came of it could not be read.')
+    expect(text).toContain('The request was accepted, but its result could not be read.')
     expect(text).toContain('Apply incomplete: 0 done, 3 failed.')
     expect(text).toContain(NEXT)
   })

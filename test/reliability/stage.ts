@@ -15,8 +15,11 @@ export interface Stage {
   during<T>(work: Promise<T>): Promise<T>
 }
 
-/** Client and server share one event loop: after so many turns in which nothing happened, nothing is on its way. */
-const IDLE_TURNS = 25
+/**
+ * Client and server share one event loop: after so many turns in which nothing happened, nothing is on its way.
+ * Without an open request, only what runs at once is left.
+ */
+const IDLE_TURNS = { requested: 25, alone: 4 }
 /** Requests that are on their way, of all clients of this process. */
 const requests = { open: 0 }
 for (const [name, by] of [
@@ -101,7 +104,7 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
         await new Promise((resolve) => setImmediate(resolve))
         idle = seen === happenings ? idle + 1 : 0
         seen = happenings
-        if (idle < IDLE_TURNS) continue
+        if (idle < (requests.open > 0 ? IDLE_TURNS.requested : IDLE_TURNS.alone)) continue
         idle = 0
         if (isDiskBusy()) continue
         await advance()

@@ -288,7 +288,7 @@ test('a fleet without the plans of some shards is not shown as well', () => {
   for (const plan of [nothing, full().plan]) {
     const text = planComment({ ...view(plan, originOf(undefined, plan)), missing: ['2/4', '3/4'] })
     expect(text).toContain('### Espalier: incomplete, without shards `2/4`, `3/4`')
-    expect(text).toContain('what the merge does there is not known')
+    expect(text).toContain('the effect of the merge there is unknown')
     expect(text).not.toContain('### Espalier: no changes')
   }
 })

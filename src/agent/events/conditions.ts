@@ -30,12 +30,12 @@ export interface Observation {
   readonly statuses: readonly Status[]
   /** Whether this is not known of a condition that was raised before, because a worse one hides it. */
   readonly isHidden: (condition: Status) => boolean
-  /** What is said of a condition, beside its state and reason. */
+  /** What is reported about a condition in addition to its state and reason. */
   readonly about: (condition: Status) => Readonly<Record<string, unknown>>
 }
 
 /**
- * Never numbers, times or texts are in a key, so that a condition that goes on is not raised again.
+ * A key holds no numbers, times or texts, so that a condition that persists is not raised again.
  *
  * @param isRound whether a round ended, as opposed to time that passed: only rounds show that a condition is over.
  */

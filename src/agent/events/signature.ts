@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
-/** What `whsec_…` stands for; `undefined` if it is not such a secret of 24 to 64 bytes. */
+/** The bytes that `whsec_…` encodes; `undefined` if it is not such a secret of 24 to 64 bytes. */
 export const webhookKey = (secret: string): Buffer | undefined => {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined

@@ -50,7 +50,7 @@ const passwordOf = (given: string): string | undefined => {
         .replace(/^[^:]*:/, '')
 }
 
-/** Of every answer. Pages carry a policy of their own, which allows their script and style and nothing else. */
+/** Headers of every answer. Pages have their own policy, which allows only their script and style. */
 export const securityHeaders: MiddlewareHandler = async (context, next) => {
   await next()
   const isPage = (context.res.headers.get('content-type') ?? '').startsWith('text/html')

@@ -25,7 +25,7 @@ export const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => nu
   app.get('/events', (context) => {
     const stream = live.open()
     return stream === undefined
-      ? context.text('Too many clients follow the events already.\n', 503)
+      ? context.text('Too many clients are following the events.\n', 503)
       : context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
   })
   for (const [path, all] of [
@@ -67,8 +67,8 @@ class NotDeclared extends EspalierError {}
 const projectOf = (control: AgentControl, id: string) => {
   const project = control.view().projects.find((one) => one.id === id)
   if (project === undefined) {
-    throw new NotDeclared('E_USAGE', `No manifest that the agent reads declares the project ${id}.`, {
-      hint: '`espalier agent status` lists the projects that it keeps.',
+    throw new NotDeclared('E_USAGE', `No manifest that the agent reads declares project ${id}.`, {
+      hint: '`espalier agent status` lists the declared projects.',
     })
   }
   return project

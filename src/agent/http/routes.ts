@@ -47,7 +47,7 @@ export const publicRoutes = (served: Served, host: string): Hono => {
     if (webhookSecret === undefined) return context.notFound()
     switch (await verifyHook(context.req.raw, webhookSecret, now())) {
       case 'too-large':
-        return context.text('A push is announced in at most 25 MiB.\n', 413)
+        return context.text('The webhook body is larger than 25 MiB.\n', 413)
       case 'not-signed':
         return context.text('The signature of the webhook is missing or wrong.\n', 401)
       case 'signed':
@@ -89,7 +89,7 @@ export const privateRoutes = (
   return app
 }
 
-/** When windows open by the clock of their own place. */
+/** When windows open, in their own time zones. */
 const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
   const view = control.view()
   const projects = view.projects.map((project) => {
@@ -113,7 +113,7 @@ const bareApp = ({ log }: Served, host: string): Hono => {
   app.notFound((context) => context.text('There is nothing here.\n', 404))
   app.onError((error, context) => {
     log(`${context.req.method} ${context.req.path}: ${error.stack ?? error.message}`)
-    return context.text('This is a bug of Espalier: the log of the agent says more.\n', 500)
+    return context.text('This is a bug in Espalier: see the log of the agent.\n', 500)
   })
   return app
 }

@@ -44,7 +44,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const states = gauge('espalier_project_state', 'The state of each project: always 1.', ['project', 'state'])
   const computes = gauge(
     'espalier_differing_computes',
-    'Computes that differ from their manifest, by who moved last.',
+    'Computes that differ from their manifest, by which side changed last.',
     ['project', 'origin'],
   )
   const scheduled = gauge('espalier_scheduled_steps', 'Steps that wait for a restart window.', ['project'])
@@ -61,7 +61,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   ])
   const intervals = gauge(
     'espalier_interval_seconds',
-    'How often projects are refreshed: more than was asked for if that does not fit.',
+    'How often projects are refreshed: more than --interval if the share of requests requires it.',
     ['account'],
   )
   const requests = counter('espalier_api_requests_total', 'Answers of the service, by HTTP status.', [
@@ -69,7 +69,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     'code',
   ])
   const fetched = gauge('espalier_git_fetch_timestamp_seconds', 'When the manifests were last fetched.', [])
-  const committed = gauge('espalier_git_commit_timestamp_seconds', 'When the commit was made that counts.', [])
+  const committed = gauge('espalier_git_commit_timestamp_seconds', 'The time of the commit that is being applied.', [])
   const pending = gauge('espalier_events_pending', 'Events that are still to be delivered.', [])
   const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
 

@@ -40,7 +40,7 @@ export const liveNames = async (words: readonly string[], io: Io): Promise<LiveN
     await keep(file, { ...names, readAt: now })
     return names
   } catch {
-    // Without a key, or a folder to write to, there is nothing to offer; a TAB is no place for an error.
+    // Without a key, or a folder to write to, there is nothing to complete; a TAB must not print an error.
     return NOTHING
   }
 }

@@ -36,7 +36,7 @@ const edited = (text: string, wish: (root: Readonly<Record<string, unknown>>) =>
   // Nothing but comments, or nothing at all.
   const start = tree === undefined ? `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}{}\n` : text
   const root: unknown = tree === undefined ? {} : getNodeValue(tree)
-  if (!isRecord(root)) return { why: 'it is no JSON object' }
+  if (!isRecord(root)) return { why: 'it is not a JSON object' }
   const wanted = wish(root)
   if (wanted === undefined) return { text }
   if ('why' in wanted) return wanted

@@ -49,7 +49,7 @@ export const importInto = async (
 
 const newsOf = ({ computes: { added, updated, inNewDocument } }: Adoption): string =>
   inNewDocument > 0
-    ? `${counted(inNewDocument, 'compute')} in a document of its own`
+    ? `${counted(inNewDocument, 'compute')} in a separate document`
     : `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`
 
 const presentText = async (file: string): Promise<string | undefined> =>

@@ -28,7 +28,7 @@ export interface InitFlags extends ApiFlags {
 }
 
 const MANIFEST = 'espalier.yaml'
-/** Of several projects each has its file in here. */
+/** With several projects, each has its own file in this folder. */
 const FOLDER = 'espalier'
 const PUBLIC_SCHEMA = schemaAddress('manifest')
 
@@ -40,7 +40,7 @@ export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
   return EXIT.ok
 }
 
-/** @returns whether it says what is live. */
+/** @returns whether it matches the live project. */
 const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
@@ -120,7 +120,7 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   }
 }
 
-/** @returns whether they are there now. */
+/** @returns whether they exist now. */
 const writeWorkflows = async (io: Io): Promise<boolean> => {
   const why = await noWorkflows(io)
   if (why !== undefined) {

@@ -76,7 +76,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
     return EXIT.error
   }
-  // Warnings of the manifests alone are no part of the plan.
+  // Warnings about the manifests alone are not part of the plan.
   if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(loaded.diagnostics, loaded, flags, io)
   }

@@ -7,7 +7,7 @@ import { AJV_OPTIONS } from './options.ts'
 import { POLICY_SCHEMA } from './policy.ts'
 import { TIER_TABLE_SCHEMA } from './tier-table.ts'
 
-/** ajv refers to two small helpers of its own by `require`, which an ES module does not have; bundlers want imports. */
+/** ajv refers to two of its small helpers by `require`, which an ES module does not have; bundlers want imports. */
 const HELPERS = {
   'ajv/dist/runtime/equal': 'ajvEqual',
   'ajv/dist/runtime/ucs2length': 'ajvLength',

@@ -7,7 +7,7 @@ export const MAX_ALIASES = 1_000
 /** What a key, a number or a line's end is to YAML. A compute has about twenty; a token takes some 500 bytes. */
 export const MAX_DOCUMENT_TOKENS = 400_000
 export const MAX_TOTAL_TOKENS = 4_000_000
-/** More of them are no help to anybody, and each holds memory. */
+/** More of them would help nobody, and each takes memory. */
 export const MAX_PROBLEMS = 1_000
 /** Of a word in a message, in characters. */
 export const LONGEST_MESSAGE = 500

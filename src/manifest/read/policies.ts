@@ -1,4 +1,4 @@
-/** Policies, from files of their own and from manifests. */
+/** Policies, from policy files and from manifests. */
 import {
   type Desired,
   type Diagnostic,

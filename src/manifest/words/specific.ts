@@ -85,7 +85,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     if (typeof value === 'number') {
       return {
         code: 'E_DURATION_UNIT',
-        message: `\`scaleToZero: ${value}\` lacks its unit.`,
+        message: `\`scaleToZero: ${value}\` has no unit.`,
         hint: `${withUnits(value)}; \`default\` and \`never\` are words.`,
       }
     }
@@ -116,7 +116,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     const hint = didYouMean(value.toLowerCase().slice(0, 3), WEEKDAYS)
     return {
       code: 'E_VALUE',
-      message: `There is no day \`${value}\`; there is ${list(WEEKDAYS)}.`,
+      message: `\`${value}\` is not a day; write ${list(WEEKDAYS)}.`,
       ...(hint === undefined ? {} : { hint }),
     }
   }),
@@ -137,7 +137,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     return {
       code: 'E_POLICY_RULE',
       message: `A policy has exactly one rule, and this one has ${count === 0 ? 'none' : count}.`,
-      hint: count === 0 ? 'Write `rule: { maxSize: 0.25 }`.' : 'Make a policy of each, with its own name and reason.',
+      hint: count === 0 ? 'Write `rule: { maxSize: 0.25 }`.' : 'Write a policy for each, with its own name and reason.',
     }
   },
   E_CURRENCY: text((value) => ({

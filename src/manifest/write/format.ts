@@ -10,7 +10,7 @@ import { applyEdits, type TextEdit } from './text-edits.ts'
 /**
  * @returns the text with its keys in canonical order (comments go where their entry goes) and its values in canonical
  *   spelling (`300s` is `5m`, `{ min: 2, max: 2 }` is `2`). The order of branches, replicas, profiles and rules is the
- *   author's. Documents that are no manifests, or no YAML, are left as they are; so is the order of one with anchors,
+ *   author's. Documents that are not manifests, or not YAML, are left as they are; so is the order of one with anchors,
  *   which must be before what repeats them.
  */
 export const formatManifest = (text: string): string => {

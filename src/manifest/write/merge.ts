@@ -22,7 +22,7 @@ export class MergeBlocked extends Error {
 }
 
 /**
- * Lays `values` over the document of a project: a key that is there gets the new value, one that is not is added where
+ * Lays `values` over the document of a project: an existing key gets the new value, one that is not is added where
  * it belongs. Where a project has several documents, each branch goes to the one that lists it, and else to the first.
  *
  * @throws {MergeBlocked}
@@ -107,7 +107,7 @@ class Merging {
     // A `#` within a text counts as well: better blocked than a comment lost.
     if (taken.includes('#')) throw blocked('there is a comment in its value')
     if (!/^\s*:/.test(taken)) throw blocked('its key is written with `?`')
-    // What is replaced may have stood on lines of its own below the key.
+    // The old value may have been on separate lines below the key.
     const isBelow = map.flow !== true && this.#text.slice(keyEnd, startOf(before)).includes('\n')
     return isBelow
       ? { start: keyEnd, end, text: `: ${inFlow(value)}` }
@@ -123,7 +123,7 @@ class Merging {
     const chunks = blockChunks(this.#text, map, path.length === 0)
     const [first] = chunks ?? []
     if (chunks === undefined || first === undefined) {
-      throw new MergeBlocked('its entries are not on lines of their own', path, startOf(map))
+      throw new MergeBlocked('its entries are not on separate lines', path, startOf(map))
     }
     const indent = ' '.repeat(indentOf(this.#text, map))
     return added.map(([key, value]) => {
@@ -185,7 +185,7 @@ const inFlow = (value: unknown): string => {
 
 const inBlock = (key: string, value: unknown, indent: number, isRoot: boolean): string => {
   const document = new Document(new Map([[key, value]]))
-  // Below the root even a short map is read better on lines of its own, as in a new manifest.
+  // Below the root even a short map is easier to read on separate lines, as in a new manifest.
   compactBelow(document, isRoot ? 2 : 1)
   return toText(document, indent).trimEnd()
 }

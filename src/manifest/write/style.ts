@@ -33,7 +33,7 @@ export const compactBelow = (document: Document, depth: number): void => {
   })
 }
 
-/** Of a map, few values, and none of them a map of its own but a size; of a list, few plain values. */
+/** A map with few values, none of them a map except a size; or a list of few plain values. */
 const isShort = (node: Node): boolean => {
   if (!isCollection(node) || node.items.length > SHORT) return false
   if (!isMap(node)) return node.items.every((item) => isScalar(item))

@@ -102,7 +102,7 @@ const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
 
 const inWords = (code: string, message: string): { readonly message: string; readonly hint?: string } => {
   if (code === 'TAB_AS_INDENT') {
-    return { message: 'YAML is indented with spaces, and here is a tab.', hint: 'Replace the tab by spaces.' }
+    return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab by spaces.' }
   }
   const sentence = message.split('\n')[0]?.replace(/\.?$/, '.') ?? message
   return { message: `This is not YAML: ${sentence}` }

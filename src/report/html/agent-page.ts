@@ -155,7 +155,7 @@ const notes = ({ source }: AgentPage): Markup =>
 const interval = (seconds: number): string =>
   seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 6) / 10} min`
 
-/** A commit is told by its first digits; a label of another kind is short. */
+/** A commit is shortened to its first digits; other labels are short already. */
 const version = (text: string): Markup => markup`<code title="${text}">${text.slice(0, 12)}</code>`
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`

@@ -1,4 +1,4 @@
-/** An apply as a page: what was planned, and what became of it along time. */
+/** An apply as a page: the plan, and what happened over time. */
 import {
   type ApplyEvent,
   type Change,
@@ -111,7 +111,7 @@ const lookOf = ({ outcome }: StepRun): Look => (outcome === undefined ? UNTOLD :
 
 /** In the words of the terminal; a run that broke off has none. */
 const wordsOf = ({ outcome, span }: StepRun): string => {
-  if (outcome === undefined) return span === undefined ? 'never started' : 'its end is not known'
+  if (outcome === undefined) return span === undefined ? 'never started' : 'its end is unknown'
   return `${STATUS_WORDS[outcome.status]}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
 }
 
@@ -160,7 +160,7 @@ const stepsSection = (plan: Plan, run: Run): Markup =>
 <p class="lead">A bar is a step, from its start to its end. In it: arrows are calls (with a ring: sent again), hatched is waiting, the line below is an operation of the service.</p>
 ${HATCH}${chart(chartOf(plan, run))}</section>`
 
-/** A pattern of lines: waiting is told from working by shape, not by colour. */
+/** A hatch pattern: waiting differs from working by shape, not only by colour. */
 const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
 
 const chartOf = (plan: Plan, run: Run): Chart => {

@@ -5,9 +5,9 @@ import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 
-/** What a page adds to a step: what became of it. */
+/** What a page adds to a step: its outcome. */
 export interface StepExtras {
-  /** Beside its call. */
+  /** Next to its call. */
   summary(step: Step): Markup
   /** Shown without opening anything. */
   verdict(step: Step): Markup

@@ -19,7 +19,7 @@ export interface Row {
   readonly tone: Tone
   /** What must not be missed has a drawing next to its words. */
   readonly icon?: IconName
-  /** Beside the bar. */
+  /** Next to the bar. */
   readonly words: string
   /** The whole of it for those who do not see the drawing. */
   readonly told: string
@@ -136,7 +136,7 @@ const bar = (row: Row, middle: number, scale: Timescale): Markup => {
 `
 }
 
-/** Beside the bar, on the side where there is room. */
+/** Next to the bar, on the side with more room. */
 const placedLabel = (row: Row, { start, end }: Span, middle: number, scale: Timescale): Value => {
   if (row.words === '') return NOTHING
   if (end / scale.end <= 0.7) return label(row, percent(end, scale), 'start', 8, middle)

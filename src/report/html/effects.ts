@@ -37,7 +37,7 @@ export const effectsOf = (plan: Plan, outcomeOf: (step: Step) => StepOutcome | u
   return { done, uncertain, counts: countChanges(done), capacity: { before: plan.summary.capacity.before, after } }
 }
 
-/** It was taken on, or cut off while it was under way. */
+/** The request was accepted, or interrupted while it was pending. */
 const mayHaveHappened = (outcome: StepOutcome | undefined): boolean =>
   outcome?.status === 'failed' && (outcome.operations.length > 0 || outcome.reason === 'interrupted')
 

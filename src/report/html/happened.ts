@@ -38,7 +38,7 @@ export const whatHappened = (events: readonly ApplyEvent[], outcome: Outcome | u
   const since = ({ time }: ApplyEvent): number => Math.max(0, Date.parse(time) - zero)
   // Waits and steps may be told as longer than until the last event, where the run broke off.
   const last = events.reduce((most, event) => Math.max(most, since(event)), 0)
-  // Those without an event of their own as well: the outcome knows of each.
+  // Steps without an event too: the outcome has every step.
   const steps = new Map<string, ApplyEvent[]>(outcome?.steps.map(({ step }) => [step, []]))
   for (const event of events) {
     const step = stepOf(event)

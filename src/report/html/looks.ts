@@ -82,7 +82,7 @@ export const iconSheet = (): Markup =>
       .join('')}</svg>`,
   )
 
-/** Beside a word that says the same. */
+/** Next to a word that says the same. */
 export const icon = (name: IconName): Markup =>
   markup`<svg class="icon" aria-hidden="true" focusable="false"><use href="#i-${name}"/></svg>`
 

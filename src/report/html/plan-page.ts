@@ -116,7 +116,7 @@ const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): M
   const slow = plan.estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
   const basis =
     schedule.scale.unit === 'turn'
-      ? 'How long they take is not known: each has the same length here.'
+      ? 'How long they take is unknown: each has the same length here.'
       : `About ${time(median)}, at most ${time(slow)} in 19 of 20 cases, from the project's own past operations; a step without a past is drawn as ${time(UNKNOWN_MS)}.`
   return markup`<section aria-labelledby="steps"><h2 id="steps">${counted(plan.steps.length, 'step')}, in their order</h2>
 <p class="lead">Projects side by side, one step at a time within each. ${basis}</p>

@@ -7,7 +7,7 @@ import { type Markup, markup, NOTHING } from './markup.ts'
 
 export const runLog = ({ span, moments, outcome }: StepRun): Markup => {
   if (span === undefined) return NOTHING
-  const end = outcome === undefined ? 'its end is not known' : `ended: ${outcome.status}`
+  const end = outcome === undefined ? 'its end is unknown' : `ended: ${outcome.status}`
   return markup`<table class="log"><caption>What happened</caption><thead><tr><th scope="col">after</th><th scope="col">what</th></tr></thead><tbody>
 <tr><td>${time(span.start)}</td><td>${icon('ring')}started</td></tr>
 ${moments.map((moment) => line(moment))}<tr><td>${time(span.end)}</td><td>${icon('ring')}${end}${outcome?.computeId === undefined ? '' : markup`, compute <code>${outcome.computeId}</code>`}</td></tr></tbody></table>`

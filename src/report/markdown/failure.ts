@@ -1,10 +1,10 @@
-/** Instead of a plan or an outcome: why there is none. */
+/** Why there is no plan or outcome. */
 
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'
 import type { FailureView } from './view.ts'
 
-/** Beyond the limit the message is shortened from its end. */
+/** Truncates the end of the message beyond the limit. */
 export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT): string => {
   const { message } = view
   return fitTo(limit, [], message.length, (length) => render(view, message.slice(0, length)))

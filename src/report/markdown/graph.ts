@@ -3,7 +3,7 @@ import type { Plan } from '../../model/index.ts'
 import { isDisruptive, stepTitles } from '../words/index.ts'
 import { mermaidText } from './text.ts'
 
-/** More nodes than this are no picture any more. */
+/** A graph with more nodes is unreadable. */
 const MOST_STEPS = 25
 
 /** `undefined` if there is nothing to draw, or too much. */

@@ -1,4 +1,4 @@
-/** What became of the merge: every step, and what to do about those that are not done. */
+/** The outcome of a merge: every step, and what to do about those that are not done. */
 import type { StepOutcome } from '../../model/index.ts'
 import { applyVerdict, counted, stepTitles, time } from '../words/index.ts'
 import { leftOutPart } from './coverage.ts'

@@ -191,7 +191,7 @@ const incomplete = (view: PlanView, missing: readonly string[]): string => {
   const rest = isEmptyPlan(view.plan)
     ? 'The other shards have no changes.'
     : `The other shards: ${verdict(view.plan.changes)}`
-  return `${heading(view, `incomplete, without ${shards}`)}\n\n> [!CAUTION]\n> There is no plan of ${shards}: what the merge does there is not known.\n\n${rest}`
+  return `${heading(view, `incomplete, without ${shards}`)}\n\n> [!CAUTION]\n> There is no plan of ${shards}: the effect of the merge there is unknown.\n\n${rest}`
 }
 
 const isLoud = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined

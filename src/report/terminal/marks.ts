@@ -1,4 +1,4 @@
-/** How each impact looks: a colour and a symbol of its own, so that none needs the colour. */
+/** How each impact looks. Each has its own symbol, so colour is never required. */
 import { IMPACT_NAMES, type Impact } from '../../model/index.ts'
 import type { Paint } from './style.ts'
 

@@ -1,4 +1,4 @@
-/** What became of a run, for the terminal. */
+/** The outcome of a run, for the terminal. */
 import { groupBy } from '../../base/index.ts'
 import {
   CONSENT_OF,
@@ -15,7 +15,7 @@ import { type Paint, paintOf, type Style, wrap } from './style.ts'
 /** More steps are counted, so that all of it fits on a screen: the journal and the page have every one. */
 const MOST_SHOWN = 12
 
-/** Whether a step never started: such steps come in great numbers, and are no news while others run. */
+/** Whether a step never started: there may be many of them, and they are not news while others run. */
 export const isNotStarted = (status: StepStatus): boolean =>
   status === 'skipped' || status === 'not-allowed' || status === 'scheduled'
 

@@ -1,4 +1,4 @@
-/** One line about a read of many projects while it goes on. */
+/** A progress line while many projects are read. */
 import { elapsed, group } from '../words/index.ts'
 import { clip } from './style.ts'
 

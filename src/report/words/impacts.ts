@@ -35,7 +35,7 @@ export const windowWords = (
   if (isOpen) return `in ${which}, open now: ${words}`
   if (opensLocally === undefined && windows.some(({ days }) => days.length === 0)) return `waits for ${words}`
   return opensLocally === undefined
-    ? `waits for ${which}, not open at once within a year: ${words}`
+    ? `waits for ${which}, never open at the same time within a year: ${words}`
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 

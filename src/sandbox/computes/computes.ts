@@ -122,9 +122,9 @@ export interface Computes {
   readCatalog(branchId: string): Promise<FoundCatalog | undefined> | undefined
   /** `pg_dump --schema-only`; a compute that is idle wakes. `undefined` if nothing is behind it. */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
-  /** The port on 127.0.0.1 behind an address as a client has it: a compute's host name, or a port of its own. */
+  /** The port on 127.0.0.1 behind an address as a client has it: a compute's host name, or its own port. */
   portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
-  /** In a session of its own, in a transaction if it is begun. @throws whatever Postgres says. */
+  /** Runs in a separate session, in a transaction if one is begun. @throws Postgres' error. */
   runSql(
     at: Login & { readonly port: number },
     statements: readonly Statement[],

@@ -63,6 +63,6 @@ const toRecord = (compute: ObservedCompute, projectId: string, now: number): Com
   }
 }
 
-/** What is under way on the live project has come to its end here. */
+/** Operations that run on the live project are finished here. */
 const stateOf = ({ state, pendingState }: ObservedCompute): ComputeState =>
   (pendingState ?? state) === 'idle' ? 'idle' : 'active'

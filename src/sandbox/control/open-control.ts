@@ -48,7 +48,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
 const loginTo = (world: World, computeId: string): Login | undefined =>
   usualLogin(world.tables.branch(world.tables.compute(computeId)?.branchId ?? ''))
 
-/** Tried on tables of its own first: what cannot be loaded must not take the world away. */
+/** Loads into separate tables first: a failed load must not destroy the current world. */
 const checkDump = (dump: WorldDump): void => {
   try {
     const tables = new Tables()

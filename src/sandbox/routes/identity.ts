@@ -46,7 +46,7 @@ export const checkProject = (identity: Identity, projectId: string, world: World
   }
 }
 
-/** @throws {Refusal} 404: routes about users are no routes for the keys of organizations. */
+/** @throws {Refusal} 404: routes about users do not exist for the keys of organizations. */
 export const checkUser = (identity: Identity): void => {
   if (identity.of === 'organization' || identity.of === 'project') {
     throw new Refusal(404, 'not allowed for organization API keys')

@@ -23,7 +23,7 @@ export const microseconds = (us: number): string => {
   return `${new Date(ms).toISOString().slice(0, 23)}${String(us - ms * 1_000).padStart(3, '0')}Z`
 }
 
-/** The other way; `undefined` if it is no such timestamp. */
+/** The inverse; `undefined` if it is not such a timestamp. */
 export const parseMicroseconds = (text: string): number | undefined => {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(text)
   if (match === null) return undefined

@@ -10,7 +10,7 @@ const MAX_ALIASES = 100
 
 /**
  * @param name the file as shown to people.
- * @throws {EspalierError} `E_SEED`: every problem on a line of its own, with file, line and column.
+ * @throws {EspalierError} `E_SEED`: every problem on a separate line, with file, line and column.
  */
 export const parseSeed = (text: string, name: string): Seed => {
   const lines = new LineCounter()
@@ -67,7 +67,7 @@ const toPlain = (document: Document, at: (offset: number) => string): unknown =>
   }
 }
 
-/** Of the node at `path`, or of the nearest one above it that is there. */
+/** Of the node at `path`, or of its nearest existing ancestor. */
 const offsetOf = (document: Document, path: readonly PropertyKey[]): number => {
   for (let length = path.length; length > 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true)

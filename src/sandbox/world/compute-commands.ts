@@ -65,7 +65,7 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 
-/** What the running compute takes up: a name or a branch change is no configuration (docs/control-api.md). */
+/** What is applied to the running compute: changing its name or branch is not a configuration change (docs/control-api.md). */
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 

@@ -34,7 +34,7 @@ export class OperationRunner {
     this.#host = host
   }
 
-  /** What is under way behind the world ends unheard. */
+  /** Work that is still running behind the world ends without notice. */
   stop(): void {
     this.#stopped = true
   }

@@ -1,4 +1,4 @@
-/** What a client can do to projects (facts of the public OpenAPI; the spec only names them). */
+/** The commands on projects, from the public OpenAPI. */
 import { usualVersion } from '../computes/computes.ts'
 import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
@@ -24,7 +24,7 @@ const DEFAULT_REGION = 'aws-eu-central-1'
 /**
  * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (docs/control-api.md).
  *
- * @param versions Postgres' major versions that are there.
+ * @param versions the installed major versions of Postgres.
  * @throws {Refusal} 400 if the version is not there, or a limit is broken.
  */
 export const createProject = (
@@ -86,7 +86,7 @@ export const createProject = (
 }
 
 /**
- * Defaults hold for computes that are made later (docs of the service); a restore window is applied to storage, and
+ * Defaults apply to computes created later (docs of the service); a restore window is applied to storage, and
  * logical replication suspends what runs (public OpenAPI).
  *
  * @throws {Refusal} 400 if a limit is broken or a setting cannot be turned off again.

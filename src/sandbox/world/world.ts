@@ -21,7 +21,7 @@ import type { Store } from './store.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
-/** Called after a record was kept, and for every record that is there when the world is restored. */
+/** Called after a record was kept, and for every existing record when the world is restored. */
 export interface Watcher {
   readonly project?: (project: ProjectRecord) => void
   readonly branch?: (branch: BranchRecord) => void
@@ -100,7 +100,7 @@ export class World {
     this.#watchers.push(watcher)
   }
 
-  /** Takes up what the store holds: operations that were under way go on. */
+  /** Takes up what the store holds: operations that were running continue. */
   restore(changes: Iterable<WorldChange>): void {
     for (const change of changes) this.tables.apply(change)
     for (const tables of this.tables.projects.values()) {

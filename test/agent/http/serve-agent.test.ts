@@ -168,7 +168,7 @@ describe('the API', () => {
     const missing = await fetch(`${url}/api/v1/projects/p-3`)
     expect(missing.status).toBe(404)
     expect(await missing.json()).toMatchObject({
-      error: { message: 'No manifest that the agent reads declares the project p-3.' },
+      error: { message: 'No manifest that the agent reads declares project p-3.' },
     })
   })
 

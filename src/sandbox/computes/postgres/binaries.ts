@@ -36,7 +36,7 @@ export const packageName = (): string => {
 }
 
 /**
- * One of each major version that is there.
+ * One of each installed major version.
  *
  * @param folder what the user named: it must hold `postgres` and `initdb`.
  * @param scratch a folder for links to the package's libraries, which its own install script may not have made.

@@ -14,7 +14,7 @@ export const SUPERUSER_LIKE = 'neon_superuser'
 const WAYS_OUT = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']
 
 /**
- * Statements that make a new cluster safe to hand out, each on a line of its own for the single-user mode. Up to
+ * Statements that make a new cluster safe to hand out, each on one line, for single-user mode. Up to
  * version 15 a role that may make roles can grant any other but a superuser's, so those that lead out of the database
  * are taken out of the catalog: what is not there cannot be granted. Superusers do without.
  */

@@ -58,7 +58,7 @@ export class Clients {
     return this.#proxy.sharedPort
   }
 
-  /** A port of its own, the same one as in the last run if it is free. */
+  /** A separate port, the same as in the last run if it is free. */
   async address(id: string): Promise<ComputeAddress> {
     const port = await this.#proxy.open(id, this.#home.ports.get(id))
     this.#home.keepPort(id, port)

@@ -82,7 +82,7 @@ export class DataFolders {
     if (binaries !== undefined) await this.#templates.empty(binaries)
   }
 
-  /** A branch without data of its own yet starts from the template, with its roles and databases. */
+  /** A branch without data yet starts from the template, with its roles and databases. */
   async ensureBranch(spec: BranchSpec): Promise<string> {
     const folder = this.branch(spec.branchId)
     if (existsSync(folder)) return folder

@@ -1,11 +1,11 @@
-/** Statements that came over HTTP, each request in a session of its own. */
+/** Runs statements received over HTTP, each request in a separate session. */
 import pg from 'pg'
 import type { Login, Statement, StatementResult } from '../computes.ts'
 
 /** Values stay as Postgres writes them: the client knows their types. */
 const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
-/** @param begin how the transaction begins that holds them all; without it each is one of its own. */
+/** @param begin the BEGIN statement of a transaction around all statements; without it each is its own transaction. */
 export const runSql = async (
   at: Login & { readonly host: string; readonly port: number },
   statements: readonly Statement[],

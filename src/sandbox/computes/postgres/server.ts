@@ -51,7 +51,7 @@ export const startServer = async (options: ServerOptions): Promise<PostgresServe
     ...options.runAs.ids,
     cwd: '/',
     env: { PATH: process.env.PATH, ...binaries.env },
-    // A group of its own: Ctrl-C is for the sandbox, which then ends its computes in order.
+    // A separate process group: Ctrl-C goes to the sandbox, which then stops its computes in order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })

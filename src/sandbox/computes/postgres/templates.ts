@@ -113,7 +113,7 @@ export class Templates {
     return folder
   }
 
-  /** In the single-user mode: nobody else can be connected. */
+  /** In single-user mode: nobody else can be connected. */
   #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
     const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
     return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))

@@ -1,5 +1,5 @@
 /**
- * Ends every Postgres when the sandbox dies without having done so. A shell of its own session reads which processes
+ * Ends every Postgres when the sandbox dies without having done so. A shell in a separate session reads which processes
  * run; its input ends with the sandbox, however that ends.
  */
 import { spawn } from 'node:child_process'
@@ -38,7 +38,7 @@ for folder in "$@"; do rm -rf "$folder"; done
 /** @param folders to be removed after a death; none of them outlives the sandbox. */
 export const startWatchdog = (folders: readonly string[]): Watchdog => {
   const shell = spawn('sh', ['-c', SCRIPT, 'espalier-watchdog', ...folders], {
-    // A session of its own: what ends the sandbox's whole group must not end this one first.
+    // A separate session: a signal to the sandbox's whole group must not end this process first.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: withoutSecrets(process.env),
