@@ -36,7 +36,7 @@ export interface ApplyOptions {
   readonly observed: Observed
   /** Runs steps outside of their restart windows too, and records it. */
   readonly ignoreWindows?: boolean
-  /** Projects worked on at once. Default 16. */
+  /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number | undefined
   /** Once more steps than this have failed, no other one starts. Default: no limit. */
   readonly maxFailures?: number | undefined

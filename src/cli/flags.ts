@@ -67,7 +67,7 @@ export const SHARD_FLAG = {
 export const API_FLAGS = {
   'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
   'api-key-file': text('Control API:', 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
-  concurrency: number('Control API:', 'Projects worked on at once', { default: DEFAULT_CONCURRENCY }),
+  concurrency: number('Control API:', 'Projects processed concurrently', { default: DEFAULT_CONCURRENCY }),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',

@@ -19,7 +19,7 @@ export interface ApplyOptions {
   readonly keepGoing?: boolean
   /** Interrupts outside of restart windows too. */
   readonly now?: boolean
-  /** Projects worked on at once. Default 16. */
+  /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number
   /** How long to wait for the operations of a step. Default: ten minutes. */
   readonly operationTimeoutMs?: number

@@ -56,7 +56,7 @@ export interface ApplyRequest {
   readonly ignoreWindows?: boolean | undefined
   /** Once more steps than this have failed, no other one starts. */
   readonly maxFailures?: number | undefined
-  /** Projects worked on at once. Default 16. */
+  /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number | undefined
   /** Default: ten minutes. */
   readonly operationTimeoutMs?: number | undefined

@@ -66,7 +66,7 @@ const runCommand = defineCommand({
     ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Without an account'],
     ['$0 agent run --repo . --once', 'One round, for a scheduler'],
   ],
-  notes: `SIGTERM or Ctrl-C: the steps under way are completed, then it exits. Twice: at once.
+  notes: `SIGTERM or Ctrl-C: running steps complete, then it exits. Twice: stop immediately.
 
 ${STATE_CODES}
   Without --once it exits with 0 once it was stopped, and with 1 if it could not start or go on.

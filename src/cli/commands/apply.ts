@@ -60,7 +60,7 @@ export const applyCommand = defineCommand({
     ['$0 apply --report apply.html', 'Write an HTML report'],
     ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],
   ],
-  notes: `Ctrl-C once: no new step starts, and running steps complete. Twice: stop at once.
+  notes: `Ctrl-C once: no new step starts, and running steps complete. Twice: stop immediately.
 There is no state to repair: run the command again to continue.
 
 Exit codes:
