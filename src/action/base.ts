@@ -11,11 +11,11 @@ import {
 } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 
-/** A plan's changes by who caused them. */
+/** A plan's changes by origin. */
 export interface Split extends BaseComparison {
   /** The base's commit; absent if it is not known what drifted: then all counts as introduced. */
   readonly base?: string
-  /** Markdown of our own, a sentence each. */
+  /** Trusted Markdown, one sentence each. */
   readonly notes: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export const readBase = async (
   }
 }
 
-/** What the plan shows if nothing is compared, or nothing can be. */
+/** What the plan shows without a comparison. */
 export const withoutBase = (plan: Plan, notes: readonly string[] = []): Split => ({
   origin: originOf(undefined, plan),
   policyRemovals: [],

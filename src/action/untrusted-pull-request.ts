@@ -14,7 +14,7 @@ export interface UntrustedManifests {
   readonly baseSha: string
   /** Errors for what the head must not ask for. */
   readonly refused: readonly Diagnostic[]
-  /** Markdown of our own, a sentence each. */
+  /** Trusted Markdown, one sentence each. */
   readonly notes: readonly string[]
 }
 

@@ -2,7 +2,7 @@
 import { snapshot, type WriteApi } from '../api/index.ts'
 import type { Clock, Observed } from '../model/index.ts'
 
-/** Branches are read again with every so many refreshes. */
+/** Branches and the project's settings are read again with every so many refreshes. */
 const FULL_EVERY = 6
 
 export class LiveProject {
@@ -38,7 +38,10 @@ export class LiveProject {
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
     const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
     if (light === undefined)
-      this.#observed = await snapshot(api, [this.#id], { clock: { ...this.#clock, now: this.#now } })
+      this.#observed = await snapshot(api, [this.#id], {
+        clock: { ...this.#clock, now: this.#now },
+        details: 'afresh',
+      })
     this.#lights = light === undefined ? 0 : this.#lights + 1
     this.readAt = this.#now()
     return light ?? (this.#observed as Observed)

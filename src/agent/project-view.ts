@@ -1,5 +1,5 @@
 /** A project as it is shown, from what its last round found. Pure. */
-import type { AttributeChange, Change, Plan } from '../model/index.ts'
+import { type AttributeChange, type Change, computeTitle, type Plan } from '../model/index.ts'
 import { differenceKey } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { originOf } from './record.ts'
@@ -25,7 +25,7 @@ export const differencesOf = (
         state,
         ...(reason === undefined ? {} : { reason }),
         branch: change.branch.name,
-        ...(change.compute.id === undefined ? {} : { compute: change.compute.id }),
+        compute: change.compute.id ?? computeTitle(change.compute),
         kind: change.kind,
         ...(attribute === undefined ? {} : { path: attribute.path }),
         live: attribute === undefined ? (entry?.seen ?? null) : (attribute.beforeText ?? null),

@@ -3,8 +3,8 @@ const MINUTE = 60_000
 
 /** Of the service, for all programs that use an account together. */
 export const ACCOUNT_LIMIT_PER_MINUTE = 700
-/** Every sixth refresh also reads the branches. */
-export const REQUESTS_PER_REFRESH = 7 / 6
+/** Every sixth refresh also reads the branches and the settings. */
+export const REQUESTS_PER_REFRESH = 8 / 6
 const SHORTEST_INTERVAL = MINUTE
 const HALVED_FOR = 5 * MINUTE
 const JITTER = 0.2

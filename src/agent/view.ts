@@ -85,7 +85,8 @@ export interface ApplyView {
 
 export interface DifferenceView extends Status {
   readonly branch: string
-  readonly compute?: string
+  /** Id of the compute, or what it will be: `replica "reporting"`. */
+  readonly compute: string
   readonly kind: ChangeKind
   /** Path of the attribute of an update. */
   readonly path?: string

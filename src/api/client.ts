@@ -54,8 +54,11 @@ export interface ReadApi {
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
-  /** Read once in the client's life; `undefined` if the service refuses. No plan depends on it. */
-  projectDetails(projectId: string): Promise<ProjectDetails | undefined>
+  /**
+   * Read once in the client's life, or `afresh`; what was known stays if that fails.
+   * `undefined` if the service refuses. No plan depends on it.
+   */
+  projectDetails(projectId: string, options?: { readonly afresh?: boolean }): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` if it no longer exists. */
@@ -205,8 +208,10 @@ const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => 
       throw error
     }
   }
-  return (id) => {
-    const details = known.get(id) ?? read(id)
+  return (id, { afresh = false } = {}) => {
+    const before = known.get(id)
+    if (before !== undefined && !afresh) return before
+    const details = read(id).then((now) => now ?? before)
     known.set(id, details)
     return details
   }

@@ -59,8 +59,8 @@ export interface SnapshotOptions {
   readonly concurrency?: number
   readonly clock?: Clock
   readonly onReading?: OnReading | undefined
-  /** Whether to read the projects' names and settings too: a request each. Default: yes. */
-  readonly details?: boolean
+  /** Whether to read the projects' names and settings too: a request each, once a client or `afresh`. Default: yes. */
+  readonly details?: boolean | 'afresh'
 }
 
 /** More that are missing than this are not all mistaken names. */
@@ -102,14 +102,18 @@ const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableP
   ...(hint === undefined ? {} : { hint }),
 })
 
-const readProject = async (api: ReadApi, id: string, withDetails: boolean): Promise<ObservedProject | undefined> => {
+const readProject = async (
+  api: ReadApi,
+  id: string,
+  details: SnapshotOptions['details'],
+): Promise<ObservedProject | undefined> => {
   try {
-    const [details, branches, computes] = await Promise.all([
-      withDetails ? api.projectDetails(id) : undefined,
+    const [shown, branches, computes] = await Promise.all([
+      details === false ? undefined : api.projectDetails(id, { afresh: details === 'afresh' }),
       api.listBranches(id),
       api.listComputes(id),
     ])
-    return { id, branches, computes, ...(details && { name: details.name, settings: details.settings }) }
+    return { id, branches, computes, ...(shown && { name: shown.name, settings: shown.settings }) }
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

@@ -61,6 +61,8 @@ interface Problem {
   /** The map or list that holds the refused value; absent for the document itself. */
   readonly parent?: Readonly<Record<string, unknown>>
   readonly key: string
+  /** What messages call the value; an unknown key is a matter of the map that it is in. Empty for the document. */
+  readonly name: string
   readonly value: unknown
   /** Refused is the key itself, not its value. */
   readonly isKey: boolean
@@ -72,20 +74,23 @@ const problemOf = (root: Plain, refusal: Refusal): Problem => {
   const path = [...refusal.instancePath.split('/').slice(1).map(decode), ...(isKey ? [extra] : [])]
   let parent: Problem['parent']
   let value: unknown = root
-  for (const part of path) {
+  let name = ''
+  for (const [index, part] of path.entries()) {
     parent = value as Problem['parent']
     value = parent?.[part]
+    if (isKey && index === path.length - 1) break
+    name = Array.isArray(parent) ? `An entry of ${name}` : `\`${part}\``
   }
   const missing = refusal.keyword === 'required' ? String(refusal.params.missingProperty) : ''
   const place = [...path, missing].join('\n')
-  return { refusal, place, ...(parent === undefined ? {} : { parent }), key: path.at(-1) ?? '', value, isKey }
+  return { refusal, place, ...(parent === undefined ? {} : { parent }), key: path.at(-1) ?? '', name, value, isKey }
 }
 
 /** A part of a JSON pointer. */
 const decode = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
 const wordsOf = (
-  { refusal, parent, key, value, isKey }: Problem,
+  { refusal, parent, key, name, value, isKey }: Problem,
   what: string,
   table: SizeTable,
 ): Words | undefined => {
@@ -95,9 +100,7 @@ const wordsOf = (
     const words = specific(isName ? key : value, { parent: parent ?? {}, key, table })
     if (words !== 'generic') return words
   }
-  // An unknown key is a matter of the map that it is in.
-  const name = isKey ? decode(refusal.instancePath.split('/').at(-1) ?? '') : key
-  return genericWords(refusal, value, name === '' ? what : Array.isArray(parent) ? 'An entry' : `\`${name}\``)
+  return genericWords(refusal, value, name === '' ? what : name)
 }
 
 const sourceOf = (tree: Tree, { parent, key, isKey }: Problem, { at }: Words): Source => {

@@ -1,4 +1,4 @@
-/** Which declaration each live compute has. */
+/** Maps each live compute to its declaration. */
 import type { Desired, DesiredCompute, ObservedProject } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 

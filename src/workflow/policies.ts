@@ -1,4 +1,4 @@
-/** Policies of a run: read next to the manifests, judged on what a plan leaves behind. */
+/** Policies of a run: read next to the manifests, and evaluated on the state after a plan. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
@@ -33,9 +33,9 @@ import {
 export const POLICY_FILE = 'espalier.policy.yaml'
 
 export interface Policies {
-  /** Paths, as people are shown them. */
+  /** Paths as displayed. */
   readonly files: readonly string[]
-  /** The first mistake; nothing may be planned by what is left. */
+  /** The first mistake; the remaining policies must not be used to plan. */
   readonly mistake?: Diagnostic
   readonly policies: readonly Policy[]
 }
@@ -61,7 +61,7 @@ export const readPolicies = async (
   }
 }
 
-/** What a pull request makes of the policies of its base. */
+/** How a pull request changes the policies of its base. */
 export interface ProposedPolicies {
   readonly from: Policies
   readonly to: Policies
@@ -131,7 +131,7 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
   }
 }
 
-/** As policies name a compute. */
+/** The name of a compute in policy messages. */
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
@@ -195,7 +195,7 @@ const costBefore = (project: ObservedProject, now: number): Known => {
   }
 }
 
-/** The project once the changes are done; none: as it is. */
+/** The project after the changes; without changes, as it is now. */
 const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],

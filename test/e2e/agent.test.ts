@@ -12,8 +12,8 @@ let running: Running | undefined
 
 const git = (...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(folder, 'repo') }).toString()
-const commit = async (size: string): Promise<void> => {
-  const text = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: ${size} } }\n`
+const commit = async (size: string, more = ''): Promise<void> => {
+  const text = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: ${size} }${more} }\n`
   await writeFile(join(folder, 'repo', 'espalier.yaml'), text)
   git('add', '.')
   git('commit', '-qm', size)
@@ -30,7 +30,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
   execFileSync('git', ['init', '-q', '-b', 'main', join(folder, 'repo')])
   await commit('1')
-  const seed = `projects:\n  - id: ${PROJECT}\n    branches:\n      - { id: br-main-11111111, name: main, computes: [{ id: ep-main-11111111, size: 1, scaleToZero: never }] }\n`
+  const seed = `projects:\n  - id: ${PROJECT}\n    name: shop\n    branches:\n      - { id: br-main-11111111, name: main, computes: [{ id: ep-main-11111111, size: 1, scaleToZero: never }] }\n`
   await writeFile(join(folder, 'seed.yaml'), seed)
 })
 afterEach(async () => {
@@ -50,6 +50,7 @@ test('a commit is applied; status, history and the page show it; SIGTERM ends it
   expect(settled).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
   const history = await agent('history', PROJECT)
   expect(history.stdout).toContain('update primary on main (ep-main-11111111) (restart)')
+  expect((await agent('history', 'shop')).stdout).toBe(history.stdout)
   expect(history.stdout).toContain(git('rev-parse', 'HEAD').slice(0, 12))
   const page = /Page {2}(\S+)/.exec(running.sofar.stdout)?.[1] ?? ''
   expect(await (await fetch(page)).text()).toContain(PROJECT)
@@ -64,14 +65,25 @@ test('a commit is applied; status, history and the page show it; SIGTERM ends it
 test('a suspended project is left alone until it is resumed', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
-  expect((await agent('suspend', PROJECT, '--for', '1h', '--reason', 'load test')).code).toBe(0)
+  const suspended = await agent('suspend', 'shop', '--for', '1h', '--reason', 'load test')
+  expect(suspended).toMatchObject({ code: 0, stdout: 'Suspended: shop.\n' })
   await running.says('Suspended')
   await commit('2')
   const status = await agent('reconcile', PROJECT, '--wait')
   expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining('load test') })
   expect(status.stdout).toContain('espalier agent resume')
-  expect((await agent('resume', '--all')).code).toBe(0)
+  expect((await agent('status')).stdout).toContain('shop')
+  expect((await agent('status', 'shop')).stdout).toBe((await agent('status', PROJECT)).stdout)
+  expect(await agent('status', 'shops')).toMatchObject({ code: 1, stderr: expect.stringContaining('no project shops') })
+  expect(await agent('resume', '--all')).toMatchObject({ code: 0, stdout: 'Resumed: all projects.\n' })
   await running.says('done: update')
+})
+
+test('a compute that is missing is named by its role', async () => {
+  await commit('1', ', replicas: { reporting: { size: 1 } }')
+  running = run()
+  await running.says(`${PROJECT}  OutOfSync`)
+  expect((await agent('status', 'shop')).stdout).toContain('main replica "reporting"  create')
 })
 
 test('a second agent on the same folder is refused', async () => {

@@ -371,6 +371,14 @@ test('all problems of all files come in one run, in the order of files and lines
   ])
 })
 
+test.each([
+  ['rules:\n  - match: a\n    id: ep-a', 'An entry of `rules` has no key `id`;'],
+  ['branches:\n  "0": { id: ep-a }', '`0` has no key `id`;'],
+])('an unknown key is reported with the name of what it is in: %s', (body, start) => {
+  const [first] = diagnosticsOf(doc(body))
+  expect(first?.message.slice(0, start.length)).toBe(start)
+})
+
 test('the second claim points back at the first, also across files', () => {
   const { diagnostics } = parseManifests([
     { path: 'a.yaml', text: doc('branches:\n  main: {}') },

@@ -78,7 +78,7 @@ ${API_ENVIRONMENT}`,
 const statusCommand = defineCommand({
   command: 'status [projects..]',
   summary: 'Show the state of each project, and of named ones every difference',
-  positionals: { projects: { describe: 'Project ids', array: true } },
+  positionals: { projects: { describe: 'Projects, by id or name', array: true } },
   flags: {
     ...DATA_FLAG,
     format: text('Output:', 'json: what GET /api/v1/projects answers', {
@@ -97,7 +97,7 @@ const statusCommand = defineCommand({
 const historyCommand = defineCommand({
   command: 'history [projects..]',
   summary: 'Show what the agent changed, when, from which commit, and what restarted',
-  positionals: { projects: { describe: 'Project ids', array: true } },
+  positionals: { projects: { describe: 'Projects, by id or name', array: true } },
   flags: { ...DATA_FLAG },
   examples: [['$0 agent history quiet-river-12345678', 'Of one project']],
   notes: `Read from the journals in the data folder; the agent need not run.
@@ -111,7 +111,7 @@ Exit codes:
 const reconcileCommand = defineCommand({
   command: 'reconcile [projects..]',
   summary: 'Read projects now, and try again what was refused or failed',
-  positionals: { projects: { describe: 'Project ids', array: true } },
+  positionals: { projects: { describe: 'Projects, by id or name', array: true } },
   flags: {
     ...DATA_FLAG,
     ...ALL_FLAG,
@@ -129,7 +129,7 @@ ${STATE_CODES}
 const suspendCommand = defineCommand({
   command: 'suspend [projects..]',
   summary: 'Apply nothing to projects for a while; they are still read and reported',
-  positionals: { projects: { describe: 'Project ids', array: true } },
+  positionals: { projects: { describe: 'Projects, by id or name', array: true } },
   flags: {
     ...DATA_FLAG,
     ...ALL_FLAG,
@@ -146,7 +146,7 @@ const suspendCommand = defineCommand({
 const resumeCommand = defineCommand({
   command: 'resume [projects..]',
   summary: 'End a suspension',
-  positionals: { projects: { describe: 'Project ids', array: true } },
+  positionals: { projects: { describe: 'Projects, by id or name', array: true } },
   flags: { ...DATA_FLAG, ...ALL_FLAG },
   examples: [['$0 agent resume --all', 'All projects']],
   notes: `Exit codes:

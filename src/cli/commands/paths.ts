@@ -1,4 +1,4 @@
-/** The positional that commands which read manifests share. */
+/** The positional of all commands that read manifests. */
 export const PATHS = {
   paths: {
     describe: 'Files, directories, globs, or - for stdin (default: espalier.yaml, else espalier/)',

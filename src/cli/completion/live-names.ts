@@ -1,4 +1,4 @@
-/** Names of the live projects, kept in a file, so that most TABs ask nobody. */
+/** Names of the live projects, cached in a file, so that most completions need no request. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -26,7 +26,7 @@ const FRESH_MS = 300_000
 const PATIENCE_MS = 800
 const MOST_PROJECTS = 5
 
-/** The last known where the service does not answer in time; it is not asked again at the next TAB. */
+/** The last known names if the service does not answer in time; the next TAB does not ask it again. */
 export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
   try {
     const baseUrl = flagValue(words, '--base-url') ?? io.env.ESPALIER_BASE_URL?.trim() ?? DEFAULT_BASE_URL
@@ -92,7 +92,7 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> =
   return Promise.race([work.catch(() => undefined), late])
 }
 
-/** The key only as part of a digest: it must not be known from a file's name. */
+/** Holds the key only as part of a digest: a file's name must not reveal it. */
 const fileFor = (parts: readonly string[], { env }: Io): string => {
   const folder = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache')
   const name = createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32)

@@ -1,5 +1,5 @@
 import type { AgentView, ProjectView } from '../../agent/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, plainText } from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { agentIn } from '../agent-data.ts'
 import { usageError } from '../flags.ts'
@@ -36,7 +36,7 @@ export const runAgentReconcile = async (
   const asked = subjectsOf(flags)
   const body = flags.accept === undefined ? {} : { accept: flags.accept }
   const askedAt = io.clock.date()
-  for (const path of pathsOf(asked)) await ask(`${path}/reconcile`, 'POST', flags, io, body)
+  for (const path of await pathsOf(asked, flags, io)) await ask(`${path}/reconcile`, 'POST', flags, io, body)
   if (flags.wait !== true) return EXIT.ok
   for (;;) {
     const view = await viewOf(flags, io)
@@ -52,14 +52,23 @@ export const runAgentSuspend = async (
   flags: ChosenFlags & { readonly for: string; readonly reason: string },
   io: Io,
 ): Promise<ExitCode> => {
-  for (const path of pathsOf(subjectsOf(flags))) {
-    await ask(`${path}/suspension`, 'PUT', flags, io, { for: flags.for, reason: flags.reason })
-  }
-  return EXIT.ok
+  const body = { for: flags.for, reason: flags.reason }
+  return changeSuspension('PUT', 'Suspended', flags, io, body)
 }
 
-export const runAgentResume = async (flags: ChosenFlags, io: Io): Promise<ExitCode> => {
-  for (const path of pathsOf(subjectsOf(flags))) await ask(`${path}/suspension`, 'DELETE', flags, io)
+export const runAgentResume = async (flags: ChosenFlags, io: Io): Promise<ExitCode> =>
+  changeSuspension('DELETE', 'Resumed', flags, io)
+
+const changeSuspension = async (
+  method: string,
+  done: string,
+  flags: ChosenFlags,
+  io: Io,
+  body?: object,
+): Promise<ExitCode> => {
+  const asked = subjectsOf(flags)
+  for (const path of await pathsOf(asked, flags, io)) await ask(`${path}/suspension`, method, flags, io, body)
+  print(`${done}: ${asked === 'all' ? 'all projects' : plainText(asked.join(', '))}.`, io.stdout)
   return EXIT.ok
 }
 
@@ -77,21 +86,26 @@ const subjectsOf = ({ projects, all }: ChosenFlags): readonly string[] | 'all' =
   return all === true ? 'all' : projects
 }
 
-const pathsOf = (asked: readonly string[] | 'all'): readonly string[] =>
-  asked === 'all' ? [''] : asked.map((id) => `/projects/${encodeURIComponent(id)}`)
+const pathsOf = async (asked: readonly string[] | 'all', flags: AskFlags, io: Io): Promise<readonly string[]> =>
+  asked === 'all'
+    ? ['']
+    : chosenOf(await viewOf(flags, io), asked).map(({ id }) => `/projects/${encodeURIComponent(id)}`)
 
 const viewOf = async (flags: AskFlags, io: Io): Promise<AgentView> =>
   (await ask('/projects', 'GET', flags, io)) as AgentView
 
+/** By id, or by name: names need not be unique. */
 const chosenOf = ({ projects }: AgentView, asked: readonly string[]): readonly ProjectView[] => {
   if (asked.length === 0) return projects
-  return asked.map((id) => {
-    const found = projects.find((project) => project.id === id)
-    if (found !== undefined) return found
-    throw new EspalierError('E_USAGE', `This agent has no project ${id}.`, {
+  const chosen = asked.flatMap((word) => {
+    const found = projects.filter(({ id }) => id === word)
+    const named = found.length > 0 ? found : projects.filter(({ name }) => name === word)
+    if (named.length > 0) return named
+    throw new EspalierError('E_USAGE', `This agent has no project ${word}.`, {
       hint: 'List its projects: espalier agent status',
     })
   })
+  return [...new Set(chosen)]
 }
 
 const TIMEOUT_MS = 30_000

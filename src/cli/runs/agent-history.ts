@@ -15,13 +15,16 @@ const NAME = /^(?<h>\d\d)(?<m>\d\d)(?<s>\d\d)-(?<project>.+)-(?<version>[^-]*)-[
 /** Newest last, as in a log. */
 export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io): Promise<ExitCode> => {
   const journals = join(io.locate(data), 'journals')
+  const of = projects.length === 0 ? '' : plainText(` of ${projects.join(', ')}`)
   let shown = 0
   for (const day of (await readdir(journals).catch(() => [])).sort()) {
     for (const name of (await readdir(join(journals, day))).sort()) {
       const { h, m, s, project = '', version = '' } = NAME.exec(name)?.groups ?? {}
-      if (h === undefined || (projects.length > 0 && !projects.includes(project))) continue
+      if (h === undefined) continue
       const journal = await readJournal(join(journals, day, name))
       if (journal === undefined) continue
+      const names = [project, journal.plan.projectNames?.[project]]
+      if (projects.length > 0 && !projects.some((one) => names.includes(one))) continue
       shown += 1
       const { plan, started, done, hasEnded } = journal
       const changes = new Map(plan.changes.map((change) => [change.id, change]))
@@ -33,6 +36,6 @@ export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io):
       }
     }
   }
-  if (shown === 0) print('The agent has changed nothing yet.', io.stdout)
+  if (shown === 0) print(`The agent has changed nothing${of} yet.`, io.stdout)
   return EXIT.ok
 }

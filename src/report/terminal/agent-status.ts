@@ -17,7 +17,7 @@ export interface AgentProjectStatus extends AgentStatus {
 
 interface AgentDifference extends AgentStatus {
   readonly branch: string
-  readonly compute?: string
+  readonly compute: string
   readonly kind: string
   readonly path?: string
   readonly live: string | null
@@ -30,6 +30,7 @@ export const agentStatusTable = (projects: readonly AgentProjectStatus[], style:
   const table = tableOf<AgentProjectStatus>(
     [
       { title: 'PROJECT', text: ({ id }) => plainText(id) },
+      { title: 'NAME', text: ({ name = '' }) => plainText(name), isOptional: true },
       { title: 'STATE', text: agentStatusName },
       {
         title: 'DIFFERENCES',
@@ -63,9 +64,8 @@ export const agentProjectDetail = (project: AgentProjectStatus, style: Style): s
 const differenceLine = (one: AgentDifference): string => {
   const { branch, compute, kind, path, live, want, origin, declaredAt } = one
   const what = path === undefined ? kind : `${path}: ${live ?? 'none'} → ${want ?? 'none'}`
-  const where = [branch, ...(compute === undefined ? [] : [compute])].join(' ')
   const place = declaredAt === undefined ? '' : `, ${declaredAt}`
-  return plainText(`${where}  ${what}  (${origin}, ${agentStatusName(one)}${place})`)
+  return plainText(`${branch} ${compute}  ${what}  (${origin}, ${agentStatusName(one)}${place})`)
 }
 
 /** `2026-11-22 02:00` */

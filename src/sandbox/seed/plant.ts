@@ -10,7 +10,7 @@ import type { ResolvedSeed } from './seed.ts'
 interface Surroundings {
   /** Postgres' major version of its projects. */
   readonly pgVersion?: number
-  /** By action, if they are not the usual. */
+  /** By action, if they differ from the defaults. */
   readonly durations?: Durations
   readonly durationSpread?: number
 }

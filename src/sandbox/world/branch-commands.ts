@@ -1,4 +1,4 @@
-/** What a client can do to branches (facts of the public OpenAPI; the spec only names them). */
+/** The commands on branches, from the public OpenAPI. */
 import { checkExpiry, expiryAt } from './expiry.ts'
 import { momentOf } from './moment.ts'
 import { type ComputeRequest, newCompute } from './new-compute.ts'
@@ -23,7 +23,7 @@ export interface BranchRequest {
   readonly init_source?: 'parent-data' | 'schema-only' | undefined
   readonly protected?: boolean | undefined
   readonly archived?: boolean | undefined
-  /** When it is to be deleted; null takes that back. */
+  /** When it expires; null removes the expiry. */
   readonly expires_at?: string | null | undefined
   readonly annotation?: Readonly<Record<string, string>> | undefined
 }
@@ -89,7 +89,7 @@ export const createBranch = (
 }
 
 /**
- * Roles keep their passwords, since the data that holds them is the source's.
+ * Roles keep their passwords, since these are in the data copied from the source.
  *
  * @param time of the source's history: what was made later is not there yet. What was dropped since is not known.
  */
