@@ -4,8 +4,8 @@ import { seeded, simulateMonth } from './month.ts'
 import { MINUTE } from './running.ts'
 
 test('days of commits, hand edits, faults and restarts: nothing outside of a window, and all converge', async () => {
-  const projects = isLong ? 50 : 9
-  const month = await simulateMonth({ projects, days: isLong ? 7 : 1, interval: 60 * MINUTE, random: seeded() })
+  const projects = isLong ? 50 : 12
+  const month = await simulateMonth({ projects, days: isLong ? 7 : 2, interval: 60 * MINUTE, random: seeded() })
   expect(month.outsideWindow).toEqual([])
   expect(month.unsettled).toEqual([])
   expect(month.mostRequestsAMinute).toBeLessThanOrEqual(350)

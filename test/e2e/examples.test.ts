@@ -43,7 +43,7 @@ test('a seed that is ignored because the sandbox already has a state is reported
   const plan = (name: string) =>
     espalier(['plan', `examples/${name}/espalier.yaml`, `--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`])
   expect((await plan('restore')).stderr).toBe('')
-  expect((await plan('quickstart')).stderr).toContain('--seed was left out')
+  expect((await plan('quickstart')).stderr).toContain('--seed was ignored')
 })
 
 test('every example is in canonical form', async () => {

@@ -161,7 +161,7 @@ test('import into a file of another project adds a document for this one', async
   const other = 'version: 1\nproject: late-sun-87654321\nbranches: { main: {} }'
   await writeFile(join(folder, 'fleet.yaml'), other)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'fleet.yaml')
-  expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('in a document of its own') })
+  expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('in a separate document') })
   const text = await readFile(join(folder, 'fleet.yaml'), 'utf8')
   expect(text.startsWith(`${other}\n---\n`)).toBe(true)
 })
