@@ -1,3 +1,5 @@
+import { expect } from 'vitest'
+
 /** How much is tried: `npm test` tries a part, `npm run test:long` everything. A test that imports this runs in both. */
 export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
 
@@ -7,3 +9,11 @@ export const part = <T>(all: readonly T[], n: number): readonly T[] =>
 
 /** Runs of a property test: 10% of `all` by default, but never fewer than 20. */
 export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(20, Math.round(all * 0.1))))
+
+/**
+ * That a property was not true of nothing: more than `least` of its random cases reached what it is about. Only the
+ * long run checks that, since a part of the cases may miss it by chance.
+ */
+export const expectEnough = (count: number, least: number): void => {
+  if (isLong) expect(count).toBeGreaterThan(least)
+}

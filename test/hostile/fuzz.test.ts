@@ -30,7 +30,7 @@ import {
 } from '../../src/report/index.ts'
 import { encodeSnapshot, readSnapshot } from '../../src/workflow/index.ts'
 import { signed } from '../apply/sign-plan.ts'
-import { runs } from '../long-runs.ts'
+import { expectEnough, runs } from '../long-runs.ts'
 import { desired, planOf, world } from '../planner/world.ts'
 import { UNSEEN } from '../report/names.ts'
 import { serveWith } from './servers.ts'
@@ -264,7 +264,7 @@ describe('a saved plan', () => {
       }),
       { numRuns: runs(600) },
     )
-    expect(accepted).toBeGreaterThan(0)
+    expectEnough(accepted, 0)
   })
 
   test('of any text is refused', () => {
@@ -380,7 +380,7 @@ describe('answers of the control API', () => {
       }),
       { numRuns: runs(300) },
     )
-    expect(accepted).toBeGreaterThan(0)
+    expectEnough(accepted, 0)
     await api.close()
   })
 })

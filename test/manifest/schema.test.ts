@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { compileValidators } from '../../src/manifest/definition/validator.ts'
 import { manifestSchema, parseManifests } from '../../src/manifest/index.ts'
 import { SIZE_TABLE } from '../../src/model/index.ts'
-import { runs } from '../long-runs.ts'
+import { expectEnough, runs } from '../long-runs.ts'
 
 const validate = new Ajv2020({ strict: true }).compile(manifestSchema())
 
@@ -107,7 +107,7 @@ describe('the published schema and the program agree', () => {
       { numRuns: runs(500) },
     )
     // Neither answer comes by itself.
-    expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(0)
+    expectEnough(Math.min(seen.yes, seen.no), 0)
   })
 
   /** The rule in arithmetic, which neither of the two is made of. */

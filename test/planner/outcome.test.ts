@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ObservedCompute, Plan } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { runs } from '../long-runs.ts'
+import { expectEnough, runs } from '../long-runs.ts'
 import { BRANCHES, liveWorld, manifest, planned } from './arbitraries.ts'
 import { perform, type Simulated, shuffled, start } from './simulator.ts'
 import {
@@ -77,7 +77,7 @@ test('after the steps, in any order that the graph allows, the live project is a
     }),
     RUNS,
   )
-  expect(checked).toBeGreaterThan(runs(500))
+  expectEnough(checked, 500)
 })
 
 const fits = (compute: ObservedCompute, declared: Declared): boolean => {
