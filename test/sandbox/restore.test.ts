@@ -119,7 +119,11 @@ test('a branch begins at a moment of its parent, by time or by the position that
 
 test.each([
   ['a time in the future', { parent_timestamp: '2999-01-01T00:00:00Z' }, 'outside of the available history'],
-  ['a time before its parent existed', { parent_timestamp: '2025-12-31T23:59:59Z' }, 'outside of the available history'],
+  [
+    'a time before its parent existed',
+    { parent_timestamp: '2025-12-31T23:59:59Z' },
+    'outside of the available history',
+  ],
   ['a malformed time', { parent_timestamp: 'not-a-time' }, 'branch.parent_timestamp'],
   ['an LSN of the far past', { parent_lsn: '0/123456' }, 'outside of the available history'],
   ['a malformed LSN', { parent_lsn: '123456' }, 'branch.parent_lsn'],
