@@ -66,10 +66,16 @@ export const openDesiredState = async (
   let error: string | undefined
   let isMissing = false
 
-  const save = async (next: SourceFile): Promise<void> => {
-    const known = { ...next, fetchedAt }
-    await data.writeSource(known)
-    file = known
+  let writing: Promise<void> = Promise.resolve()
+  /** One after the other: projects that are recorded and events that are delivered change it at the same time. */
+  const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
+    const written = writing.then(async () => {
+      const next = { ...change(file), fetchedAt }
+      await data.writeSource(next)
+      file = next
+    })
+    writing = written.catch(() => undefined)
+    return written
   }
   const problemOf = (project: string): string | undefined => {
     if (isMissing) return `${source.from} has no ref ${source.ref}.`
@@ -109,14 +115,14 @@ export const openDesiredState = async (
     )
     current = { version, declared, byProject, isRewritten: !continues }
     isMissing = false
-    const fresh =
-      file.valid === undefined ? [] : Object.keys(declared).filter((id) => !(id in (file.valid?.projects ?? {})))
+    const { valid: last } = file
+    const fresh = last === undefined ? [] : Object.keys(declared).filter((id) => !(id in last.projects))
     const valid = { version: version.id, projects: declared }
-    await save({
-      ...file,
+    await save((before) => ({
+      ...before,
       ...(isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
-      introduced: [...new Set([...file.introduced.filter((id) => id in declared), ...fresh])],
-    })
+      introduced: [...new Set([...before.introduced.filter((id) => id in declared), ...fresh])],
+    }))
   }
   /** Where no project is known, none can show what is wrong with the manifests. */
   const errorOf = (): Pick<SourceView, 'error'> => {
@@ -170,16 +176,17 @@ export const openDesiredState = async (
     },
     recorded: async (project) => {
       if (!file.introduced.includes(project)) return
-      await save({ ...file, introduced: file.introduced.filter((id) => id !== project) })
+      await save((before) => ({ ...before, introduced: before.introduced.filter((id) => id !== project) }))
     },
     accept: async (commit) => {
       if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
-      await save({ ...file, accepted: { version: current.version.id, projects: current.declared } })
+      const { version, declared } = current
+      await save((before) => ({ ...before, accepted: { version: version.id, projects: declared } }))
       current = { ...current, isRewritten: false }
       return true
     },
     events: () => file.events ?? {},
-    keepEvents: (events) => save({ ...file, events }),
+    keepEvents: (events) => save((before) => ({ ...before, events })),
     fetchedAt: () => fetchedAt,
     view: () => ({
       kind: source.kind,
