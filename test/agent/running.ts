@@ -23,7 +23,7 @@ export interface World {
   readonly folder: string
   readonly log: readonly string[]
   /** Writes the manifests, which the agent reads within half a minute. */
-  declare(text: string, file?: string): Promise<void>
+  declare(text: string | Uint8Array, file?: string): Promise<void>
   /** A file for each of them. */
   declareAll(texts: readonly string[]): Promise<void>
   /** Until it is called with `undefined`. */
