@@ -67,10 +67,16 @@ export const openDesiredState = async (
   let error: string | undefined
   let isMissing = false
 
-  const save = async (next: SourceFile): Promise<void> => {
-    const known = { ...next, fetchedAt }
-    await data.writeSource(known)
-    file = known
+  let writing: Promise<void> = Promise.resolve()
+  /** One after the other: projects that are recorded and events that are delivered change it at the same time. */
+  const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
+    const written = writing.then(async () => {
+      const next = { ...change(file), fetchedAt }
+      await data.writeSource(next)
+      file = next
+    })
+    writing = written.catch(() => undefined)
+    return written
   }
   /** Whatever the project. */
   const problemOfAll = (): string | undefined => {
@@ -111,16 +117,15 @@ export const openDesiredState = async (
     const errors = errorsOf(version.manifests, declared, file.valid?.projects)
     current = { version, declared, byProject, errors, isRewritten: !continues }
     isMissing = false
+    const { valid: last } = file
     const fresh =
-      file.valid === undefined
-        ? []
-        : Object.keys(declared).filter((id) => declaredOf(file.valid?.projects, id) === undefined)
+      last === undefined ? [] : Object.keys(declared).filter((id) => declaredOf(last.projects, id) === undefined)
     const valid = { version: version.id, projects: declared }
-    await save({
-      ...file,
+    await save((before) => ({
+      ...before,
       ...(isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
-      introduced: [...new Set([...file.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...fresh])],
-    })
+      introduced: [...new Set([...before.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...fresh])],
+    }))
     const known = state.projects()
     const unshown = errors.find(({ concerns }) => !known.some(concerns))
     if (unshown !== undefined) current = { ...current, unshown: unshown.text }
@@ -177,16 +182,17 @@ export const openDesiredState = async (
     },
     recorded: async (project) => {
       if (!file.introduced.includes(project)) return
-      await save({ ...file, introduced: file.introduced.filter((id) => id !== project) })
+      await save((before) => ({ ...before, introduced: before.introduced.filter((id) => id !== project) }))
     },
     accept: async (commit) => {
       if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
-      await save({ ...file, accepted: { version: current.version.id, projects: current.declared } })
+      const { version, declared } = current
+      await save((before) => ({ ...before, accepted: { version: version.id, projects: declared } }))
       current = { ...current, isRewritten: false }
       return true
     },
     events: () => file.events ?? {},
-    keepEvents: (events) => save({ ...file, events }),
+    keepEvents: (events) => save((before) => ({ ...before, events })),
     fetchedAt: () => fetchedAt,
     view: () => ({
       kind: source.kind,
