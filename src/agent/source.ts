@@ -69,7 +69,7 @@ export const gitSource = ({ repo, ref, paths, folder, maxBytes }: GitOptions): S
     return {
       id: commit,
       ...(committedAt === undefined ? {} : { committedAt }),
-      manifests: await manifestsAt(commit, { paths }, { cwd: opened.folder, missing: 'told' }),
+      manifests: await manifestsAt(commit, { paths }, { cwd: opened.folder, missing: 'report' }),
     }
   }
   return {

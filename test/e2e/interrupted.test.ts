@@ -99,7 +99,7 @@ test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
       expect(ended.stderr).toContain(
-        'Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.',
+        'Stopping: no new step starts, and running steps complete. Press Ctrl-C again to stop immediately.',
       )
       expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
       expect(ended.stdout).toMatch(/Next: run `espalier apply\s+\S+` again\.\s+What is done stays done\./)
@@ -119,7 +119,7 @@ test.concurrent('SIGINT twice: it ends at once, and reports the interrupted step
   })
   try {
     expect(ended.code, ended.stdout + ended.stderr).toBe(130)
-    expect(ended.stderr).toContain('Stopping at once. Run the same command again to converge.')
+    expect(ended.stderr).toContain('Stopping immediately. Run the same command again to continue.')
     expect(tally(ended)).toBe('Apply incomplete: 3 done, 1 failed, 6 skipped.')
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
       '(interrupted): Interrupted while it was running: run `espalier apply` again to continue.',

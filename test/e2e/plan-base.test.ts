@@ -185,8 +185,8 @@ test('policies that the base has and the manifests no longer have are reported, 
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_POLICY_REMOVED', 'That is so as soon as it is merged: check that it is meant.'],
-    ['W_WINDOW_CHANGED', 'That is so as soon as it is merged: check that it is meant.'],
+    ['W_POLICY_REMOVED', 'It takes effect with the merge: check that it is intended.'],
+    ['W_WINDOW_CHANGED', 'It takes effect with the merge: check that it is intended.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
   expect(unguarded.warnings).toEqual([])

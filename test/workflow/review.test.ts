@@ -94,7 +94,7 @@ test('what else a denied project would change is refused for that reason, and no
   expect(plan.changes.map(({ branch, refused }) => [branch.name, refused])).toEqual([
     [
       'main',
-      'another change of its project is denied: `preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU)',
+      'another change in its project is denied: `preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU)',
     ],
     ['preview/x', '`preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU). Previews are small'],
   ])
