@@ -622,7 +622,7 @@ describe('restart windows', () => {
       ['window-overridden', 'out'],
       ['step-start', 'out'],
     ])
-    expect(outcome.notes).toEqual(['--now: 1 step ran outside of the restart window.'])
+    expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
 
   test('consent is asked for before the window is checked', async () => {

@@ -122,7 +122,7 @@ test.concurrent('SIGINT twice: it ends at once, and reports the interrupted step
     expect(ended.stderr).toContain('Stopping immediately. Run the same command again to continue.')
     expect(tally(ended)).toBe('Apply incomplete: 3 done, 1 failed, 6 skipped.')
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
-      '(interrupted): Interrupted while it was running: run `espalier apply` again to continue.',
+      '(interrupted): Interrupted while it was running. To continue, run `espalier apply` again.',
     )
     expect(await ten.applyAgain()).toEqual([])
   } finally {
