@@ -40,7 +40,11 @@ export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<Untrus
       { hint: 'Fix the manifests of the base first.' },
     )
   }
-  const head = await manifestsAt(headSha, { paths: inputs.paths, policyPaths: inputs.policy }, { cwd, missing: 'report' })
+  const head = await manifestsAt(
+    headSha,
+    { paths: inputs.paths, policyPaths: inputs.policy },
+    { cwd, missing: 'report' },
+  )
   return { head, base, baseSha, refused: foreign(base, head), notes }
 }
 

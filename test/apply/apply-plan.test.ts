@@ -158,9 +158,9 @@ describe('answers that never come', () => {
     })
     const outcome = await apply({ api, plan: planWith(step('s', creating)) })
     expect(statuses(outcome)).toEqual([['failed', 'apply-failed']])
-    expect(outcome.steps[0]?.message).toContain('ep-made-0 exists next to ep-made-1')
+    expect(outcome.steps[0]?.message).toContain('both ep-made-0 and ep-made-1 exist')
     expect(outcome.steps[0]?.message).toContain(
-      'Neither was deleted: find out which one is in use, run `espalier compute',
+      'Neither was deleted. Find out which one is in use, run `espalier compute',
     )
     expect(api.sent.map(({ method }) => method)).toEqual(['POST', 'POST'])
   })

@@ -102,7 +102,7 @@ test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
         'Stopping: no new step starts, and running steps complete. Press Ctrl-C again to stop immediately.',
       )
       expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
-      expect(ended.stdout).toMatch(/Next: run `espalier apply\s+\S+` again\.\s+What is done stays done\./)
+      expect(ended.stdout).toMatch(/Next: to continue, run\s+`espalier\s+apply\s+\S+`\s+again\./)
       expect(await ten.applyAgain()).toEqual([])
     } finally {
       await ten.close()

@@ -109,7 +109,7 @@ test('apply --only introduced leaves drift alone, also from a saved plan', async
     expect(saved.code, saved.stderr).toBe(0)
     expect(sizes()).toEqual(['ep-a 3', 'ep-b 1', 'ep-c 1', 'ep-main 4'])
     expect((await run('apply', '--only', 'introduced', '--auto-approve')).stderr).toContain('needs --base REF')
-    expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Leave --branch out')
+    expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Remove --branch')
   } finally {
     await own.close()
   }

@@ -81,7 +81,7 @@ describe.skipIf(!hasTerminal)('while a plan waits for its answer (skipped withou
       ['apply', '--allow', 'delete'],
       [
         [APPLY, deciding(3)],
-        ['The project has changed since this plan was made', ''],
+        ['The project has changed since the plan above was made', ''],
         ['3 CU → 2 CU', 'yes\n'],
       ],
     )
@@ -94,7 +94,7 @@ describe.skipIf(!hasTerminal)('while a plan waits for its answer (skipped withou
       ['apply', '--allow', 'delete'],
       [
         [APPLY, deciding(3)],
-        ['The project has changed since this plan was made', 'no\n'],
+        ['The project has changed since the plan above was made', 'no\n'],
       ],
     )
     expect(code, screen).toBe(1)

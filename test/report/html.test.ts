@@ -28,7 +28,7 @@ describe('what they say', () => {
 
   test('an empty plan', () => {
     const text = textOf(planned({ ...PLAN, changes: [], steps: [], warnings: [] }))
-    expect(text).toContain('No changes. The live project is as the manifests say.')
+    expect(text).toContain('No changes. The live project matches the manifests.')
     expect(text).not.toContain('interrupted')
   })
 

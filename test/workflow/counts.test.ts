@@ -85,8 +85,8 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
       "json": 1837,
-      "markdown": 68,
-      "terminal": 78,
+      "markdown": 66,
+      "terminal": 76,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`

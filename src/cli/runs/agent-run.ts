@@ -88,7 +88,7 @@ const once = async (agent: RunningAgent, io: Io): Promise<ExitCode> => {
   return exitCodeOfAll({ projects, source })
 }
 
-/** The worst one. Manifests that cannot be used are as bad as a project whose manifest is invalid. */
+/** The worst state decides. Unusable manifests count as an invalid project. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
   if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
   const codes = new Set<ExitCode>(projects.map(({ state }) => exitCodeOf(state)))
@@ -105,7 +105,7 @@ const untilStopped = async (agent: RunningAgent, io: Io, run: () => Promise<void
   }
 }
 
-/** Everything that can be wrong with the flags is reported before anything is read. */
+/** Checks all flags before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   checkNumber('concurrency', flags.concurrency, 1)
   checkBudgets(flags)
@@ -142,16 +142,16 @@ const settingsOf = (flags: AgentRunFlags) => {
 
 const sourceOf = async ({ repo, ref, paths }: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
   if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd)
-  // What looks like a path is one; git would take it as relative to the mirror.
+  // Resolve a path here: git would take it as relative to the mirror.
   const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
   return gitSource({ repo: isPath ? resolve(io.cwd, repo) : repo, ref, paths, folder: join(folder, 'repo') })
 }
 
 const connectionOf = async (flags: AgentRunFlags, io: Io) => {
   if (flags.keys === undefined) return connect(flags, io)
-  if (flags.sandbox !== undefined) throw usageError('--keys and --sandbox cannot be given together.')
-  if (flags.apiKeyFile !== undefined) throw usageError('--keys and --api-key-file cannot be given together.')
-  // The key of this connection is never sent: each project has one of the file's.
+  if (flags.sandbox !== undefined) throw usageError('--keys and --sandbox cannot be combined.')
+  if (flags.apiKeyFile !== undefined) throw usageError('--keys and --api-key-file cannot be combined.')
+  // A placeholder, which is never sent: each project uses a key from the file.
   return connect(flags, { ...io, env: { ...io.env, ESPALIER_API_KEY: 'unused' } })
 }
 
@@ -163,7 +163,7 @@ const notifierOf = async (
   if (notify === undefined && notifySecretFile === undefined) return undefined
   const secret = await secretIn(notifySecretFile, io)
   if (notify === undefined || secret === undefined) {
-    throw usageError('--notify and --notify-secret-file belong together.')
+    throw usageError('--notify and --notify-secret-file must be given together.')
   }
   return createNotifier({ send: sendTo(notify), key: notifyKey(secret), clock: io.clock, log })
 }

@@ -17,7 +17,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
   const { concurrency } = flags
   const price = flags.price === undefined ? undefined : parsePrice(flags.price)
   if (flags.project !== undefined && flags.paths.length > 0) {
-    throw usageError('--project and paths cannot be given together.')
+    throw usageError('--project and paths cannot be combined.')
   }
   checkGlobs('project', flags.project)
   const page = await openPageOf(flags, 'cost', io)
@@ -38,7 +38,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
     const { costPage } = await import('../../report/html/index.ts')
     await page.write(costPage(report, PAGE_FRAME))
     print(spendingWords(report), io.stdout)
-    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+    print(`Wrote the page to ${flags.out}.`, io.stderr)
   }
   const unread = unreadProjects(observed)
   const { lineOf } = manifests?.loaded ?? NO_FILES
