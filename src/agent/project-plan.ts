@@ -66,25 +66,27 @@ export class ProjectPlan {
     await this.#store.saveAs((file) => afterRefresh(file, seen))
     if (declaration.isNew) await desired.recorded(this.#id)
     const suspended = isSuspended(this.#store.file.suspension, now())
+    const { plan } = planned.result
     const decided = {
       round: roundOf(declaration, manifests, observed, this.#store.file, this.#shared, {
+        plan,
         isSuspended: suspended,
         continuing,
       }),
       manifests,
       observed,
     }
-    if (continuing === undefined) await this.#watchWindow(declaration, decided)
+    if (continuing === undefined) await this.#watchWindow(declaration, decided, plan)
     return decided
   }
 
   /** Remembers what waits for a window, and reports one that passed without it. */
-  async #watchWindow(declaration: Declaration, { round, manifests, observed }: Decided): Promise<void> {
+  async #watchWindow(declaration: Declaration, { round, manifests, observed }: Decided, plan: Plan): Promise<void> {
     const { now, startedAt } = this.#shared
     const at = now()
     const suspended = isSuspended(this.#store.file.suspension, at)
     const active = suspended
-      ? roundOf(declaration, manifests, observed, this.#store.file, this.#shared, { isSuspended: false })
+      ? roundOf(declaration, manifests, observed, this.#store.file, this.#shared, { plan, isSuspended: false })
       : round
     const steps = windowedSteps(active.plan, active.steps)
     const { wait: known } = this.#store.file
