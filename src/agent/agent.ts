@@ -1,6 +1,4 @@
 /** The running agent: its clockwork, and what may be asked of it. */
-import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { ApiOptions } from '../api/index.ts'
 import type { Budgets } from '../apply/index.ts'
 import { mapConcurrently, type OnSignal } from '../base/index.ts'
@@ -10,9 +8,9 @@ import { type AgentKey, openAccounts } from './accounts.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { AgentPolicy } from './decide.ts'
 import { openDesiredState } from './desired-state.ts'
+import { DAY_MS, journalFor, removeJournals } from './journals.ts'
 import { logLines } from './log.ts'
-import { AgentProject } from './project.ts'
-import { startDelay } from './request-share.ts'
+import { ProjectSet } from './project-set.ts'
 import { createScheduler } from './scheduler.ts'
 import type { Shared } from './shared.ts'
 import type { Source } from './source.ts'
@@ -54,7 +52,6 @@ export interface RunningAgent extends AgentControl {
   stop(): void
 }
 
-const CLEAN_MS = 24 * 60 * 60_000
 const EARLIEST_FETCH_MS = 10_000
 const BUG_WAIT_MS = 15 * 60_000
 
@@ -65,9 +62,6 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   const startedAt = now()
   const desired = await openDesiredState(source, data, now)
   const accounts = await openAccounts({ ...options, share: options.requestShare, now })
-  const projects = new Map<string, AgentProject>()
-  /** Of projects that are no longer declared, events may be undelivered. */
-  const removed = new Map<string, AgentProject>()
   const listeners = new Set<() => void>()
   const roundListeners = new Set<(round: RoundView) => void>()
   const signalled = new Set<() => void>()
@@ -76,6 +70,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   let fetchAlarm = new AbortController()
   let polledAt = 0
 
+  const say = (line: string): void => log(`${new Date(now()).toISOString()}  ${line}`)
   const changed = (): void => {
     for (const listener of listeners) listener()
   }
@@ -96,9 +91,10 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       return () => void signalled.delete(handle)
     }) satisfies OnSignal,
     journalFor: (project, version) => journalFor(data.path, project, version, now(), random),
-    intervalOf: (project) => accounts.intervalOf(project, [...projects.keys()]),
+    intervalOf: (project) => accounts.intervalOf(project, projects.ids),
     isSettled: (project) => projects.get(project)?.isSettled === true,
     wake: (project, at, cause) => scheduler.wake(project, at, cause),
+    forget: (project) => scheduler.forget(project),
     changed,
     isStopping: () => stopping.signal.aborted,
     lost: (error) => {
@@ -107,6 +103,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       stop()
     },
   }
+  const projects = new ProjectSet(shared)
   const work: Parameters<typeof createScheduler>[0]['work'] = async (id, cause, dueAt) => {
     const project = projects.get(id)
     if (project === undefined) return
@@ -119,49 +116,20 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       await project.broke(error).catch(() => undefined)
       scheduler.wake(id, now() + BUG_WAIT_MS, 'backoff')
     }
-    for (const line of logLines(before, project.view)) log(`${new Date(now()).toISOString()}  ${line}`)
-    if (project.isSettled) for (const other of projects.values()) if (other.view.reason === 'Wave') other.wakeForWave()
+    for (const line of logLines(before, project.view)) say(line)
+    if (project.isSettled) for (const other of projects.all) if (other.view.reason === 'Wave') other.wakeForWave()
   }
   const scheduler = createScheduler({ clock, now, concurrency: options.concurrency, work })
 
-  const projectOf = async (id: string): Promise<AgentProject> =>
-    removed.get(id) ?? new AgentProject(id, shared, await data.readProject(id))
-
   const poll = async (): Promise<void> => {
-    const isFirst = polledAt === 0
     const before = desired.view()
     const changes = new Set(await desired.refresh())
     polledAt = now()
     const after = desired.view()
-    if (after.version !== before.version)
-      log(`${new Date(now()).toISOString()}  version ${after.version?.slice(0, 12)} of ${after.from}`)
-    if (after.error !== undefined && after.error !== before.error)
-      log(`${new Date(now()).toISOString()}  ${after.from}: ${after.error}`)
-    const declared = desired.projects()
-    const added = declared.filter((id) => !projects.has(id))
-    for (const id of added) {
-      projects.set(id, await projectOf(id))
-      removed.delete(id)
-    }
-    for (const [index, id] of added.entries()) {
-      const isUrgent = !isFirst || projects.get(id)?.isPending === true
-      const delay = isUrgent ? 0 : startDelay(index, added.length, shared.intervalOf(id))
-      scheduler.wake(id, now() + delay, isUrgent ? 'commit' : 'reconcile')
-    }
-    const still = new Set(declared)
-    for (const [id, project] of projects) {
-      if (still.has(id)) continue
-      projects.delete(id)
-      removed.set(id, project)
-      scheduler.forget(id)
-      log(`${new Date(now()).toISOString()}  ${id} is no longer declared. Nothing of it is changed.`)
-    }
-    if (isFirst) {
-      for (const id of await data.projects()) {
-        if (!projects.has(id)) removed.set(id, await projectOf(id))
-      }
-    }
-    for (const id of changes) if (projects.has(id) && !added.includes(id)) scheduler.wake(id, now(), 'commit')
+    if (after.version !== before.version) say(`version ${after.version?.slice(0, 12)} of ${after.from}`)
+    if (after.error !== undefined && after.error !== before.error) say(`${after.from}: ${after.error}`)
+    for (const id of await projects.follow(desired.projects(), changes))
+      say(`${id} is no longer declared. Nothing of it is changed.`)
     changed()
   }
   /** Until the agent stops. What a person must know of a failure is in the view or ends the agent. */
@@ -193,18 +161,8 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       await accounts.rereadKeys()
     } catch (error) {
       if (!(error instanceof EspalierError)) throw error
-      log(`${new Date(now()).toISOString()}  ${error.message}`)
+      say(error.message)
     }
-  }
-  const named = (asked: readonly string[] | 'all'): readonly AgentProject[] => {
-    if (asked === 'all') return [...projects.values()]
-    return asked.map((id) => {
-      const project = projects.get(id)
-      if (project !== undefined) return project
-      throw new EspalierError('E_USAGE', `This agent has no project ${id}.`, {
-        hint: 'List its projects: espalier agent status',
-      })
-    })
   }
   const subjects = new Map<string, unknown>(Object.entries(desired.events()))
   return {
@@ -212,7 +170,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       const loops = [
         pollForEver(),
         every(data.renewEveryMs, () => data.renew()),
-        every(CLEAN_MS, () => removeJournals(data.path, now() - options.keepMs)),
+        every(DAY_MS, () => removeJournals(data.path, now() - options.keepMs)),
       ].map(orLost)
       await Promise.all([scheduler.run(), ...loops])
       await close()
@@ -220,7 +178,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     },
     once: async () => {
       await poll()
-      await mapConcurrently([...projects.keys()], options.concurrency, (id) => work(id, 'reconcile', now()))
+      await mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))
       await close()
       if (lost !== undefined) throw lost
     },
@@ -230,8 +188,8 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       startedAt: new Date(startedAt).toISOString(),
       tickedAt: new Date(scheduler.tickedAt()).toISOString(),
       source: desired.view(),
-      accounts: accounts.view([...projects.keys()]),
-      projects: [...projects.values()].map(({ view }): ProjectView => view).sort((a, b) => (a.id < b.id ? -1 : 1)),
+      accounts: accounts.view(projects.ids),
+      projects: projects.all.map(({ view }): ProjectView => view).sort((a, b) => (a.id < b.id ? -1 : 1)),
     }),
     planOf: (id) => projects.get(id)?.plan,
     watch: (listener) => {
@@ -242,13 +200,9 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       roundListeners.add(listener)
       return () => void roundListeners.delete(listener)
     },
-    kept: () =>
-      new Map<string, unknown>([
-        ...[...removed, ...projects].flatMap(([id, { kept }]) => (kept === undefined ? [] : [[id, kept] as const])),
-        ...subjects,
-      ]),
+    kept: () => new Map<string, unknown>([...projects.kept(), ...subjects]),
     keep: async (subject, change) => {
-      const project = projects.get(subject) ?? removed.get(subject)
+      const project = projects.ofEvents(subject)
       if (project !== undefined) return project.keep(change)
       const next = change(subjects.get(subject))
       if (next === undefined) subjects.delete(subject)
@@ -256,7 +210,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       await desired.keepEvents(Object.fromEntries(subjects))
     },
     reconcile: async (asked, accept) => {
-      const chosen = named(asked)
+      const chosen = projects.named(asked)
       if (accept !== undefined && !(await desired.accept(accept))) {
         throw new EspalierError('E_USAGE', `${accept} is not the current commit.`, {
           hint: `The current commit is ${desired.view().version ?? 'none'}: review it, then accept it.`,
@@ -268,39 +222,17 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       }
     },
     suspend: async (asked, until, reason) => {
-      for (const project of named(asked)) {
+      for (const project of projects.named(asked)) {
         await project.suspend(suspend(now(), until - now(), reason))
         scheduler.wake(project.id, now(), 'reconcile')
       }
     },
     resume: async (asked) => {
-      for (const project of named(asked)) {
+      for (const project of projects.named(asked)) {
         await project.resume()
         scheduler.wake(project.id, now(), 'reconcile')
       }
     },
     fetchSoon: () => fetchAlarm.abort(),
-  }
-}
-
-/** `journals/2026-11-22/020003-quiet-river-12345678-0a1b2c3d4e5f-x7.jsonl` */
-const journalFor = async (
-  folder: string,
-  project: string,
-  version: string,
-  at: number,
-  random: () => number,
-): Promise<string> => {
-  const [day = '', time = ''] = new Date(at).toISOString().split('T')
-  const place = join(folder, 'journals', day)
-  await mkdir(place, { recursive: true, mode: 0o700 })
-  const tail = Math.floor(random() * 36 ** 4).toString(36)
-  return join(place, `${time.slice(0, 8).replaceAll(':', '')}-${project}-${version.slice(0, 12)}-${tail}.jsonl`)
-}
-
-const removeJournals = async (folder: string, before: number): Promise<void> => {
-  const journals = join(folder, 'journals')
-  for (const day of await readdir(journals).catch(() => [])) {
-    if (Date.parse(day) + CLEAN_MS < before) await rm(join(journals, day), { recursive: true, force: true })
   }
 }

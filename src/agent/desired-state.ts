@@ -1,10 +1,10 @@
 /** What is declared of each project now, and whether it may be acted on. */
-import { createHash } from 'node:crypto'
-import { canonicalJson, groupBy } from '../base/index.ts'
-import { type Desired, type Diagnostic, EspalierError, hasErrors, waveOf } from '../model/index.ts'
+import { EspalierError, hasErrors } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import type { DataFolder, SourceFile } from './data-folder.ts'
 import type { Situation } from './decide.ts'
+import { type Declared, declaredBy, declaredOf, earlierWaves, onlyOf } from './declared.ts'
+import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'
 import type { SourceView } from './view.ts'
 
@@ -44,13 +44,14 @@ export interface DesiredState {
   view(): SourceView
 }
 
-type Declared = NonNullable<SourceFile['valid']>['projects']
-
 interface Current {
   readonly version: Version
   readonly declared: Declared
   readonly byProject: ReadonlyMap<string, Manifests>
+  readonly errors: readonly ManifestError[]
   readonly isRewritten: boolean
+  /** The first error that concerns no known project. */
+  readonly unshown?: string
 }
 
 export const openDesiredState = async (
@@ -66,34 +67,40 @@ export const openDesiredState = async (
   let error: string | undefined
   let isMissing = false
 
-  const save = async (next: SourceFile): Promise<void> => {
-    const known = { ...next, fetchedAt }
-    await data.writeSource(known)
-    file = known
+  let writing: Promise<void> = Promise.resolve()
+  /** One after the other: projects that are recorded and events that are delivered change it at the same time. */
+  const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
+    const written = writing.then(async () => {
+      const next = { ...change(file), fetchedAt }
+      await data.writeSource(next)
+      file = next
+    })
+    writing = written.catch(() => undefined)
+    return written
+  }
+  /** Whatever the project. */
+  const problemOfAll = (): string | undefined => {
+    if (isMissing) return `${source.from} has no ref ${source.ref}.`
+    const loaded = current?.version.manifests.loaded
+    return loaded?.desired.documents.length === 0 && !hasErrors(loaded.diagnostics)
+      ? 'The manifests declare no projects.'
+      : undefined
   }
   const problemOf = (project: string): string | undefined => {
-    if (isMissing) return `${source.from} has no ref ${source.ref}.`
-    if (current === undefined) return undefined
-    const { loaded } = current.version.manifests
-    if (loaded.desired.documents.length === 0 && !hasErrors(loaded.diagnostics)) {
-      return 'The manifests declare no projects.'
-    }
-    const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error')
-    const files = new Set([
-      ...(current.declared[project]?.files ?? []),
-      ...(file.valid?.projects[project]?.files ?? []),
-    ])
-    const found = errors.find(({ source: place }) => !isOfOthers(place?.file, files, current, file))
-    if (found !== undefined) return wordsOf(found)
-    if (project in current.declared || current.isRewritten) return undefined
+    const ofAll = problemOfAll()
+    if (ofAll !== undefined || current === undefined) return ofAll
+    const found = current.errors.find(({ concerns }) => concerns(project))
+    if (found !== undefined) return found.text
+    if (declaredOf(current.declared, project) !== undefined || current.isRewritten) return undefined
     return 'The project is no longer declared, but other manifests have errors, so Espalier cannot be sure.'
   }
   const isDeclared = (project: string): boolean => {
-    const { declared = {}, isRewritten = false } = current ?? {}
-    if (project in declared) return true
+    const { declared, isRewritten = false } = current ?? {}
+    if (declaredOf(declared, project) !== undefined) return true
     // What cannot be read may well declare it still.
     return (
-      (isUnusable() || isRewritten) && [file.valid, file.accepted].some((known) => project in (known?.projects ?? {}))
+      (isUnusable() || isRewritten) &&
+      [file.valid, file.accepted].some((known) => declaredOf(known?.projects, project) !== undefined)
     )
   }
   const isUnusable = (): boolean => {
@@ -107,22 +114,27 @@ export const openDesiredState = async (
     const byProject = new Map(
       Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)] as const),
     )
-    current = { version, declared, byProject, isRewritten: !continues }
+    const errors = errorsOf(version.manifests, declared, file.valid?.projects)
+    current = { version, declared, byProject, errors, isRewritten: !continues }
     isMissing = false
+    const { valid: last } = file
     const fresh =
-      file.valid === undefined ? [] : Object.keys(declared).filter((id) => !(id in (file.valid?.projects ?? {})))
+      last === undefined ? [] : Object.keys(declared).filter((id) => declaredOf(last.projects, id) === undefined)
     const valid = { version: version.id, projects: declared }
-    await save({
-      ...file,
+    await save((before) => ({
+      ...before,
       ...(isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
-      introduced: [...new Set([...file.introduced.filter((id) => id in declared), ...fresh])],
-    })
+      introduced: [...new Set([...before.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...fresh])],
+    }))
+    const known = state.projects()
+    const unshown = errors.find(({ concerns }) => !known.some(concerns))
+    if (unshown !== undefined) current = { ...current, unshown: unshown.text }
   }
-  /** Where no project is known, none can show what is wrong with the manifests. */
-  const errorOf = (): Pick<SourceView, 'error'> => {
-    const unknown = current !== undefined && state.projects().length === 0 ? problemOf('') : undefined
-    const why = isMissing ? `There is no ref ${source.ref}.` : (error ?? unknown)
-    return why === undefined ? {} : { error: why }
+  /** What no project shows: a file that declares an unknown one, or none at all. */
+  const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
+    const unshown = problemOfAll() ?? current?.unshown
+    if (error !== undefined) return { error, errorState: 'Failing' }
+    return unshown === undefined ? {} : { error: unshown, errorState: 'Invalid' }
   }
   const state: DesiredState = {
     refresh: async () => {
@@ -152,12 +164,12 @@ export const openDesiredState = async (
       if (!isDeclared(project)) return undefined
       const problem = problemOf(project)
       const manifests = current?.byProject.get(project)
-      const digest = current?.declared[project]?.digest ?? ''
-      const isChanged = current?.isRewritten === true && file.accepted?.projects[project]?.digest !== digest
+      const { digest = '', files = [] } = declaredOf(current?.declared, project) ?? {}
+      const isChanged = current?.isRewritten === true && declaredOf(file.accepted?.projects, project)?.digest !== digest
       return {
         version: current?.version.id ?? '',
         digest,
-        files: current?.declared[project]?.files ?? [],
+        files,
         ...(problem === undefined && manifests !== undefined ? { manifests } : {}),
         ...(problem === undefined ? {} : { problem }),
         history: isChanged ? 'rewritten' : now() - fetchedAt > STALE_MS ? 'stale' : 'known',
@@ -170,16 +182,17 @@ export const openDesiredState = async (
     },
     recorded: async (project) => {
       if (!file.introduced.includes(project)) return
-      await save({ ...file, introduced: file.introduced.filter((id) => id !== project) })
+      await save((before) => ({ ...before, introduced: before.introduced.filter((id) => id !== project) }))
     },
     accept: async (commit) => {
       if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
-      await save({ ...file, accepted: { version: current.version.id, projects: current.declared } })
+      const { version, declared } = current
+      await save((before) => ({ ...before, accepted: { version: version.id, projects: declared } }))
       current = { ...current, isRewritten: false }
       return true
     },
     events: () => file.events ?? {},
-    keepEvents: (events) => save({ ...file, events }),
+    keepEvents: (events) => save((before) => ({ ...before, events })),
     fetchedAt: () => fetchedAt,
     view: () => ({
       kind: source.kind,
@@ -208,60 +221,3 @@ const digests = (state: DesiredState): ReadonlyMap<string, string> =>
       return [id, `${digest} ${history} ${problem}`]
     }),
   )
-
-/** An error in a file that only other projects were ever declared in. */
-const isOfOthers = (
-  place: string | undefined,
-  own: ReadonlySet<string>,
-  current: Current | undefined,
-  { valid }: SourceFile,
-): boolean => {
-  if (place === undefined || own.has(place)) return false
-  return [...Object.values(current?.declared ?? {}), ...Object.values(valid?.projects ?? {})].some(({ files }) =>
-    files.includes(place),
-  )
-}
-
-const wordsOf = ({ message, source }: Diagnostic): string =>
-  source === undefined ? message : `${source.file}:${source.line}:${source.column}: ${message}`
-
-const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared => {
-  const shared = canonicalJson([review?.policies?.policies, sizeTable])
-  return Object.fromEntries(
-    [...groupBy(loaded.desired.documents, ({ project }) => project)].map(([project, documents]) => [
-      project,
-      {
-        digest: createHash('sha256')
-          .update(shared)
-          .update(canonicalJson(documents.map(withoutPlaces)))
-          .digest('hex'),
-        files: [...new Set(documents.map(({ source }) => source.file))].sort(),
-      },
-    ]),
-  )
-}
-
-const PLACES = new Set(['source', 'sources', 'protectSource'])
-
-/** A commit that only moves lines changes nothing. */
-const withoutPlaces = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutPlaces)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one)]])),
-  )
-}
-
-/** Errors of other projects' files are not theirs. */
-const onlyOf = (manifests: Manifests, project: string): Manifests => {
-  const { loaded } = manifests
-  const documents = loaded.desired.documents.filter((document) => document.project === project)
-  return { ...manifests, loaded: { ...loaded, diagnostics: [], desired: { documents } } }
-}
-
-const earlierWaves = (desired: Desired, project: string, all: readonly string[]): readonly string[] => {
-  const { waves } = desired
-  if (waves === undefined) return []
-  const own = waveOf(waves, project)
-  return all.filter((other) => waveOf(waves, other) < own)
-}

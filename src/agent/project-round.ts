@@ -1,6 +1,6 @@
 /** What a round of a project decides, from what was read and what is remembered. */
 import { checkBudgets } from '../apply/index.ts'
-import type { Change, Observed } from '../model/index.ts'
+import type { Change, Observed, Plan } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
 import { type Manifests, planSnapshot } from '../workflow/index.ts'
 import type { ProjectFile } from './data-folder.ts'
@@ -10,6 +10,8 @@ import { decideRound, type Round } from './round.ts'
 import type { Shared } from './shared.ts'
 
 export interface RoundOptions {
+  /** Of everything that differs. */
+  readonly plan: Plan
   readonly isSuspended: boolean
   /** Only these changes, whose chain began before. */
   readonly continuing?: ReadonlySet<string> | undefined
@@ -21,13 +23,13 @@ export const roundOf = (
   observed: Observed,
   file: ProjectFile,
   { now, policy, budgets, isSettled }: Shared,
-  { isSuspended, continuing }: RoundOptions,
+  { plan, isSuspended, continuing }: RoundOptions,
 ): Round => {
   const at = now()
   const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
   const planOf = (choose: (change: Change) => Selected) =>
     planSnapshot(observed, { ...manifests, selecting: { selection: {}, leftOutProjects: 0, choose } }).result.plan
-  const whole = planOf(mayPlan)
+  const whole = continuing === undefined ? plan : planOf(mayPlan)
   return decideRound({
     plan: (select) => (select === undefined ? whole : planOf((change) => mayPlan(change) && select(change))),
     memory: { ...file, record: file.record ?? { program: '', manifests: '', entries: {} } },

@@ -1,63 +1,55 @@
 /** One project: its rounds, and what is known of it in between. */
 import { ApiError, type WriteApi } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
-import { type ApplyEvent, type Observed, type Outcome, type Plan, stepTitle } from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
-import { apply, type Manifests, planSnapshot } from '../workflow/index.ts'
+import type { Observed, Plan } from '../model/index.ts'
 import type { KeyOfProject } from './accounts.ts'
 import type { ProjectFile } from './data-folder.ts'
 import type { Declaration } from './desired-state.ts'
 import { LiveProject } from './live-project.ts'
-import { afterApply, afterRefresh, beforeApply, beforeStep, budgetsLeft } from './memory.ts'
-import { roundOf } from './project-round.ts'
+import { type Decided, ProjectApply } from './project-apply.ts'
+import { ProjectDisplay } from './project-display.ts'
+import { ProjectPlan } from './project-plan.ts'
 import { ProjectStore, withoutFailure } from './project-store.ts'
-import { differencesOf, type Shown, shownProject, unknownProject } from './project-view.ts'
-import { begunChanges, leavesGap, movedBy, operationsStuck, readJournal, waitForOpen } from './recovery.ts'
-import { jittered } from './request-share.ts'
+import { differencesOf } from './project-view.ts'
+import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
+import { leavesGap, operationsStuck } from './recovery.ts'
 import { waitAfter } from './retries.ts'
 import type { Round } from './round.ts'
 import type { Shared } from './shared.ts'
-import { type Status, worstOf } from './state.ts'
+import { worstOf } from './state.ts'
 import { isSuspended, type Suspension } from './suspension.ts'
-import type { ApplyView, ProjectView, RoundView } from './view.ts'
-import { missedWindow, waitingOf, windowedSteps } from './waiting.ts'
-import { type WakeCause, windowWakes } from './wakes.ts'
+import type { ProjectView, RoundView } from './view.ts'
+import type { WakeCause } from './wakes.ts'
 
-const MINUTE = 60_000
 /** An apply may let the next one go ahead; what still is not done after these waits for its next wake. */
 const MAX_APPLIES = 3
-
-interface Decided {
-  readonly round: Round
-  readonly manifests: Manifests
-  readonly observed: Observed
-}
 
 export class AgentProject {
   readonly id: string
   readonly #shared: Shared
   readonly #store: ProjectStore
   readonly #live: LiveProject
+  readonly #apply: ProjectApply
+  readonly #display: ProjectDisplay
+  readonly #plan: ProjectPlan
   #refreshFailures = 0
-  #plan: Plan | undefined
-  #view: ProjectView
-  /** Aborted when the project is suspended while steps run. */
-  #suspending = new AbortController()
 
   constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
     this.id = id
     this.#shared = shared
     this.#store = new ProjectStore(id, shared.data, file, shared.lost)
     this.#live = new LiveProject(id, shared.clock, shared.now, shared.startedAt)
-    this.#view = unknownProject(id, shared.accounts.of(id)?.account ?? '', shared.startedAt)
+    this.#apply = new ProjectApply(id, shared, this.#store)
+    this.#display = new ProjectDisplay(id, shared, this.#store, this.#live)
+    this.#plan = new ProjectPlan(id, shared, this.#store, this.#display)
   }
 
   get view(): ProjectView {
-    return this.#view
+    return this.#display.view
   }
 
   get plan(): Plan | undefined {
-    return this.#plan
+    return this.#plan.last
   }
 
   get kept(): unknown {
@@ -72,7 +64,7 @@ export class AgentProject {
 
   /** As far as it goes, it is as declared now: a later wave may follow. */
   get isSettled(): boolean {
-    const { state } = this.#view
+    const { state } = this.view
     const isCurrent = this.#store.file.record?.manifests === this.#shared.desired.of(this.id)?.digest
     return isCurrent && (state === 'Synced' || state === 'OutOfSync')
   }
@@ -86,7 +78,7 @@ export class AgentProject {
     const declaration = this.#shared.desired.of(this.id)
     if (declaration === undefined) return
     const what = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
-    await this.#show({ state: 'Failing' }, declaration, { message: what })
+    await this.#display.show({ state: 'Failing' }, declaration.version, { message: what })
   }
 
   keep(change: (kept: unknown) => unknown): Promise<void> {
@@ -94,7 +86,7 @@ export class AgentProject {
   }
 
   suspend(suspension: Suspension): Promise<void> {
-    this.#suspending.abort()
+    this.#apply.stop()
     this.#shared.wake(this.id, suspension.until, 'interval')
     return this.#store.saveAs((file) => ({ ...file, suspension }))
   }
@@ -121,7 +113,9 @@ export class AgentProject {
     const key = this.#shared.accounts.of(this.id)
     if (declaration === undefined) return ended('unchanged')
     if (key === undefined) {
-      await this.#show({ state: 'Invalid' }, declaration, { message: `No key of --keys is for project ${this.id}.` })
+      await this.#display.show({ state: 'Invalid' }, declaration.version, {
+        message: `No key of --keys is for project ${this.id}.`,
+      })
       return ended('unchanged')
     }
     try {
@@ -140,16 +134,18 @@ export class AgentProject {
     const problem =
       foreign === undefined ? declaration.problem : `${foreign} may not declare ${this.id}: its key has other paths.`
     if (problem !== undefined || manifests === undefined) {
-      await this.#show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, declaration, { message: problem })
-      this.#wakeLater()
+      await this.#display.show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, declaration.version, {
+        message: problem,
+      })
+      wakeNextInterval(this.id, this.#shared)
       return false
     }
     const isForced = cause !== 'interval' && cause !== 'backoff'
     if (isForced || this.#store.file.record?.manifests !== declaration.digest)
       this.#store.change(({ retryAt: _, ...file }) => ({ ...file, failures: 0 }))
-    const chain = await this.#recover(key.api)
+    const chain = await this.#apply.recover(key.api)
     const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
-      this.#decide(declaration, manifests, await this.#read(key.api, isFull), continuing)
+      this.#plan.decide(declaration, manifests, await this.#read(key.api, isFull), continuing)
     if (chain.size > 0) await this.#finishChain(await decide(true, chain), declaration, key.api)
     // Not before its chain is brought to an end: the agent may be killed again.
     this.#store.change(({ applying: _, ...file }) => file)
@@ -160,20 +156,27 @@ export class AgentProject {
         decided = await decide(true)
         continue
       }
-      await this.#show({ state: 'Progressing' }, declaration, {})
-      const outcome = await this.#apply(decided, declaration, key.api)
+      await this.#display.show({ state: 'Progressing' }, declaration.version, {})
+      const applied = await this.#applyNow(decided, declaration, key.api)
       applies += 1
       decided = await decide(true)
-      if (outcome?.interrupted !== false) break
+      if (applied?.outcome.interrupted !== false) break
     }
-    if (decided !== undefined) await this.#conclude(decided.round, declaration, key.api)
+    if (decided === undefined) wakeNextInterval(this.id, this.#shared)
+    else await this.#conclude(decided.round, declaration, key.api)
     return applies > 0
   }
 
   /** Outside its window, only a chain that would leave a branch without its primary continues. */
   async #finishChain(decided: Decided | undefined, declaration: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined || !this.#mayRun(decided.round, 0)) return
-    if (leavesGap(decided.round.plan.steps, decided.observed)) await this.#apply(decided, declaration, api, true)
+    if (leavesGap(decided.round.plan.steps, decided.observed)) await this.#applyNow(decided, declaration, api, true)
+  }
+
+  async #applyNow(decided: Decided, { version }: Declaration, api: WriteApi, ignoreWindows = false) {
+    const applied = await this.#apply.run(decided, version, api, ignoreWindows)
+    if (applied?.view !== undefined) this.#display.applied(applied.view)
+    return applied
   }
 
   #mayRun({ steps }: Round, applies: number): boolean {
@@ -187,142 +190,6 @@ export class AgentProject {
     const observed = await this.#live.refresh(api, isFull)
     this.#refreshFailures = 0
     return observed
-  }
-
-  /** `undefined` if it cannot be planned. */
-  async #decide(
-    declaration: Declaration,
-    manifests: Manifests,
-    observed: Observed,
-    continuing?: ReadonlySet<string>,
-  ): Promise<Decided | undefined> {
-    const { now, desired } = this.#shared
-    const planned = planSnapshot(observed, manifests)
-    const [project] = observed.projects
-    this.#plan = planned.result.plan
-    if (!planned.result.ok || project === undefined) {
-      const [first] = planned.result.ok ? [] : planned.result.diagnostics.filter(({ severity }) => severity === 'error')
-      await this.#show({ state: 'Blocked', reason: 'PlanError' }, declaration, {
-        message: first === undefined ? 'The project could not be planned.' : first.message,
-        sync: 'Unknown',
-      })
-      this.#wakeLater()
-      return undefined
-    }
-    const seen = {
-      desired: manifests.loaded.desired,
-      project,
-      program: VERSION,
-      digest: declaration.digest,
-      isNew: declaration.isNew,
-      now: now(),
-      fetchedAt: desired.fetchedAt(),
-    }
-    await this.#store.saveAs((file) => afterRefresh(file, seen))
-    if (declaration.isNew) await desired.recorded(this.id)
-    const suspended = isSuspended(this.#store.file.suspension, now())
-    const decided = {
-      round: roundOf(declaration, manifests, observed, this.#store.file, this.#shared, {
-        isSuspended: suspended,
-        continuing,
-      }),
-      manifests,
-      observed,
-    }
-    if (continuing === undefined) await this.#watchWindow(declaration, decided)
-    return decided
-  }
-
-  /** Remembers what waits for a window, and reports one that passed without it. */
-  async #watchWindow(declaration: Declaration, { round, manifests, observed }: Decided): Promise<void> {
-    const { now, startedAt } = this.#shared
-    const at = now()
-    const suspended = isSuspended(this.#store.file.suspension, at)
-    const active = suspended
-      ? roundOf(declaration, manifests, observed, this.#store.file, this.#shared, { isSuspended: false })
-      : round
-    const steps = windowedSteps(active.plan, active.steps)
-    const { wait: known } = this.#store.file
-    const missed = missedWindow(known, steps.length > 0, { now: at, runningSince: startedAt, isSuspended: suspended })
-    const wait = waitingOf(steps, missed === undefined ? known : undefined, at)
-    await this.#store.saveAs(({ wait: _, ...file }) => ({
-      ...file,
-      ...(wait === undefined ? {} : { wait }),
-      ...(missed === undefined ? {} : { missed }),
-    }))
-    if (missed === undefined) return
-    this.#view = { ...this.#view, missedWindow: missed, missedWindows: this.#view.missedWindows + 1 }
-  }
-
-  async #apply(
-    { manifests, observed, round }: Decided,
-    { version }: Declaration,
-    api: WriteApi,
-    ignoreWindows = false,
-  ): Promise<Outcome | undefined> {
-    const { clock, now, policy, budgets, operationTimeoutMs, onSignal } = this.#shared
-    const left = budgetsLeft(budgets, this.#store.file, now())
-    const journal = await this.#shared.journalFor(this.id, version)
-    this.#suspending = new AbortController()
-    if (isSuspended(this.#store.file.suspension, now())) return undefined
-    await this.#store.saveAs((file) => beforeApply(file, round.plan, journal, now()))
-    const applied = await apply({
-      manifests,
-      planned: { manifests, observed, result: { ok: true, plan: round.plan } },
-      open: async () => ({ api, close: async () => undefined }),
-      clock,
-      consent: { allow: policy.allow },
-      budgets: left,
-      ignoreWindows,
-      concurrency: 1,
-      operationTimeoutMs,
-      journal,
-      onSignal,
-      signal: this.#suspending.signal,
-      watch: () => ({ event: (event) => this.#onEvent(event), end: async () => undefined }),
-    })
-    if (applied.kind !== 'ended') return undefined
-    await this.#applied(applied.plan, applied.outcome, version)
-    return applied.outcome
-  }
-
-  /** Before each call: the lease still holds, and the attempt is on disk. */
-  async #onEvent(event: ApplyEvent): Promise<void> {
-    try {
-      if (event.type === 'call') await this.#shared.data.renew()
-      if (event.type !== 'step-start') return
-      const { step } = event
-      await this.#store.saveAs((file) => beforeStep(file, step, this.#shared.now()))
-    } catch (error) {
-      this.#shared.lost(error)
-      throw error
-    }
-  }
-
-  async #applied(plan: Plan, outcome: Outcome, version: string): Promise<void> {
-    const { now } = this.#shared
-    await this.#store.saveAs((file) => afterApply(file, plan, outcome, now()))
-    const done = new Set(outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step))
-    const steps = plan.steps.filter(({ id }) => done.has(id))
-    if (steps.length === 0) return
-    const changes = new Map(plan.changes.map((change) => [change.id, change]))
-    const lastApply: ApplyView = {
-      at: new Date(now()).toISOString(),
-      version,
-      done: steps.map((step) => stepTitle(step, changes)),
-      interruptions: steps.filter(({ impact }) => impact !== 'none').length,
-    }
-    this.#view = { ...this.#view, lastApply }
-  }
-
-  /** @returns the changes of a chain that an earlier run of the agent began and did not end. */
-  async #recover(api: WriteApi): Promise<ReadonlySet<string>> {
-    const { applying: journal } = this.#store.file
-    if (journal === undefined) return new Set()
-    const interrupted = await readJournal(journal)
-    await waitForOpen(api, this.id, this.#shared)
-    if (interrupted !== undefined) this.#store.change((file) => ({ ...file, moving: movedBy(interrupted) }))
-    return interrupted === undefined || interrupted.hasEnded ? new Set() : begunChanges(interrupted)
   }
 
   /** A new value is shown before it is in effect, so an empty plan does not prove that a failed operation came to its end. */
@@ -347,33 +214,13 @@ export class AgentProject {
       ...(declaration.history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
       ...(declaration.history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
     ])
-    await this.#show(status, declaration, {
+    await this.#display.show(status, declaration.version, {
       message: status.state === 'Failing' ? message : undefined,
       differences: differencesOf(round.whole, round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
-    this.#wakeAgain(round, isDue)
-  }
-
-  #wakeAgain({ verdicts }: Round, isDue: boolean): void {
-    const { now, wake, random } = this.#shared
-    const at = now()
-    const { retryAt, wait } = this.#store.file
-    this.#wakeLater()
-    if (retryAt !== undefined) wake(this.id, retryAt, 'backoff')
-    else if (isDue) wake(this.id, at + MINUTE, 'backoff')
-    if ([...verdicts.values()].some(({ reason }) => reason === 'DriftUnconfirmed'))
-      wake(this.id, at + MINUTE, 'interval')
-    if (wait === undefined) return
-    if (wait.opensAt > at)
-      for (const one of windowWakes(this.id, wait.opensAt, at, random())) wake(this.id, one.at, one.cause)
-    wake(this.id, wait.closesAt, 'window')
-  }
-
-  #wakeLater(): void {
-    const { now, wake, random, intervalOf } = this.#shared
-    wake(this.id, now() + jittered(intervalOf(this.id), random()), 'interval')
+    wakeAfterRound(this.id, this.#shared, this.#store.file, round, isDue)
   }
 
   async #notRead(error: ApiError, declaration: Declaration): Promise<void> {
@@ -382,33 +229,14 @@ export class AgentProject {
     wake(this.id, now() + waitAfter(this.#refreshFailures), 'backoff')
     const isRefused = error.status === 401 || error.status === 403
     const isRecent = now() - this.#live.readAt < 3 * intervalOf(this.id)
-    if (isRecent && !this.#live.isRead) return this.#show({ state: 'Unknown' }, declaration, error)
-    if (isRecent && this.#view.state !== 'Progressing') return
-    await this.#show({ state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' }, declaration, {
-      message: error.message,
-    })
-  }
-
-  async #show(given: Status, declaration: Declaration, shown: Shown): Promise<void> {
-    const { now, keeper, accounts, changed } = this.#shared
-    const at = now()
-    const status: Status = isSuspended(this.#store.file.suspension, at) ? { state: 'Suspended' } : given
-    const { status: before } = this.#store.file
-    const isSame = before?.state === status.state && before.reason === status.reason
-    const since = isSame ? before.since : at
-    this.#store.change((file) => ({ ...file, status: { ...status, since } }))
-    this.#view = shownProject(this.#view, status, this.#store.file, shown, {
-      at,
-      since,
-      account: accounts.of(this.id)?.account,
-      name: this.#live.name,
-      version: declaration.version,
-      readAt: this.#live.isRead ? this.#live.readAt : undefined,
-    })
-    const isOver = given.state !== 'Progressing'
-    const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
-    await this.#store.saveAs((file) => (events === undefined ? file : { ...file, events }))
-    if (isOver) keeper?.onKept(this.id)
-    changed()
+    if (isRecent && !this.#live.isRead) return this.#display.show({ state: 'Unknown' }, declaration.version, error)
+    if (isRecent && this.view.state !== 'Progressing') return
+    await this.#display.show(
+      { state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' },
+      declaration.version,
+      {
+        message: error.message,
+      },
+    )
   }
 }

@@ -68,9 +68,9 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
     const isDenied = left.policies?.results.some(({ outcome }) => outcome === 'denied') === true
     return decideSteps(left.steps, { ...steps, policy, isDenied, isOverBudget: isOverBudget(left) })
   }
-  const first = plan(select)
-  const decided = decide(first)
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
+  const first = held.length === 0 ? whole : plan(select)
+  const decided = decide(first)
   // What no gate of an apply stops must not be in its plan.
   const tried = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
   if (tried.length === 0) {

@@ -29,6 +29,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
   let tickedAt = now()
   let isStopped = false
   let alarm = new AbortController()
+  let alarmAt = Number.NEGATIVE_INFINITY
   const ring = (): void => alarm.abort()
 
   const start = ({ project, cause, at }: Wake): void => {
@@ -45,7 +46,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
       const known = wakes.get(key)
       if (known !== undefined && known.at <= at) return
       wakes.set(key, { project, at, cause })
-      ring()
+      if (at < alarmAt) ring()
     },
     forget: (project, cause) => {
       for (const [key, wake] of wakes) {
@@ -64,7 +65,9 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
         const idle = [...wakes.values()].filter(({ project }) => !running.has(project))
         // What is due and finds no room starts when something ends.
         const next = running.size >= concurrency ? [] : idle
-        await clock.sleep(timerFor(next, now()), alarm.signal).catch(() => undefined)
+        const ms = timerFor(next, now())
+        alarmAt = now() + ms
+        await clock.sleep(ms, alarm.signal).catch(() => undefined)
       }
       await Promise.all(running.values())
     },

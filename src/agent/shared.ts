@@ -30,6 +30,7 @@ export interface Shared {
   intervalOf(project: string): number
   isSettled(project: string): boolean
   wake(project: string, at: number, cause: WakeCause): void
+  forget(project: string): void
   changed(): void
   isStopping(): boolean
   /** The data folder is another agent's now, or cannot be written. */

@@ -26,8 +26,10 @@ export interface SourceView {
   readonly committedAt?: string
   /** Last successful fetch or read. */
   readonly fetchedAt?: string
-  /** Why the last one failed, or why no project is known. */
+  /** Why the last one failed, or an error of the manifests that no project shows. */
   readonly error?: string
+  /** `Failing`: it could not be read. `Invalid`: what was read has errors. */
+  readonly errorState?: 'Failing' | 'Invalid'
 }
 
 export interface AccountView {

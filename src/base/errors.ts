@@ -13,6 +13,8 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 export class EspalierError extends Error {
   readonly code: string
   readonly hint: string | undefined

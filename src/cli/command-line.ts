@@ -49,7 +49,7 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   if (command?.run === undefined) throw mistake(noCommand(words, path))
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
   const flags: Readonly<Record<string, Options>> = { ...command.flags, ...COMMON_FLAGS }
-  const wrong = wrongFlag(rest, flags)
+  const wrong = wrongFlag(rest, flags, path.names.join(' '))
   if (wrong !== undefined) throw mistake(wrong)
 
   const of = (type: Options['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
@@ -74,25 +74,26 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   return { command, values: { ...values, ...positionals } }
 }
 
-const namesOf = (command: Command): readonly string[] => [
-  command.command.split(' ')[0] ?? '',
-  ...(command.aliases ?? []),
-]
+const nameOf = (line: string): string => line.split(' ')[0] ?? ''
+
+const namesOf = ({ command, aliases = [] }: Command): readonly string[] => [nameOf(command), ...aliases]
 
 const noCommand = (words: readonly string[], { names, command }: Path): string => {
   const isCommon = (word: string): boolean => Object.hasOwn(COMMON_FLAGS, word.replace(/^--/, ''))
   const last = names.at(-1)
   const word = words.slice(last === undefined ? 0 : words.indexOf(last) + 1).find((one) => !isCommon(one)) ?? ''
   if (word.startsWith('-')) {
-    return command === undefined ? noFlag(word, {}) : `Which command of ${command.command}?`
+    return command === undefined ? noFlag(word, {}, 'espalier') : `Which command of ${command.command}?`
   }
   const near = nearest(word, (command?.subcommands ?? COMMANDS).flatMap(namesOf))
   return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`
 }
 
-const noFlag = (word: string, flags: Readonly<Record<string, Options>>): string => {
+const noFlag = (word: string, flags: Readonly<Record<string, Options>>, own: string): string => {
   const flag = word.replace(/=.*$/s, '')
   const name = flag.replace(/^--?/, '')
+  // Spelled right, but for another command: a similar flag of this one is not what was meant.
+  if (COMMANDS.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
   const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Options]) => [
     one,
     ...[alias].flat(),
@@ -102,7 +103,11 @@ const noFlag = (word: string, flags: Readonly<Record<string, Options>>): string 
 }
 
 /** What is wrong with the first wrong flag. */
-const wrongFlag = (words: readonly string[], flags: Readonly<Record<string, Options>>): string | undefined => {
+const wrongFlag = (
+  words: readonly string[],
+  flags: Readonly<Record<string, Options>>,
+  own: string,
+): string | undefined => {
   const byWord = new Map(
     Object.entries(flags).flatMap(([name, flag]) =>
       [name, ...[flag.alias ?? []].flat()].map((one) => [one.length === 1 ? `-${one}` : `--${one}`, { name, flag }]),
@@ -115,7 +120,7 @@ const wrongFlag = (words: readonly string[], flags: Readonly<Record<string, Opti
     if (!word.startsWith('-') || word === '-') continue
     const [written = '', ...inline] = word.split('=')
     const known = byWord.get(written)
-    if (known === undefined) return noFlag(word, flags)
+    if (known === undefined) return noFlag(word, flags, own)
     const { name, flag } = known
     if (seen.has(name) && flag.array !== true) return `--${name} was given more than once.`
     seen.add(name)

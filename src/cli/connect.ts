@@ -49,8 +49,8 @@ export const withReadApi = async <T>(
 export const openWriteApi = async (
   flags: ApiFlags,
   lockTimeoutMs: number,
-  reading: ReadingLine,
   io: Io,
+  reading?: ReadingLine,
 ): Promise<OpenClient<WriteApi>> => openWriteClient(await connect(flags, io, reading), lockTimeoutMs)
 
 export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): Promise<Connection> => {

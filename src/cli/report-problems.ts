@@ -1,7 +1,7 @@
 /** Diagnostics of manifests, or of what they ask of the live projects, in the format that was asked for. */
 import type { LoadedManifests } from '../manifest/index.ts'
 import type { Diagnostic, Plan } from '../model/index.ts'
-import { jsonDiagnostics, plainText, projectsLeftOut, terminalDiagnostics } from '../report/index.ts'
+import { jsonDiagnostics, plainText, projectsLeftOut, projectTitle, terminalDiagnostics } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
 
@@ -27,7 +27,8 @@ export const NO_FILES: Pick<LoadedManifests, 'files' | 'lineOf'> = { files: [], 
 export const reportLeftOut = (plan: Plan, io: Io): boolean => {
   const { leftOut = [] } = plan
   if (leftOut.length === 0) return true
-  const names = leftOut.slice(0, MOST_NAMED).map(({ project }) => plainText(project))
+  const titleOf = projectTitle(plan)
+  const names = leftOut.slice(0, MOST_NAMED).map(({ project }) => plainText(titleOf(project)))
   const more = leftOut.length > names.length ? ', …' : ''
   print(`Error  ${projectsLeftOut(plan)} could not be planned: ${names.join(', ')}${more}.`, io.stderr)
   return false

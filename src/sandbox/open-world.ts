@@ -7,7 +7,7 @@ import type { Faults } from './faults/faults.ts'
 import { Background } from './world/background.ts'
 import { beginOperation } from './world/begin.ts'
 import { type SpecRules, specOf } from './world/compute-spec.ts'
-import { Deadlines } from './world/deadlines.ts'
+import { enforceDeadlines } from './world/deadlines.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
 import { Gatekeeper } from './world/gatekeeper.ts'
 import type { ComputeRecord } from './world/records.ts'
@@ -68,7 +68,7 @@ export const openWorld = async (
     choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
   const background = new Background(world, parts.background ?? true)
   new ScaleToZero(world, (id) => computes.activity(id))
-  new Deadlines(world)
+  enforceDeadlines(world)
   followMoves(world, computes, toSpec, parts.log)
   return { world, computes, background }
 }
@@ -92,7 +92,7 @@ const followMoves = (
         work(computes.restart(toSpec(compute)))
       }
     },
-    computeGone: (compute) => {
+    computeDeleted: (compute) => {
       branches.delete(compute.id)
       // One that is not idle is suspended by an operation, which follows.
       if (compute.state === 'idle') work(computes.forget(compute.id))

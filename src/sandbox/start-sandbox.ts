@@ -119,7 +119,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     rateLimits: options.rateLimits ?? false,
     faults,
     recorder,
-    onProject: (tables) => background.asked(tables),
+    onProject: (tables) => background.noteRequest(tables),
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)

@@ -70,7 +70,9 @@ export const withPolicies = async (
     ...manifests,
     ...(named.length === 0 ? {} : { policyPaths: named }),
     loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics] },
-    ...(policies.files.length === 0 ? {} : { review: { ...manifests.review, policies } }),
+    ...(policies.files.length === 0 && policies.mistake === undefined
+      ? {}
+      : { review: { ...manifests.review, policies } }),
   }
 }
 

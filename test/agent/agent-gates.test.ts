@@ -107,6 +107,86 @@ describe('git', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
+  describe('an error in a file that no project is known of', () => {
+    test('stops no project that it does not mention, and is shown', async () => {
+      await world.declare(manifest(1, OTHER), 'other.yaml')
+      const agent = await start()
+      await world.pass(10 * MINUTE)
+      await world.declare('version: 1\nproject: some-new-11111111\nbranches: [', 'new.yaml')
+      await world.pass(10 * MINUTE)
+      expect(agent.view().source).toMatchObject({ error: expect.stringMatching(/^new.yaml:3:/), errorState: 'Invalid' })
+      expect(exitCodeOfAll(agent.view())).toBe(3)
+      expect(stateOf(agent, PROJECT)).toBe('Synced')
+      await world.edit(PROJECT, 'ep-main-11111111', { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 })
+      await world.pass(10 * MINUTE)
+      expect(stateOf(agent, PROJECT)).toBe('OutOfSync: Drift')
+      expect(agent.view().projects).toHaveLength(2)
+    })
+
+    test('stops a project that the same commit changes: what is missing may have been moved there', async () => {
+      const agent = await start()
+      await world.declare('version: 1\nproject: some-new-11111111\nbranches: [', 'new.yaml')
+      await world.declare(manifest(2))
+      await world.pass(10 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({
+        state: 'Invalid',
+        message: expect.stringMatching(/^new.yaml:3:/),
+      })
+      expect(world.writes()).toEqual([])
+      await rm(join(world.folder, 'manifests', 'new.yaml'))
+      await world.declare(manifest(2))
+      await world.pass(10 * MINUTE)
+      expect(stateOf(agent, PROJECT)).toBe('Synced')
+      expect(world.writes()).toHaveLength(1)
+    })
+
+    test.each([
+      ['mentions it', 'new.yaml', `version: 1\nproject: ${PROJECT}\nbranches: [`],
+      ['is a policy', 'espalier.policy.yaml', 'version: 1\npolicies: [{ name: small }]\n'],
+      ['is the first of the policies', 'espalier.policy.yaml', 'version: 1\npolicies: ['],
+      ['is not UTF-8', 'new.yaml', Buffer.from([0xff, 0xfe, 0xfd])],
+    ])('stops a project if the file %s', async (_, file, text) => {
+      const agent = await start()
+      await world.declare(text, file)
+      await world.pass(2 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringContaining(file) })
+    })
+
+    test('stops the projects that extend it', async () => {
+      const shared = 'version: 1\nprofiles: { small: { size: 1 } }\n'
+      const extending = `version: 1\nproject: ${PROJECT}\nextends: shared.yaml\nbranches: { main: { primary: { profile: small } } }\n`
+      await world.declare(shared, 'shared.yaml')
+      await world.declare(extending)
+      await world.declare(manifest(1, OTHER), 'other.yaml')
+      const agent = await start()
+      await world.pass(10 * MINUTE)
+      await world.declare('version: 1\nprofiles: {', 'shared.yaml')
+      await world.pass(2 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({
+        state: 'Invalid',
+        message: expect.stringMatching(/^shared.yaml:/),
+      })
+      expect(stateOf(agent, OTHER)).toBe('Synced')
+    })
+  })
+
+  test('a project may be called `constructor`', async () => {
+    await world.close()
+    const id = 'constructor'
+    world = await openWorld({ projects: [projectSeed(PROJECT, '11111111'), projectSeed(id, '22222222')] })
+    await world.declare(manifest(1))
+    const agent = await start()
+    expect(agent.view().projects).toHaveLength(1)
+    await world.declare(manifest(2, id), 'other.yaml')
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, id)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+    await rm(join(world.folder, 'manifests', 'other.yaml'))
+    await world.declare(manifest(1))
+    await world.pass(2 * MINUTE)
+    expect(agent.view().projects.map((project) => project.id)).toEqual([PROJECT])
+  })
+
   test('a project that is no longer declared is dropped, and nothing of it is deleted', async () => {
     await world.declare(manifest(1, OTHER), 'other.yaml')
     const agent = await start()

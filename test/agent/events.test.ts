@@ -205,16 +205,17 @@ describe('a cause of the account or of the repository is one event', () => {
     expect(typesOf(keptOf(kept))).toEqual(['failing Unreachable', 'resolved Unreachable'])
   })
 
-  test('for the repository that cannot be fetched', () => {
+  test.each([
+    ['that cannot be fetched', 'Failing', 'failing', 'no route to host'],
+    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not YAML'],
+  ] as const)('for the repository %s', (_, errorState, type, error) => {
     const { source } = down
     let kept: unknown
     for (const minutes of [0, 1, 2]) {
-      const view = viewOf([], { source: { ...source, error: 'no route to host' } })
+      const view = viewOf([], { source: { ...source, error, errorState } })
       kept = observeRepository(view, kept, START + minutes * MINUTE, false)
     }
-    expect(keptOf(kept).pending).toMatchObject([
-      { type: 'failing', data: { repository: source.from, message: 'no route to host' } },
-    ])
+    expect(keptOf(kept).pending).toMatchObject([{ type, data: { repository: source.from, message: error } }])
   })
 })
 

@@ -23,7 +23,7 @@ export interface World {
   readonly folder: string
   readonly log: readonly string[]
   /** Writes the manifests, which the agent reads within half a minute. */
-  declare(text: string, file?: string): Promise<void>
+  declare(text: string | Uint8Array, file?: string): Promise<void>
   /** A file for each of them. */
   declareAll(texts: readonly string[]): Promise<void>
   /** Until it is called with `undefined`. */
@@ -55,7 +55,8 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
   const manifests = join(folder, 'manifests')
   await mkdir(manifests)
   const doomed = new Set<RunningAgent>()
-  const agents: { readonly agent: RunningAgent; readonly ended: Promise<void> }[] = []
+  /** Without those that have ended: a month has dozens, and each knows every project. */
+  const agents = new Map<RunningAgent, Promise<void>>()
   const log: string[] = []
   const onDisk = folderSource([manifests], folder)
   let version: Version | undefined
@@ -112,9 +113,9 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
           ...more,
         }),
       )
-      const ended = agent.run()
+      const ended = agent.run().finally(() => agents.delete(agent))
       ended.catch(() => undefined)
-      agents.push({ agent, ended })
+      agents.set(agent, ended)
       return agent
     },
     startDoomed: async (write, isDone) => {
@@ -152,7 +153,7 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
     },
     writes: () => writes,
     close: async () => {
-      for (const { agent, ended } of agents) {
+      for (const [agent, ended] of [...agents]) {
         agent.stop()
         if (doomed.has(agent)) continue
         await stage.during(ended.catch(() => undefined))

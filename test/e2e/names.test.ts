@@ -126,6 +126,7 @@ describe('status of a part', () => {
   })
 
   test.each([
+    [['shop'], 'To choose a project, use --project.'],
     [['--branch', 'nope'], '--branch nope matches no branch of these projects.'],
     [['--project', 'nope*'], '--project nope* matches no project that the key sees.'],
     [['espalier.yaml', '--project', 'nope'], '--project nope matches no project of these manifests.'],
@@ -134,6 +135,16 @@ describe('status of a part', () => {
     const { code, stderr } = await run('status', ...args)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   })
+})
+
+test('a project that cannot be planned is named, and the waves of a part are not numbered', async () => {
+  await write('a.yaml', manifest('amber-1', 4).replace('dev:', 'gone:'))
+  await write('b.yaml', manifest('coral-3', 4))
+  await write('waves.yaml', 'waves: [{ name: first, projects: [amber-1] }, { name: second, projects: [coral-3] }]\n')
+  const { stderr } = await run('plan', '.')
+  expect(stderr).toBe('Error  1 of 2 projects could not be planned: billing.\n')
+  const { stdout } = await run('plan', '.', '--project', 'shop')
+  expect(stdout).not.toContain('Waves')
 })
 
 test('status works with manifests that have errors: the live state, and SYNC unknown', async () => {

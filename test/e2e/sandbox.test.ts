@@ -46,7 +46,7 @@ const processes = (): readonly string[] =>
 
 test('data survives a stop, and the connection string stays the same', async () => {
   const first = await serveReal()
-  const uri = await connect(first, 'main')
+  const uri = await connect(first, 'main', '--project', 'shop')
   const client = await clientAt(uri)
   await client.query('CREATE TABLE kept AS SELECT 42 AS n')
   expect(processes()).toHaveLength(1)

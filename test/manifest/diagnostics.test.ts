@@ -227,6 +227,7 @@ describe('each problem has a code and a place', () => {
 describe('the hint names the way out', () => {
   const hints: readonly (readonly [yaml: string, hint: string | undefined])[] = [
     [doc('branch: {}'), 'Did you mean `branches`?'],
+    [doc('branches: { main: { replicas: } }'), 'Set a value, or delete the line: what is left out is not managed.'],
     [doc('kind: Deployment'), undefined],
     [attribute('scaletozero: 5m'), 'Did you mean `scaleToZero`?'],
     [attribute('size: 3.4'), 'The nearest is `3`.'],

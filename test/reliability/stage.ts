@@ -106,8 +106,8 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
         seen = happenings
         if (idle < (requests.open > 0 ? IDLE_TURNS.requested : IDLE_TURNS.alone)) continue
         idle = 0
-        if (isDiskBusy()) continue
-        await advance()
+        if (isDiskBusy()) await new Promise((resolve) => setTimeout(resolve, 1))
+        else await advance()
       }
       return done
     },

@@ -118,13 +118,17 @@ test('a branch begins at a moment of its parent, by time or by the position that
 })
 
 test.each([
-  ['the future', { parent_timestamp: '2999-01-01T00:00:00Z' }, 'outside of the history'],
-  ['before the branch was made', { parent_timestamp: '2025-12-31T23:59:59Z' }, 'outside of the history'],
-  ['no time at all', { parent_timestamp: 'not-a-time' }, 'branch.parent_timestamp'],
-  ['a position of the far past', { parent_lsn: '0/123456' }, 'outside of the history'],
-  ['no position', { parent_lsn: '123456' }, 'branch.parent_lsn'],
-  ['two moments', { parent_lsn: '0/1', parent_timestamp: '2026-01-01T00:00:00Z' }, 'exclude each other'],
-])('a branch from %s is a 400', async (_what, moment, message) => {
+  ['a time in the future', { parent_timestamp: '2999-01-01T00:00:00Z' }, 'outside of the available history'],
+  [
+    'a time before its parent existed',
+    { parent_timestamp: '2025-12-31T23:59:59Z' },
+    'outside of the available history',
+  ],
+  ['a malformed time', { parent_timestamp: 'not-a-time' }, 'branch.parent_timestamp'],
+  ['an LSN of the far past', { parent_lsn: '0/123456' }, 'outside of the available history'],
+  ['a malformed LSN', { parent_lsn: '123456' }, 'branch.parent_lsn'],
+  ['both a time and an LSN', { parent_lsn: '0/1', parent_timestamp: '2026-01-01T00:00:00Z' }, 'mutually exclusive'],
+])('creating a branch from %s is refused with 400', async (_what, moment, message) => {
   const { call, clock } = await openSandbox()
   await clock.advance(HOUR)
   expect(await call('POST', `${P}/branches`, { branch: moment })).toMatchObject({

@@ -55,8 +55,18 @@ export const NOTHING_KEPT: Kept = {
   pending: [],
 }
 
+/** Every project's is looked at every few seconds, and hardly ever changes. */
+const parsed = new WeakMap<object, Kept>()
+
 /** What cannot be read counts as nothing: the worst that follows is an event that was sent before. */
-export const keptOf = (json: unknown): Kept => KEPT.safeParse(json).data ?? NOTHING_KEPT
+export const keptOf = (json: unknown): Kept => {
+  if (typeof json !== 'object' || json === null) return NOTHING_KEPT
+  const known = parsed.get(json)
+  if (known !== undefined) return known
+  const kept = KEPT.safeParse(json).data ?? NOTHING_KEPT
+  parsed.set(json, kept)
+  return kept
+}
 
 export const pendingOf = (json: unknown): readonly AgentEvent[] => keptOf(json).pending
 

@@ -63,8 +63,9 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       const before = control.kept().get(subject)
       if (JSON.stringify(next(before)) !== JSON.stringify(keptOf(before))) await control.keep(subject, next)
     }
+    const all = control.kept()
     for (const project of view.projects) {
-      if (isOverdue(project, control.kept().get(project.id), now())) {
+      if (isOverdue(project, all.get(project.id), now())) {
         await change(project.id, (kept) => observeProject(project, kept, now(), false))
       }
     }

@@ -97,7 +97,8 @@ export const observeRepository = (
   return observeShared(
     REPOSITORY_SUBJECT,
     [
-      ...(source.error === undefined ? [] : [{ state: 'Failing', reason: 'Unreachable' } as const]),
+      ...(source.errorState === 'Failing' ? [{ state: 'Failing', reason: 'Unreachable' } as const] : []),
+      ...(source.errorState === 'Invalid' ? [{ state: 'Invalid' } as const] : []),
       ...(isStale ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
     ],
     (condition) => ({

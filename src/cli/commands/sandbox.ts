@@ -69,7 +69,7 @@ const connectCommand = defineCommand({
     project: {
       type: 'string',
       requiresArg: true,
-      describe: 'Project id, if several projects have a branch of that name',
+      describe: 'Project id or name, if several projects have a branch of that name',
     },
   },
   examples: [

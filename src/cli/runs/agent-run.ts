@@ -116,7 +116,7 @@ const once = async (agent: RunningAgent, io: Io): Promise<ExitCode> => {
 
 /** The worst one. Manifests that cannot be used are as bad as a project whose manifest is invalid. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
-  if (projects.length === 0 && source.error !== undefined) return EXIT.partial
+  if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
   const codes = new Set<ExitCode>(projects.map(({ state }) => exitCodeOf(state)))
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }

@@ -86,7 +86,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     cwd: io.cwd,
     open: () => {
       printShard(manifests, io)
-      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, reading, io)
+      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, io, reading)
     },
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),

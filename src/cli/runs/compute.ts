@@ -1,4 +1,4 @@
-import { createWriteApi, type Operation, snapshot, type WriteApi } from '../../api/index.ts'
+import { type Operation, snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
 import {
   apiPath,
@@ -11,10 +11,11 @@ import {
   type StepRequest,
 } from '../../model/index.ts'
 import { plainText } from '../../report/index.ts'
+import { withClient } from '../../workflow/index.ts'
 import { askYes } from '../ask.ts'
 import { obeyPolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
-import { type ApiFlags, connect } from '../connect.ts'
+import { type ApiFlags, openWriteApi } from '../connect.ts'
 import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { unknownProject } from '../live-projects.ts'
@@ -43,9 +44,7 @@ export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, i
   const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
   const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
   const find = await oneProject(flags.project, io)
-  const connection = await connect(flags, io)
-  const api = createWriteApi({ ...connection.options, lockTimeoutMs })
-  try {
+  return withClient(openWriteApi(flags, lockTimeoutMs, io), async (api) => {
     const project = await find(api)
     const live = await readProject(api, project)
     const targets = targetsOf(live, flags.refs)
@@ -60,10 +59,7 @@ export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, i
     }
     for (const target of work) await carryOut(api, project, command, target, timeoutMs, io)
     return EXIT.ok
-  } finally {
-    await api.close()
-    await connection.close()
-  }
+  })
 }
 
 const readProject = async (api: WriteApi, project: string): Promise<ObservedProject> => {

@@ -72,7 +72,9 @@ const computesOf = async ({ controlUrl, controlToken }: RegisteredSandbox): Prom
 const choose = (computes: readonly ReachableCompute[], { ref, project }: ConnectFlags): ReachableCompute =>
   chooseCompute(
     ref,
-    computes.filter(({ projectId }) => project === undefined || projectId === project),
+    computes.filter(
+      ({ projectId, projectName }) => project === undefined || [projectId, projectName].includes(project),
+    ),
   )
 
 const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {

@@ -38,10 +38,8 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
     const found = await walk(path, cwd)
     return found.length > 0 ? found : problem('E_NOT_FOUND', `The glob ${path} matches no file.`)
   }
-  return problem(
-    'E_NOT_FOUND',
-    info === undefined ? `There is no file or folder ${path}.` : `${path} is neither a file nor a folder.`,
-  )
+  if (info !== undefined) return problem('E_NOT_FOUND', `${path} is neither a file nor a folder.`)
+  return problem('E_NOT_FOUND', `There is no file or folder ${path}.`, /^[\w-]+$/.test(path) ? PROJECT : PATH)
 }
 
 /** Loaded only where more than files is named: a tenth of the time of `validate` went into it. */
@@ -65,9 +63,13 @@ export const leavesTree = async (file: string, root: string): Promise<boolean> =
   return !isInside(await realpath(root), await realpath(file))
 }
 
-const problem = (code: ManifestCode, message: string): Diagnostic => ({
+const PATH = 'Paths are relative to the current folder; quote a glob so that the shell leaves it alone.'
+/** For a word that looks like a project's name or id. */
+const PROJECT = 'Arguments are paths, relative to the current folder. To choose a project, use --project.'
+
+const problem = (code: ManifestCode, message: string, hint = PATH): Diagnostic => ({
   severity: 'error',
   code,
   message,
-  hint: 'Paths are relative to the current folder; quote a glob so that the shell leaves it alone.',
+  hint,
 })

@@ -13,7 +13,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
     return {
       code: 'E_NULL',
       message: `${what} has no value.`,
-      hint: 'Set a value, or delete the key: attributes that are left out are not managed.',
+      hint: 'Set a value, or delete the line: what is left out is not managed.',
     }
   }
   if (keyword === 'minItems') return { code: 'E_VALUE', message: `${what} needs at least one entry.` }

@@ -28,6 +28,7 @@ export interface AgentPage {
     readonly committedAt?: string
     readonly fetchedAt?: string
     readonly error?: string
+    readonly errorState?: string
   }
   readonly accounts: readonly {
     readonly name: string
@@ -149,7 +150,8 @@ ${accounts.map(
 const notes = ({ source }: AgentPage): Markup =>
   when(
     source.error !== undefined,
-    () => markup`<ul class="notes"><li>The manifests could not be read: ${source.error}</li></ul>`,
+    () =>
+      markup`<ul class="notes"><li>${source.errorState === 'Invalid' ? 'The manifests have an error' : 'The manifests could not be read'}: ${source.error}</li></ul>`,
   )
 
 const interval = (seconds: number): string =>

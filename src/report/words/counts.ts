@@ -57,4 +57,4 @@ export const emptyVerdict = (plan: Plan): string => {
 }
 
 export const RELEASED_HINT =
-  'What is no longer managed keeps running, and nothing deletes it. To delete a compute, keep its branch in the manifest and declare `primary: absent`, or set `prune: true`, which deletes whatever the branch does not declare.'
+  'What is no longer managed keeps running; nothing deletes it. To delete a primary, keep its branch in the manifest with `primary: absent`. To delete a replica, keep its branch and set `prune: true`, which deletes every compute that the branch does not declare.'

@@ -10,6 +10,7 @@ import type { RecordedRequest } from './recorder.ts'
 export interface ReachableCompute {
   readonly id: string
   readonly projectId: string
+  readonly projectName: string
   readonly branchId: string
   readonly branchName: string
   readonly type: 'read_write' | 'read_only'

@@ -77,6 +77,7 @@ const reachable = async (
   return {
     id: compute.id,
     projectId: compute.projectId,
+    projectName: project.name,
     branchId: compute.branchId,
     branchName: branch?.name ?? compute.branchId,
     type: compute.type,

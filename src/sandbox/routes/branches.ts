@@ -30,7 +30,7 @@ export const branchRoutes = (api: Hono, world: World, computes: Computes): void 
   })
   api.post('/projects/:project/branches', async (context) => {
     const { branch, endpoints, annotation_value: annotation } = await readBody(context, branchBody)
-    const made = createBranch(world, context.req.param('project'), { ...branch, annotation }, endpoints)
+    const made = createBranch(world, context.req.param('project'), branch, endpoints, annotation)
     const { project } = world.project(context.req.param('project'))
     return context.json(
       {

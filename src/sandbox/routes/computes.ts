@@ -9,6 +9,7 @@ import {
   updateCompute,
 } from '../world/compute-commands.ts'
 import { Refusal } from '../world/refusal.ts'
+import { computesOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import { createBody, readBody, updateBody } from './body.ts'
 import { presentCompute, presentOperation } from './present.ts'
@@ -31,11 +32,10 @@ export const computeRoutes = (api: Hono, world: World): void => {
     return context.json({ endpoints: Array.from(computes.values(), (compute) => presentCompute(compute, project)) })
   })
   api.get('/projects/:project/branches/:branch/endpoints', (context) => {
-    const { project, branches, computes } = listed(context, world, context.req.param('project'))
+    const tables = listed(context, world, context.req.param('project'))
     const id = context.req.param('branch')
-    if (!branches.has(id)) throw new Refusal(404, 'branch not found')
-    const own = [...computes.values()].filter(({ branchId }) => branchId === id)
-    return context.json({ endpoints: own.map((compute) => presentCompute(compute, project)) })
+    if (!tables.branches.has(id)) throw new Refusal(404, 'branch not found')
+    return context.json({ endpoints: computesOf(tables, id).map((compute) => presentCompute(compute, tables.project)) })
   })
   api.post('/projects/:project/endpoints', async (context) => {
     const { endpoint } = await readBody(context, createBody)

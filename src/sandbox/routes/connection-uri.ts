@@ -6,6 +6,7 @@ import { findDatabase, findRole } from '../world/catalog-commands.ts'
 import { connectionTo } from '../world/connection.ts'
 import type { ComputeRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
+import { defaultBranch, primaryOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import { flag, readQuery } from './query.ts'
 import { refreshCatalog } from './roles.ts'
@@ -36,17 +37,16 @@ export const connectionUriRoute = (api: Hono, world: World, computes: Computes):
   })
 }
 
-/** The one named, else the primary of the branch named, else that of the default branch (public OpenAPI). */
+/** Defaults to the primary of the given branch, or of the default branch (public OpenAPI). */
 const chooseCompute = (world: World, id: string, { branch_id, endpoint_id }: z.output<typeof query>): ComputeRecord => {
-  const { branches, computes } = world.project(id)
+  const tables = world.project(id)
   if (endpoint_id !== undefined) {
     const named = world.compute(id, endpoint_id)
     if (branch_id === undefined || named.branchId === branch_id) return named
     throw new Refusal(400, `endpoint_id: ${endpoint_id} is not a compute of the branch ${branch_id}`)
   }
-  const usual = [...branches.values()].find(({ isDefault }) => isDefault)?.id ?? ''
-  const branch = findBranch(world, id, branch_id ?? usual)
-  const primary = [...computes.values()].find(({ branchId, type }) => branchId === branch.id && type === 'read_write')
+  const branch = findBranch(world, id, branch_id ?? defaultBranch(tables.branches)?.id ?? '')
+  const primary = primaryOf(tables, branch.id)
   if (primary === undefined) throw new Refusal(404, `the branch ${branch.name} has no read_write endpoint`)
   return primary
 }

@@ -1,16 +1,16 @@
 /** Records as the API shows them (docs/control-api.md). */
-import type { DatabaseRecord, RoleRecord } from '../world/catalog.ts'
 import { hostOf, proxyHost } from '../world/connection.ts'
-import { lsnOf } from '../world/moment.ts'
+import { lsnOf, retentionOf } from '../world/moment.ts'
 import { shownSettings } from '../world/project-settings.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
+  type DatabaseRecord,
   isOver,
   type OperationRecord,
   type ProjectRecord,
+  type RoleRecord,
 } from '../world/records.ts'
-import { retentionOf } from '../world/retention.ts'
 import { monthOf } from '../world/usage-meter.ts'
 import type { World } from '../world/world.ts'
 

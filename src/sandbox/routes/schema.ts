@@ -8,6 +8,7 @@ import { catalogOf } from '../world/catalog.ts'
 import { findDatabase } from '../world/catalog-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
+import { primaryOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import { readQuery } from './query.ts'
 import { refreshCatalog } from './roles.ts'
@@ -36,9 +37,7 @@ export const schemaRoutes = (api: Hono, world: World, computes: Computes): void 
     await refreshCatalog(world, computes, branch.id)
     const { owner } = findDatabase(world, { project, branch: branch.id }, database)
     const login = loginOf(world.tables.branch(branch.id) ?? branch, owner, database)
-    const compute = [...world.project(project).computes.values()].find(
-      ({ branchId, type }) => branchId === branch.id && type === 'read_write',
-    )
+    const compute = primaryOf(world.project(project), branch.id)
     if (compute === undefined) throw new Refusal(422, `the branch ${branch.name} has no read_write endpoint to ask`)
     const text = await orRefused(computes.dumpSchema(compute.id, login))
     if (text !== undefined) return text

@@ -1,75 +1,65 @@
 /**
- * What the control plane does by itself (docs/control-api.md): checks that branches are available, archives branches that nobody
- * uses, detaches projects that nobody asks for. One timer a project, however many branches it has.
+ * What the control plane does on its own (docs/control-api.md): it checks that branches are available, archives unused
+ * branches and detaches idle projects. One timer per project, however many branches it has.
  */
+import { type NewOperation, operationOn } from './new-operation.ts'
 import type { BranchRecord, ComputeRecord } from './records.ts'
-import type { ProjectTables } from './tables.ts'
-import type { NewOperation, World } from './world.ts'
+import { computesOf, type ProjectTables } from './tables.ts'
+import { Timers } from './timers.ts'
+import type { World } from './world.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How often a project is checked; no source says. */
+/** How often a project is checked. Our choice: the service does not document it. */
 export const ROUND_MS = 6 * HOUR_MS
-/** Branches archive 14 days after they were made, when they were not used for 24 hours (docs, "Branch archiving"). */
+/** A branch is archived once it is 14 days old and unused for 24 hours (docs of the service, "Branch archiving"). */
 const ARCHIVE_AGE_MS = 14 * DAY_MS
 const ARCHIVE_QUIET_MS = DAY_MS
-/** "Idle for an extended period" (docs/control-api.md); no source says how long. */
+/** "Idle for an extended period" (docs/control-api.md). Our choice: the service does not document how long. */
 const DETACH_QUIET_MS = 30 * DAY_MS
-/** How soon to check again while an operation runs. */
+/** Delay before the next check while an operation runs. */
 const BUSY_MS = 60_000
 
 export class Background {
   readonly #world: World
-  /** When a request last asked for a project. */
-  readonly #asked = new Map<string, number>()
-  readonly #timers = new Map<string, () => void>()
+  readonly #lastRequests = new Map<string, number>()
+  readonly #timers: Timers
   #round = 0
 
-  /** @param isOn whether it does anything but take a detached project back. */
+  /** @param isOn if false, only reattaches detached projects. */
   constructor(world: World, isOn: boolean) {
     this.#world = world
+    this.#timers = new Timers(world)
     if (!isOn) return
     world.watch({
       project: ({ id, deletedAt }) => {
         if (deletedAt === undefined && !this.#timers.has(id)) this.#begin(id)
       },
-      emptied: () => this.#timers.clear(),
     })
   }
 
   #begin(projectId: string): void {
-    this.#asked.set(projectId, this.#world.clock.now())
-    // Spread, so that not all projects are busy at one moment; and never soon after the start.
-    const place = [...projectId].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000, 7) / 1_000
-    this.#set(projectId, this.#world.clock.now() + ROUND_MS * (1 + place))
+    const now = this.#world.clock.now()
+    this.#lastRequests.set(projectId, now)
+    // Spread the projects over the round. The first check comes no sooner than a full round after the start.
+    const offset = [...projectId].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000, 7) / 1_000
+    this.#timers.set(projectId, now + ROUND_MS * (1 + offset), () => this.#check(projectId))
   }
 
-  /** A request is about this project. One that was detached comes back. */
-  asked(tables: ProjectTables): void {
-    const { project, branches, unfinished } = tables
-    this.#asked.set(project.id, this.#world.clock.now())
+  /** Call for each request about a project: a detached one is attached again. */
+  noteRequest({ project, branches, unfinished }: ProjectTables): void {
+    this.#lastRequests.set(project.id, this.#world.clock.now())
     if (project.isDetached !== true || project.deletedAt !== undefined || unfinished.size > 0) return
     const [root] = branches.values()
     if (root !== undefined) this.#world.commit(project.id, [], [{ action: 'tenant_reattach', branchId: root.id }])
   }
 
-  #set(projectId: string, time: number): void {
-    this.#timers.get(projectId)?.()
-    this.#timers.set(
-      projectId,
-      this.#world.at(time, () => this.#check(projectId)),
-    )
-  }
-
   #check(projectId: string): void {
     const tables = this.#world.tables.projects.get(projectId)
-    if (tables === undefined || tables.project.deletedAt !== undefined) {
-      this.#timers.delete(projectId)
-      return
-    }
+    if (tables === undefined || tables.project.deletedAt !== undefined) return
     const now = this.#world.clock.now()
     const isBusy = tables.unfinished.size > 0
-    this.#set(projectId, now + (isBusy ? BUSY_MS : ROUND_MS))
+    this.#timers.set(projectId, now + (isBusy ? BUSY_MS : ROUND_MS), () => this.#check(projectId))
     if (isBusy) return
     const operations = this.#operations(tables, now)
     if (operations.length > 0) this.#world.commit(projectId, [], operations)
@@ -80,28 +70,24 @@ export class Background {
     if (project.isDetached === true) return []
     const [root] = branches.values()
     const isIdle = [...computes.values()].every(({ state }) => state === 'idle')
-    if (isIdle && root !== undefined && now - (this.#asked.get(project.id) ?? now) >= DETACH_QUIET_MS) {
+    if (isIdle && root !== undefined && now - (this.#lastRequests.get(project.id) ?? now) >= DETACH_QUIET_MS) {
       return [{ action: 'tenant_detach', branchId: root.id }]
     }
-    const archived = [...branches.values()].filter((branch) => canArchive(branch, computesOf(tables, branch), now))
+    const archived = [...branches.values()].filter((branch) => canArchive(branch, computesOf(tables, branch.id), now))
     return [
       ...this.#checkAvailability(tables),
       ...archived.map(({ id }): NewOperation => ({ action: 'timeline_archive', branchId: id })),
     ]
   }
 
-  /** One branch a round, each in its turn; a branch without a compute is not checked (docs/control-api.md). */
+  /** Checks one branch per round, in turn. A branch without a compute is not checked (docs/control-api.md). */
   #checkAvailability({ branches, computes }: ProjectTables): readonly NewOperation[] {
     const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
     const compute = checked[this.#round % Math.max(1, checked.length)]
     this.#round += 1
-    if (compute === undefined) return []
-    return [{ action: 'check_availability', branchId: compute.branchId, computeId: compute.id }]
+    return compute === undefined ? [] : [operationOn(compute, 'check_availability')]
   }
 }
-
-const computesOf = ({ computes }: ProjectTables, { id }: BranchRecord): readonly ComputeRecord[] =>
-  [...computes.values()].filter(({ branchId }) => branchId === id)
 
 const canArchive = (branch: BranchRecord, computes: readonly ComputeRecord[], now: number): boolean => {
   if (branch.isDefault || branch.isProtected || branch.state !== 'ready') return false

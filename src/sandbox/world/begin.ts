@@ -1,4 +1,4 @@
-/** What each operation asks of the compute backend when it starts. */
+/** Starts the work of an operation on the compute backend. */
 import type { BranchSource, ComputeSpec, Computes } from '../computes/computes.ts'
 import type { ComputeRecord, OperationRecord } from './records.ts'
 import type { Tables } from './tables.ts'
@@ -28,7 +28,7 @@ export const beginOperation = (
       if (compute.state === 'active') {
         return operation.restarts === true ? computes.restart(specOf(compute)) : computes.configure(specOf(compute))
       }
-      // It wakes for its new configuration; a suspension follows (public OpenAPI, update example).
+      // An idle compute is started for its new configuration; a suspension follows (public OpenAPI, update example).
       return computes.start(specOf(compute))
     default:
       return undefined
@@ -41,7 +41,7 @@ const sourceOf = ({ projectId, branchId }: OperationRecord, tables: Tables): Bra
   return branch?.parentId === undefined ? undefined : { branchId: branch.parentId, isSchemaOnly: false }
 }
 
-/** The records of a deleted project's branches stay, hidden; their data is deleted. */
+/** Deletes the data of a project's branches. Their records remain, hidden from clients. */
 const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Computes): Promise<void> | undefined => {
   const branches = [...(tables.projects.get(projectId)?.branches.keys() ?? [])]
   const removals = branches.flatMap((id) => computes.removeBranch(id) ?? [])

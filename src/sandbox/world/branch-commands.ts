@@ -1,7 +1,9 @@
-/** The commands on branches, from the public OpenAPI. */
+/** Commands on branches (public OpenAPI). */
+import type { BranchRequest, BranchUpdate } from './branch-request.ts'
 import { checkExpiry, expiryAt } from './expiry.ts'
 import { momentOf } from './moment.ts'
-import { type ComputeRequest, newCompute } from './new-compute.ts'
+import { type NewComputeRequest, newCompute } from './new-compute.ts'
+import { operationOn, unarchive } from './new-operation.ts'
 import {
   checkActiveCount,
   checkBranchCount,
@@ -10,23 +12,10 @@ import {
   checkRootCount,
   checkSuspendTimeout,
 } from './plan-limits.ts'
-import type { BranchRecord, ComputeRecord, OperationRecord } from './records.ts'
+import { type BranchRecord, type ComputeRecord, isRunning, type OperationRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
-import type { ProjectTables } from './tables.ts'
-import type { NewOperation, World } from './world.ts'
-
-export interface BranchRequest {
-  readonly name?: string | undefined
-  readonly parent_id?: string | undefined
-  readonly parent_timestamp?: string | undefined
-  readonly parent_lsn?: string | undefined
-  readonly init_source?: 'parent-data' | 'schema-only' | undefined
-  readonly protected?: boolean | undefined
-  readonly archived?: boolean | undefined
-  /** When it expires; null removes the expiry. */
-  readonly expires_at?: string | null | undefined
-  readonly annotation?: Readonly<Record<string, string>> | undefined
-}
+import { computesOf, defaultBranch, type ProjectTables } from './tables.ts'
+import type { World } from './world.ts'
 
 export interface BranchAnswer {
   readonly branch: BranchRecord
@@ -34,14 +23,15 @@ export interface BranchAnswer {
   readonly operations: readonly OperationRecord[]
 }
 
-type EndpointRequest = ComputeRequest & Pick<ComputeRecord, 'type'>
+type Annotation = Readonly<Record<string, string>>
 
-/** Starts `create_branch`, and after it `start_compute` for each compute asked for (docs/control-api.md). */
+/** Starts `create_branch`, then `start_compute` for each requested compute (docs/control-api.md). */
 export const createBranch = (
   world: World,
   projectId: string,
   request: BranchRequest,
-  endpoints: readonly EndpointRequest[],
+  endpoints: readonly NewComputeRequest[],
+  annotation?: Annotation,
 ): BranchAnswer => {
   const tables = world.project(projectId)
   const { project } = tables
@@ -68,7 +58,7 @@ export const createBranch = (
     isProtected: request.protected ?? false,
     state: 'init',
     ...(typeof request.expires_at === 'string' ? expiryAt(request.expires_at, now) : {}),
-    ...annotationOf(request.annotation, now),
+    ...annotationOf(annotation, now),
     createdAt: now,
     updatedAt: now,
     ...inherited(parent, time),
@@ -82,16 +72,17 @@ export const createBranch = (
       ...unarchive(parent),
       { action: 'create_branch', branchId: id },
       ...(request.archived === true ? [{ action: 'timeline_archive', branchId: id }] : []),
-      ...computes.map((compute) => ({ action: 'start_compute', branchId: id, computeId: compute.id })),
+      ...computes.map((compute) => operationOn(compute, 'start_compute')),
     ],
   )
   return { branch, computes, operations }
 }
 
 /**
- * Roles keep their passwords, since these are in the data copied from the source.
+ * The roles and databases that a branch takes over from its source. Passwords stay the same: they are part of the data.
  *
- * @param time of the source's history: what was made later is not there yet. What was dropped since is not known.
+ * @param time the point in the source's history, in milliseconds: what was created later is left out. Roles and databases
+ *   dropped after it are missing too, since the source's record no longer lists them.
  */
 export const inherited = ({ roles, databases, changes }: BranchRecord, time: number): Partial<BranchRecord> => ({
   ...(roles === undefined ? {} : { roles: roles.filter(({ createdAt }) => createdAt <= time) }),
@@ -99,15 +90,12 @@ export const inherited = ({ roles, databases, changes }: BranchRecord, time: num
   ...(changes === undefined ? {} : { changes }),
 })
 
-/** The default branch, if none is named. @throws {Refusal} 404. */
+/** Defaults to the default branch. @throws {Refusal} 404. */
 const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {
-  const parent = id === undefined || id === '' ? defaultBranch({ branches }) : branches.get(id)
+  const parent = id === undefined || id === '' ? defaultBranch(branches) : branches.get(id)
   if (parent === undefined) throw new Refusal(404, 'branch not found')
   return parent
 }
-
-export const defaultBranch = ({ branches }: Pick<ProjectTables, 'branches'>): BranchRecord | undefined =>
-  [...branches.values()].find(({ isDefault }) => isDefault)
 
 /** @throws {Refusal} 409. */
 export const checkName = ({ branches }: ProjectTables, name: string): void => {
@@ -116,12 +104,12 @@ export const checkName = ({ branches }: ProjectTables, name: string): void => {
   }
 }
 
-/** @throws {Refusal} 422 if the branch or its computes are more than the service, or the account's plan, allows. */
+/** @throws {Refusal} 422 if the branch or its computes exceed a limit of the service or of the account's plan. */
 const checkAllowances = (
   tables: ProjectTables,
   id: string,
   request: BranchRequest,
-  endpoints: readonly EndpointRequest[],
+  endpoints: readonly NewComputeRequest[],
   isRoot: boolean,
 ): void => {
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1) {
@@ -135,22 +123,20 @@ const checkAllowances = (
   for (const endpoint of endpoints) checkSuspendTimeout(tables.project, endpoint.suspend_timeout_seconds)
 }
 
-/** One without properties is none. */
-export const annotationOf = (
-  value: Readonly<Record<string, string>> | undefined,
-  now: number,
-): Pick<BranchRecord, 'annotation'> =>
+/** An annotation without properties counts as none. */
+export const annotationOf = (value: Annotation | undefined, now: number): Pick<BranchRecord, 'annotation'> =>
   value === undefined || Object.keys(value).length === 0
     ? {}
     : { annotation: { value, createdAt: now, updatedAt: now } }
 
-/** Deletes a branch and its computes. `undefined` if there is no such branch: deleting is idempotent. */
+/** Deletes a branch and its computes. Returns `undefined` if there is no such branch: deleting is idempotent. */
 export const deleteBranch = (
   world: World,
   projectId: string,
   id: string,
 ): Omit<BranchAnswer, 'computes'> | undefined => {
-  const { branches, computes } = world.project(projectId)
+  const tables = world.project(projectId)
+  const { branches } = tables
   const branch = branches.get(id)
   if (branch === undefined) return undefined
   world.checkUnlocked(projectId)
@@ -159,10 +145,8 @@ export const deleteBranch = (
   if ([...branches.values()].some(({ parentId }) => parentId === id)) {
     throw new Refusal(422, 'cannot delete a branch that has children')
   }
-  const own = [...computes.values()].filter(({ branchId }) => branchId === id)
-  const suspensions = own
-    .filter(({ state }) => state !== 'idle')
-    .map((compute) => ({ action: 'suspend_compute', branchId: id, computeId: compute.id }))
+  const own = computesOf(tables, id)
+  const suspensions = own.filter(isRunning).map((compute) => operationOn(compute, 'suspend_compute'))
   const operations = world.commit(
     projectId,
     [],
@@ -172,12 +156,12 @@ export const deleteBranch = (
   return { branch, operations }
 }
 
-/** Starts no operation (public OpenAPI). */
+/** Starts no operation (public OpenAPI). An `expires_at` of null removes the expiration. */
 export const updateBranch = (
   world: World,
   projectId: string,
   id: string,
-  { name, protected: isProtected, expires_at: expiry }: Pick<BranchRequest, 'name' | 'protected' | 'expires_at'>,
+  { name, protected: isProtected, expires_at: expiry }: BranchUpdate,
 ): BranchRecord => {
   const tables = world.project(projectId)
   const before = findBranch(world, projectId, id)
@@ -203,7 +187,7 @@ export const updateBranch = (
   return branch
 }
 
-/** A project has one default branch; another takes its place without an operation (public OpenAPI). */
+/** Replaces the project's default branch. Starts no operation (public OpenAPI). */
 export const setDefaultBranch = (world: World, projectId: string, id: string): BranchRecord => {
   const { branches } = world.project(projectId)
   const before = findBranch(world, projectId, id)
@@ -221,7 +205,3 @@ export const findBranch = (world: World, projectId: string, id: string): BranchR
   if (branch === undefined) throw new Refusal(404, 'branch not found')
   return branch
 }
-
-/** What an archived branch needs before it can be used (docs/control-api.md). */
-export const unarchive = (branch: BranchRecord | undefined): readonly NewOperation[] =>
-  branch?.state === 'archived' ? [{ action: 'timeline_unarchive', branchId: branch.id }] : []

@@ -1,8 +1,7 @@
-/** What a request about a branch may name (public OpenAPI). */
+/** Fields of requests about branches (public OpenAPI). */
 import { z } from 'zod'
 
 const moment = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' })
-/** Of the write-ahead log, as Postgres writes them. */
 const lsn = z.string().regex(/^[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8}$/, 'must be a log sequence number such as 0/1DE2850')
 const branchId = z.string().regex(/^[a-z0-9-]{1,60}$/, 'must be an id: lower-case letters, digits and hyphens')
 const branchName = z.string().min(1).max(256)
@@ -17,10 +16,9 @@ export const newBranch = z.object({
   archived: z.boolean().optional(),
   expires_at: moment.nullable().optional(),
 })
-/** At most 50 properties (public OpenAPI). */
 export const annotation = z
   .record(z.string(), z.string())
-  .refine((value) => Object.keys(value).length <= 50, 'must have 50 properties at most')
+  .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 properties')
 
 export const changedBranch = newBranch.pick({ name: true, protected: true, expires_at: true })
 export const restoreRequest = z.object({
@@ -29,3 +27,7 @@ export const restoreRequest = z.object({
   source_lsn: lsn.optional(),
   preserve_under_name: z.string().max(256).optional(),
 })
+
+export type BranchRequest = z.output<typeof newBranch>
+export type BranchUpdate = z.output<typeof changedBranch>
+export type RestoreRequest = z.output<typeof restoreRequest>

@@ -1,20 +1,13 @@
-/** What a client can do to the roles and databases of a branch (public OpenAPI). */
+/** Commands on the roles and databases of a branch (public OpenAPI). */
 import type { CatalogChange } from '../computes/computes.ts'
-import { findBranch, unarchive } from './branch-commands.ts'
-import {
-  type Catalog,
-  catalogOf,
-  type DatabaseRecord,
-  newDatabaseId,
-  newPassword,
-  newRole,
-  type RoleRecord,
-} from './catalog.ts'
-import type { BranchRecord, ComputeRecord, OperationRecord } from './records.ts'
+import { findBranch } from './branch-commands.ts'
+import { type Catalog, catalogOf, newDatabaseId, newPassword, newRole } from './catalog.ts'
+import { type NewOperation, operationOn, unarchive } from './new-operation.ts'
+import type { BranchRecord, ComputeRecord, DatabaseRecord, OperationRecord, RoleRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
-import type { NewOperation, World } from './world.ts'
+import { primaryOf } from './tables.ts'
+import type { World } from './world.ts'
 
-/** Where a request points. */
 export interface BranchPath {
   readonly project: string
   readonly branch: string
@@ -38,7 +31,7 @@ export const createRole = (world: World, at: BranchPath, name: string, canLogin:
   return { role, operations }
 }
 
-/** The new password counts once the operations have ended (public OpenAPI). */
+/** The new password takes effect when the operations finish (public OpenAPI). */
 export const resetPassword = (world: World, at: BranchPath, name: string): RoleAnswer => {
   const before = findRole(world, at, name)
   const { roles, databases } = changeable(world, at)
@@ -50,7 +43,7 @@ export const resetPassword = (world: World, at: BranchPath, name: string): RoleA
   return { role, operations }
 }
 
-/** `undefined` if there is no such role: deleting is idempotent. */
+/** Returns `undefined` if there is no such role: deleting is idempotent. */
 export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnswer | undefined => {
   const role = catalogOf(findBranch(world, at.project, at.branch)).roles.find((known) => known.name === name)
   if (role === undefined) return undefined
@@ -96,7 +89,7 @@ export const updateDatabase = (
   return { database, operations: keep(world, at, kept, [...renamed, ...moved]) }
 }
 
-/** `undefined` if there is no such database: deleting is idempotent. */
+/** Returns `undefined` if there is no such database: deleting is idempotent. */
 export const deleteDatabase = (world: World, at: BranchPath, name: string): DatabaseAnswer | undefined => {
   const known = catalogOf(findBranch(world, at.project, at.branch)).databases.find((other) => other.name === name)
   if (known === undefined) return undefined
@@ -147,28 +140,18 @@ const keep = (
     changes: [...(before.changes ?? []), ...changes],
     updatedAt: now,
   }
-  const primary = [...world.project(project).computes.values()].find(
-    ({ branchId, type }) => branchId === id && type === 'read_write',
-  )
-  const operations = primary === undefined ? [] : configure(branch, primary)
-  const pending = operations.at(-1)?.action === 'suspend_compute' ? 'idle' : 'active'
-  return world.commit(
-    project,
-    [
-      branch,
-      ...(primary === undefined || operations.length === 0
-        ? []
-        : [{ ...primary, pendingState: pending as ComputeRecord['state'], updatedAt: now }]),
-    ],
-    operations,
-  )
+  const primary = primaryOf(world.project(project), id)
+  if (primary === undefined) return world.commit(project, [branch])
+  const operations = configure(branch, primary)
+  const last = operations.at(-1)?.action
+  if (last === undefined) return world.commit(project, [branch])
+  const pendingState = last === 'suspend_compute' ? 'idle' : 'active'
+  return world.commit(project, [branch, { ...primary, pendingState, updatedAt: now }], operations)
 }
 
-/** An idle compute wakes for it and is suspended again (public OpenAPI); a disabled one carries it out when it starts. */
-const configure = (branch: BranchRecord, { id, state, disabled }: ComputeRecord): readonly NewOperation[] => {
-  if (state === 'idle' && disabled) return []
-  const on = { branchId: branch.id, computeId: id }
-  const apply = { action: 'apply_config', ...on }
-  if (state !== 'idle') return [apply]
-  return [...unarchive(branch), apply, { action: 'suspend_compute', ...on }]
+/** An idle compute is started for the change and suspended again (public OpenAPI). A disabled one applies it when it is next started. */
+const configure = (branch: BranchRecord, primary: ComputeRecord): readonly NewOperation[] => {
+  const apply = operationOn(primary, 'apply_config')
+  if (primary.state !== 'idle') return [apply]
+  return primary.disabled ? [] : [...unarchive(branch), apply, operationOn(primary, 'suspend_compute')]
 }

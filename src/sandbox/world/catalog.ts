@@ -1,34 +1,17 @@
-/** The roles and databases of a branch: as they are kept, and what can change about them. */
+/** The roles and databases of a branch. */
 import { randomBytes, randomInt } from 'node:crypto'
-
-export interface RoleRecord {
-  readonly name: string
-  /** Absent of one that cannot log in, and of one whose password only its owner knows: made or changed by SQL. */
-  readonly password?: string
-  readonly canLogin: boolean
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-export interface DatabaseRecord {
-  readonly id: number
-  readonly name: string
-  /** A role of the branch. */
-  readonly owner: string
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+import type { DatabaseRecord, RoleRecord } from './records.ts'
 
 export interface Catalog {
   readonly roles: readonly RoleRecord[]
   readonly databases: readonly DatabaseRecord[]
 }
 
-/** Of a new root branch where the request does not name them (public OpenAPI). */
+/** Names for a new root branch when the request gives none (public OpenAPI). */
 const DATABASE_NAME = 'neondb'
 const ownerNameOf = (database: string): string => `${database}_owner`
 
-/** Letters and digits only, so that it needs no escaping in a connection string. */
+/** Letters and digits only: needs no escaping in a connection string. */
 export const newPassword = (): string => {
   const text = randomBytes(32).toString('base64').replaceAll(/[+/=]/g, '')
   return `npg_${text.slice(0, 24)}`
@@ -42,7 +25,7 @@ export const newRole = (name: string, now: number, canLogin = true): RoleRecord 
   updatedAt: now,
 })
 
-/** One role, and a database that it owns. */
+/** One role and a database that it owns. */
 export const newCatalog = (
   now: number,
   databaseName: string = DATABASE_NAME,
@@ -54,5 +37,5 @@ export const newCatalog = (
 
 export const catalogOf = ({ roles = [], databases = [] }: Partial<Catalog>): Catalog => ({ roles, databases })
 
-/** Of no database before it: a client that knew one which was deleted must see that this is another. */
+/** Random rather than sequential, so that an id is not reused after its database was deleted. */
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)

@@ -1,27 +1,30 @@
-/** What a client can do to computes (docs/control-api.md). Each answers with the compute and the operations that it started. */
-import { findBranch, unarchive } from './branch-commands.ts'
+/** Commands on computes (docs/control-api.md). */
+import { findBranch } from './branch-commands.ts'
 import { checkLimits } from './limits.ts'
-import { type ComputeRequest, merge, newCompute } from './new-compute.ts'
+import { type ComputeRequest, merge, type NewComputeRequest, newCompute } from './new-compute.ts'
+import { type NewOperation, operationOn, unarchive } from './new-operation.ts'
 import { checkActiveCount, checkReplicaCount, checkSuspendTimeout } from './plan-limits.ts'
 import type { ComputeRecord, OperationRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
-import type { NewOperation, World } from './world.ts'
+import { type ProjectTables, primaryOf } from './tables.ts'
+import type { World } from './world.ts'
 
 export interface ComputeAnswer {
   readonly compute: ComputeRecord
+  /** Those that the command started. */
   readonly operations: readonly OperationRecord[]
 }
 
 export const createCompute = (
   world: World,
   projectId: string,
-  request: ComputeRequest & { readonly branch_id: string; readonly type: ComputeRecord['type'] },
+  request: NewComputeRequest & { readonly branch_id: string },
 ): ComputeAnswer => {
   const tables = world.project(projectId)
   const { project } = tables
   const branch = findBranch(world, projectId, request.branch_id)
   world.checkUnlocked(projectId)
-  checkPrimary(world, projectId, request.branch_id, request.type)
+  checkPrimary(tables, request.branch_id, request.type)
   if (request.type === 'read_only') checkReplicaCount(tables, 1)
   checkSuspendTimeout(project, request.suspend_timeout_seconds)
   const compute = newCompute(world, project, request.branch_id, request)
@@ -30,15 +33,16 @@ export const createCompute = (
   return { compute, operations: world.commit(projectId, [compute], operations) }
 }
 
-/** What the request names is visible at once; what it does to a running compute takes the operations' time (docs/control-api.md). */
+/** Reads show the new attributes at once; a running compute gets them when the operations finish (docs/control-api.md). */
 export const updateCompute = (world: World, projectId: string, id: string, request: ComputeRequest): ComputeAnswer => {
   const before = world.compute(projectId, id)
-  const { project } = world.project(projectId)
-  const moves = request.branch_id !== undefined && request.branch_id !== before.branchId
-  if (moves) findBranch(world, projectId, request.branch_id ?? '')
+  const tables = world.project(projectId)
+  const { project } = tables
+  const target = request.branch_id ?? before.branchId
+  if (target !== before.branchId) findBranch(world, projectId, target)
   checkSuspendTimeout(project, request.suspend_timeout_seconds)
   world.checkUnlocked(projectId)
-  if (moves) checkPrimary(world, projectId, request.branch_id, before.type)
+  if (target !== before.branchId) checkPrimary(tables, target, before.type)
   const merged = merge(before, request, world.clock.now())
   checkLimits(merged, project)
   const operations = operationsOf(before, merged)
@@ -49,8 +53,8 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
 }
 
 /**
- * An idle compute wakes for a new configuration and is suspended again (public OpenAPI, update example); one that is
- * disabled cannot wake, and takes it up when it is started next.
+ * An idle compute is started for its new configuration and suspended again (public OpenAPI, update example). A disabled
+ * one cannot be started: it gets the configuration the next time it starts.
  */
 const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly NewOperation[] => {
   const restarts = restartingOf(before) !== restartingOf(after)
@@ -61,15 +65,15 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
   return after.disabled ? [...apply, suspend] : apply
 }
 
-/** A change of size restarts the compute (docs/control-api.md), and so do libraries that are loaded at the start. */
+/** What restarts the compute when it changes: its size (docs/control-api.md) and libraries that load at start-up. */
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 
-/** What is applied to the running compute: changing its name or branch is not a configuration change (docs/control-api.md). */
+/** Configuration of the running compute. Its name and branch are not part of it (docs/control-api.md). */
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
-/** `undefined` if there is no such compute: deleting is idempotent. */
+/** Returns `undefined` if there is no such compute: deleting is idempotent. */
 export const deleteCompute = (world: World, projectId: string, id: string): ComputeAnswer | undefined => {
   const compute = world.project(projectId).computes.get(id)
   if (compute === undefined) return undefined
@@ -99,7 +103,7 @@ export const suspendCompute = (world: World, projectId: string, id: string): Com
   return transition(world, compute, 'idle', [operationOn(compute, 'suspend_compute')])
 }
 
-/** Works on an active compute only (docs/control-api.md). */
+/** @throws {Refusal} 422 if the compute is not active (docs/control-api.md). */
 export const restartCompute = (world: World, projectId: string, id: string): ComputeAnswer => {
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
@@ -118,18 +122,9 @@ const transition = (
   return { compute, operations: world.commit(before.projectId, [compute], operations) }
 }
 
-const operationOn = ({ branchId, id }: ComputeRecord, action: string): NewOperation => ({
-  action,
-  branchId,
-  computeId: id,
-})
-
-/** One primary a branch (docs/control-api.md). */
-const checkPrimary = (world: World, projectId: string, branchId: string, type: ComputeRecord['type']): void => {
-  if (type !== 'read_write') return
-  for (const compute of world.project(projectId).computes.values()) {
-    if (compute.branchId === branchId && compute.type === 'read_write') {
-      throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
-    }
+/** A branch has at most one primary (docs/control-api.md). */
+const checkPrimary = (tables: ProjectTables, branchId: string, type: ComputeRecord['type']): void => {
+  if (type === 'read_write' && primaryOf(tables, branchId) !== undefined) {
+    throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
   }
 }

@@ -1,9 +1,11 @@
-/** What a request about a compute may name (public OpenAPI): the API's requests, and the faults that imitate them. */
+/** Fields of requests about computes (public OpenAPI). Faults that act as another client use them too. */
 import { z } from 'zod'
 import { isOfTheMachine } from '../computes/machine-settings.ts'
-import { unsupported } from './unsupported.ts'
 
-/** Seeds name them as well. */
+/** A field that the service has and the sandbox lacks: it is refused by name rather than ignored. */
+export const unsupported = (why = '') =>
+  z.never({ error: `is not supported by the sandbox${why === '' ? '' : `: ${why}`}` }).optional()
+
 export const pgSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
   for (const name of Object.keys(settings).filter(isOfTheMachine)) {
     context.addIssue({ code: 'custom', path: [name], message: `parameter "${name}" cannot be changed` })
@@ -13,12 +15,12 @@ export const pgSettings = z.record(z.string(), z.string()).superRefine((settings
 const settings = z.object({
   pg_settings: pgSettings.optional(),
   preload_libraries: z
-    .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() })
+    .object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).readonly().optional() })
     .optional(),
   pgbouncer_settings: unsupported('it is deprecated'),
 })
 
-/** What every request about a compute may name (public OpenAPI). */
+/** Fields of every request about a compute. */
 export const common = {
   autoscaling_limit_min_cu: z.number().min(0.25).optional(),
   autoscaling_limit_max_cu: z.number().min(0.25).optional(),
@@ -26,7 +28,7 @@ export const common = {
   settings: settings.optional(),
   provisioner: z.enum(['k8s-pod', 'k8s-neonvm', 'serverless-platform']).optional(),
 }
-/** And what a new branch's computes may not. */
+/** Not allowed for computes that are created with their branch. */
 const attributes = {
   ...common,
   name: z.string().min(1).max(64).optional(),
@@ -39,5 +41,4 @@ export const type = z.enum(['read_write', 'read_only'])
 
 export const newEndpoint = z.object({ ...attributes, branch_id: z.string(), type, region_id: z.string().optional() })
 export const changedEndpoint = z.object({ ...attributes, branch_id: z.string().optional() })
-/** What an update may name. */
 export const attributeNames = changedEndpoint.keyof().options

@@ -1,4 +1,4 @@
-/** A compute's record as the compute backend takes it. */
+/** Translates the record of a compute into what the compute backend needs. */
 import { maxConnections } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
@@ -6,18 +6,18 @@ import type { ComputeRecord, ProjectRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
 const GIB = 1024 ** 3
-/** Local temporary disk: the greater of 20 GiB and 15 GiB for each CU of the maximum size (docs/control-api.md). */
+/** Disk for temporary files: 15 GiB per CU of the maximum size, at least 20 GiB (docs/control-api.md). */
 const TEMP_DISK_LEAST_GIB = 20
 const TEMP_DISK_GIB_PER_CU = 15
 
 export interface SpecRules {
-  /** Shrinks the disk for temporary files, so that a test can fill it. */
+  /** Factor for the size of the temporary disk, so that a test can fill it. */
   readonly tempDiskScale: number
-  /** Of a project that names none. */
+  /** Major version for projects that do not specify one. */
   readonly pgVersion: () => number
 }
 
-/** Those that the service loads unless a client says otherwise. */
+/** Libraries that the service loads by default. */
 export const DEFAULT_LIBRARIES: readonly string[] = ['pg_stat_statements']
 
 const librariesOf = ({ settings }: ComputeRecord, project: ProjectRecord | undefined): readonly string[] => {

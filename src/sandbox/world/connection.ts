@@ -1,4 +1,4 @@
-/** Connection strings: where a compute is reached, by which role, to which database. */
+/** Connection strings. */
 import type { Computes, Login } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from './records.ts'
@@ -8,7 +8,7 @@ export interface Connection {
   readonly pooledUri: string
 }
 
-/** The service's proxy of a region. */
+/** Host of the service's proxy in the project's region. */
 export const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
 
 export const hostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord): string =>
@@ -17,7 +17,7 @@ export const hostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord
 export const poolerHostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord): string =>
   `${id}-pooler.${proxyHost(project)}`
 
-/** The first database with an owner whose password is known; `undefined` if there is none. */
+/** A login for the first database whose owner has a known password, if any. */
 export const usualLogin = (branch: BranchRecord | undefined): Login | undefined => {
   const { roles, databases } = catalogOf(branch ?? {})
   for (const { name: database, owner } of databases) {
@@ -27,7 +27,7 @@ export const usualLogin = (branch: BranchRecord | undefined): Login | undefined 
   return undefined
 }
 
-/** With Postgres behind the compute, an address that answers; else what the service would print. */
+/** Connects to this machine if the compute is real Postgres; otherwise the strings are those the service would show. */
 export const connectionTo = async (
   compute: ComputeRecord,
   project: ProjectRecord,

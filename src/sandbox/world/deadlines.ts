@@ -1,56 +1,41 @@
-/** What happens at a time that was set: a branch expires, a deleted project can be recovered no more. */
+/** Runs what is due at a set time: a branch expires, or a deleted project can no longer be recovered. */
 import { deleteBranch } from './branch-commands.ts'
 import { purgeProject } from './project-deletion.ts'
 import type { BranchRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 
-/** How soon to try again where an operation is in the way. */
+/** Delay before the next attempt while another operation holds the project's lock. */
 const BUSY_MS = 60_000
-/** And where a rule does. */
+/** Delay before the next attempt after any other refusal. */
 const REFUSED_MS = 3_600_000
 
-export class Deadlines {
-  readonly #world: World
-  readonly #timers = new Map<string, () => void>()
-
-  constructor(world: World) {
-    this.#world = world
-    world.watch({
-      branch: (branch) => this.#set(branch.id, expiryOf(branch), () => this.#expire(branch)),
-      project: ({ id, recoverableUntil }) => this.#set(id, recoverableUntil, () => this.#purge(id)),
-      emptied: () => this.#timers.clear(),
-    })
+export const enforceDeadlines = (world: World): void => {
+  const timers = new Timers(world)
+  const set = (id: string, time: number | undefined, task: () => void): void => {
+    if (time === undefined) timers.cancel(id)
+    else timers.set(id, time, task)
   }
-
-  /** @param time `undefined`: there is none any more. */
-  #set(id: string, time: number | undefined, task: () => void): void {
-    this.#timers.get(id)?.()
-    this.#timers.delete(id)
-    if (time === undefined) return
-    const ring = (): void => {
-      this.#timers.delete(id)
-      task()
-    }
-    this.#timers.set(id, this.#world.at(time, ring))
-  }
-
-  #expire({ id, projectId }: BranchRecord): void {
-    const branch = this.#world.tables.projects.get(projectId)?.branches.get(id)
+  const expire = ({ id, projectId }: BranchRecord): void => {
+    const branch = world.tables.projects.get(projectId)?.branches.get(id)
     if (branch === undefined) return
     try {
-      deleteBranch(this.#world, projectId, id)
+      deleteBranch(world, projectId, id)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       const wait = error.status === 423 ? BUSY_MS : REFUSED_MS
-      this.#set(id, this.#world.clock.now() + wait, () => this.#expire(branch))
+      timers.set(id, world.clock.now() + wait, () => expire(branch))
     }
   }
-
-  #purge(id: string): void {
-    if (!purgeProject(this.#world, id)) this.#set(id, this.#world.clock.now() + BUSY_MS, () => this.#purge(id))
+  const purge = (id: string): void => {
+    if (!purgeProject(world, id)) timers.set(id, world.clock.now() + BUSY_MS, () => purge(id))
   }
+  world.watch({
+    branch: (branch) => {
+      const { id, expiresAt } = branch
+      set(id, expiresAt === undefined ? undefined : Date.parse(expiresAt), () => expire(branch))
+    },
+    project: ({ id, recoverableUntil }) => set(id, recoverableUntil, () => purge(id)),
+  })
 }
-
-const expiryOf = ({ expiresAt }: BranchRecord): number | undefined =>
-  expiresAt === undefined ? undefined : Date.parse(expiresAt)

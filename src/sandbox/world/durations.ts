@@ -1,4 +1,4 @@
-/** How long operations take: the spec gives no durations, these are chosen for a person to follow. Milliseconds. */
+/** How long operations take, in milliseconds. The service documents none; these are slow enough for a person to follow. */
 export type Durations = Readonly<Record<string, number>>
 
 export const DURATIONS: Durations = {
@@ -11,7 +11,7 @@ export const DURATIONS: Durations = {
   timeline_unarchive: 1_000,
 }
 
-/** Where real work is behind these, they take as long as that takes. */
+/** With real computes: these operations take only as long as their work. */
 export const WORK_DURATIONS: Durations = {
   start_compute: 0,
   suspend_compute: 0,
@@ -21,13 +21,14 @@ export const WORK_DURATIONS: Durations = {
   delete_timeline: 0,
 }
 const OTHER_MS = 500
-/** To either side, as a share, where nothing else is asked for. */
+/** Default variation to either side, as a fraction. */
 const SPREAD = 0.1
 const GOLDEN_RATIO = 0.618_033_988_749_895
 
 /**
- * @param ordinal which operation of its project it is. The same history takes the same time, and two like operations in
- *   a row do not: steps of the golden ratio spread evenly.
+ * Varies from one operation to the next, but the same history always gives the same durations.
+ *
+ * @param ordinal index of the operation in its project. Multiples of the golden ratio spread evenly over the range.
  */
 export const durationOf = (action: string, ordinal: number, durations: Durations, spread = SPREAD): number => {
   const place = (ordinal * GOLDEN_RATIO) % 1

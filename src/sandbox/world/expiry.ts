@@ -1,4 +1,4 @@
-/** The end of a branch that its client set (docs of the service, "Branch expiration"). */
+/** When a branch expires (docs of the service, "Branch expiration"). */
 import type { BranchRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { ProjectTables } from './tables.ts'
@@ -9,9 +9,9 @@ const DAY_MS = 86_400_000
 type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
 
 /**
- * To the second, as the service keeps it.
+ * Rounds down to the second, as the service does.
  *
- * @throws {Refusal} 400 if it is not within the next 30 days.
+ * @throws {Refusal} 400 if the time is not within the next 30 days.
  */
 export const expiryAt = (text: string, now: number): Expiry => {
   const time = Math.floor(Date.parse(text) / 1_000) * 1_000
@@ -22,7 +22,7 @@ export const expiryAt = (text: string, now: number): Expiry => {
   return expiry(time, Math.round((time - now) / 1_000))
 }
 
-/** A reset restarts the time. */
+/** A reset restarts the expiration period. */
 export const renewExpiry = ({ ttlSeconds }: BranchRecord, now: number): Expiry =>
   ttlSeconds === undefined ? {} : expiry(now + ttlSeconds * 1_000, ttlSeconds)
 
@@ -31,7 +31,7 @@ const expiry = (time: number, ttlSeconds: number): Expiry => ({
   ttlSeconds,
 })
 
-/** @throws {Refusal} 422 if a branch as it would be cannot have an end. */
+/** @throws {Refusal} 422 if the branch expires although it is protected, the default, or has children. */
 export const checkExpiry = (branch: BranchRecord, { branches }: Pick<ProjectTables, 'branches'>): void => {
   if (branch.expiresAt === undefined) return
   const refuse = (what: string): never => {

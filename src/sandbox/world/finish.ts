@@ -1,4 +1,4 @@
-/** What each operation does to its compute or branch when it ends (docs/control-api.md). */
+/** Effects of an operation on its compute, branch or project when it ends (docs/control-api.md). */
 import type { BranchRecord, ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
@@ -25,7 +25,7 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
     case 'suspend_compute':
       return compute === undefined ? [] : [settle(compute, 'idle', now)]
     case 'apply_config':
-      // A compute that is to be idle again waits for the suspension that follows.
+      // If the compute is to be idle again, the suspension that follows settles its state.
       if (compute === undefined) return []
       if (compute.pendingState !== 'active') return changed(branch, compute)
       return [
@@ -37,14 +37,14 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
   }
 }
 
-/** A primary that starts or is configured has carried out what was asked of the branch's roles and databases. */
+/** A primary that was started or configured has executed the branch's pending changes to roles and databases. */
 const changed = (branch: BranchRecord | undefined, { type, branchId }: ComputeRecord): readonly BranchRecord[] => {
   if (branch?.changes === undefined || branch.id !== branchId || type !== 'read_write') return []
   const { changes: _done, ...rest } = branch
   return [rest]
 }
 
-/** It did not end well: its compute or branch stays as it was, and nothing is pending any more. */
+/** For an operation that failed or was cancelled: its compute or branch stays as it is, with nothing pending. */
 export const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
   const compute = all.compute(operation.computeId ?? '')
   if (compute !== undefined) return [applied(compute, now)]
@@ -52,7 +52,7 @@ export const abandonOperation = (operation: OperationRecord, all: Tables, now: n
   return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
 }
 
-/** If a change was made since, the state that it asked for stays pending. */
+/** A state that a later request asked for stays pending. */
 const settle = (compute: ComputeRecord, state: ComputeState, now: number): ComputeRecord => {
   const { pendingState, ...rest } = compute
   const settled = {
@@ -65,7 +65,6 @@ const settle = (compute: ComputeRecord, state: ComputeState, now: number): Compu
   return { ...settled, startedAt: now, lastActive: now }
 }
 
-/** As it is, with nothing pending. */
 const applied = ({ pendingState: _done, ...compute }: ComputeRecord, now: number): ComputeRecord => ({
   ...compute,
   updatedAt: now,

@@ -1,4 +1,4 @@
-/** Lets connections in: wakes an idle compute, however many ask at once, and has them wait while it changes. */
+/** Admits connections to computes: starts an idle one, and lets clients wait while a compute is changing. */
 import {
   type ComputeSpec,
   ConnectionRefusal,
@@ -6,14 +6,14 @@ import {
   type Gate,
   NO_SUCH_COMPUTE,
 } from '../computes/computes.ts'
-import { unarchive } from './branch-commands.ts'
+import { operationOn, unarchive } from './new-operation.ts'
 import { noteCatalog } from './note-catalog.ts'
 import { type BranchRecord, type ComputeRecord, isOver, type OperationRecord } from './records.ts'
 import type { ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
 const CANNOT_START = '57P03'
-/** How often at most a connection is written down as activity, in milliseconds of the sandbox's time. */
+/** Connections update `lastActive` at most this often, by the sandbox's clock. */
 const NOTE_EVERY_MS = 1_000
 
 export class Gatekeeper implements Gate {
@@ -26,7 +26,7 @@ export class Gatekeeper implements Gate {
     this.#specOf = specOf
     world.watch({
       compute: ({ id }) => this.#changed(id),
-      computeGone: ({ id }) => this.#changed(id),
+      computeDeleted: ({ id }) => this.#changed(id),
       branch: ({ id }) => {
         for (const waiting of this.#waiting.keys()) {
           if (world.tables.compute(waiting)?.branchId === id) this.#changed(waiting)
@@ -38,11 +38,11 @@ export class Gatekeeper implements Gate {
   #changed(computeId: string): void {
     const waiting = this.#waiting.get(computeId)
     this.#waiting.delete(computeId)
-    for (const go of waiting ?? []) go()
+    for (const resume of waiting ?? []) resume()
   }
 
   async reach(computeId: string): Promise<ComputeSpec> {
-    /** What had failed before anybody waited here is not an answer; it is tried again. */
+    /** The last operation from before this client waited. If it failed, the compute is started again. */
     let known: string | undefined
     for (;;) {
       const compute = this.#world.tables.compute(computeId)
@@ -52,13 +52,13 @@ export class Gatekeeper implements Gate {
       if (compute.disabled) {
         throw new ConnectionRefusal(
           NO_SUCH_COMPUTE,
-          `The endpoint ${computeId} is disabled: enable it through the API and connect again`,
+          `The endpoint ${computeId} is disabled: enable it through the API, then connect again`,
         )
       }
-      // Whatever state it is in, its data is about to be replaced by another branch's.
+      // While the branch's data is being replaced, its computes admit nobody.
       const isResetting = this.#branchOf(compute)?.state === 'resetting'
       if (!isResetting && compute.state === 'active' && compute.pendingState !== 'idle') {
-        this.#note(compute)
+        this.#noteActivity(compute)
         return this.#specOf(compute)
       }
       const last = this.#lastOperation(computeId)
@@ -89,20 +89,17 @@ export class Gatekeeper implements Gate {
     return this.#world.tables.projects.get(projectId)?.project.deletedAt !== undefined
   }
 
-  /** The control plane's own doing: no lock holds it up (docs/control-api.md). */
+  /** Ignores the project's lock: the control plane itself starts the compute (docs/control-api.md). */
   #wake(compute: ComputeRecord): void {
     const world = this.#world
     world.commit(
       compute.projectId,
       [{ ...compute, pendingState: 'active', updatedAt: world.clock.now() }],
-      [
-        ...unarchive(this.#branchOf(compute)),
-        { action: 'start_compute', branchId: compute.branchId, computeId: compute.id },
-      ],
+      [...unarchive(this.#branchOf(compute)), operationOn(compute, 'start_compute')],
     )
   }
 
-  #note(compute: ComputeRecord): void {
+  #noteActivity(compute: ComputeRecord): void {
     const now = this.#world.clock.now()
     if (compute.pendingState !== undefined || now - (compute.lastActive ?? 0) < NOTE_EVERY_MS) return
     this.#world.commit(compute.projectId, [{ ...compute, lastActive: now }])
@@ -116,7 +113,6 @@ export class Gatekeeper implements Gate {
     })
   }
 
-  /** The last one on this compute. */
   #lastOperation(computeId: string): OperationRecord | undefined {
     const tables = this.#tablesOf(computeId)
     const last = tables?.operations.findLast(({ id }) => tables.operationById.get(id)?.computeId === computeId)
@@ -127,7 +123,7 @@ export class Gatekeeper implements Gate {
     return this.#world.tables.projects.get(this.#world.tables.compute(computeId)?.projectId ?? '')
   }
 
-  /** A cancelled operation failed for the reason of the one that it waited for. */
+  /** If the operation was cancelled, the reason is the failure of the one that it waited for. */
   #reason(computeId: string, operation: OperationRecord): string {
     const operations = this.#tablesOf(computeId)?.operationById
     let failed: OperationRecord | undefined = operation

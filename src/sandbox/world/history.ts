@@ -1,4 +1,4 @@
-/** How a project was a while ago, for lists that lag behind. */
+/** Past states of a project, for lists that lag behind. */
 import type { ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
 import type { ProjectTables } from './tables.ts'
 
@@ -9,22 +9,22 @@ interface Entry {
   readonly projectId: string
   readonly kind: Listed['kind']
   readonly id: string
-  /** Absent: it was not there. */
+  /** `undefined`: the record did not exist. */
   readonly before: Listed | undefined
 }
 
-/** Lists lag by seconds: what is further back than this many changes is taken to be as it was then. */
+/** Changes to remember. Lists lag by seconds, so more are not needed. */
 const KEPT = 5_000
 
 export class History {
   #entries: Entry[] = []
 
-  /** Call this before the change is made. */
+  /** Call before the change is made. */
   note(time: number, kind: WorldRecord['kind'], id: string, tables: ProjectTables | undefined): void {
     if (tables === undefined || (kind !== 'compute' && kind !== 'operation')) return
     const before = kind === 'compute' ? tables.computes.get(id) : tables.operationById.get(id)
     this.#entries.push({ time, projectId: tables.project.id, kind, id, before })
-    // In batches, so that each one costs a constant time.
+    // Dropped in batches, so that the cost per change stays constant.
     if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT)
   }
 

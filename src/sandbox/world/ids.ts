@@ -1,61 +1,21 @@
-/** Names in the forms of the service: `ep-word-word-xxxxxxxx`, `br-word-word-xxxxxxxx`. */
+/** Ids in the service's format: `ep-word-word-xxxxxxxx`, `br-word-word-xxxxxxxx`. */
 import { randomBytes } from 'node:crypto'
 
-const FIRST = [
-  'aged',
-  'bold',
-  'calm',
-  'cold',
-  'dawn',
-  'fair',
-  'gold',
-  'hidden',
-  'icy',
-  'late',
-  'lucky',
-  'mild',
-  'old',
-  'plain',
-  'proud',
-  'quiet',
-  'raspy',
-  'shy',
-  'still',
-  'warm',
-]
-const SECOND = [
-  'base',
-  'bird',
-  'bread',
-  'brook',
-  'cell',
-  'dew',
-  'fire',
-  'fog',
-  'frog',
-  'hall',
-  'king',
-  'lake',
-  'leaf',
-  'math',
-  'moon',
-  'night',
-  'pine',
-  'rain',
-  'sea',
-  'sun',
-]
+const FIRST =
+  'aged bold calm cold dawn fair gold hidden icy late lucky mild old plain proud quiet raspy shy still warm'.split(' ')
+const SECOND =
+  'base bird bread brook cell dew fire fog frog hall king lake leaf math moon night pine rain sea sun'.split(' ')
 
 const pick = (words: readonly string[], byte: number): string => words[byte % words.length] ?? 'plain'
 
-/** The same bytes, of which there are six at least, make the same id. */
+/** Deterministic: the same bytes give the same id. `bytes` needs at least six. */
 export const idOf = (prefix: 'ep' | 'br', bytes: Uint8Array): string => {
   const [first = 0, second = 0, ...rest] = bytes
   const tail = Buffer.from(rest).toString('hex').slice(0, 7)
   return `${prefix}-${pick(FIRST, first)}-${pick(SECOND, second)}-a${tail}`
 }
 
-/** One that is not taken. @param random from 0 up to 1; without it the machine's. */
+/** @param random returns a number in [0, 1). Default: the system's random bytes. */
 export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean, random?: () => number): string => {
   for (;;) {
     const bytes = random === undefined ? randomBytes(6) : Uint8Array.from({ length: 6 }, () => random() * 256)
@@ -64,7 +24,7 @@ export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean, ran
   }
 }
 
-/** In the form of the service: `word-word-12345678`. */
+/** An id in the service's format: `word-word-12345678`. */
 export const newProjectId = (isTaken: (id: string) => boolean): string => {
   for (;;) {
     const [first = 0, second = 0, ...rest] = randomBytes(6)

@@ -1,18 +1,18 @@
-/** API keys: made, listed and revoked (public OpenAPI). Their text is shown once, and kept only as its digest. */
+/** Commands on API keys (public OpenAPI). A key is shown once, when it is created; only its digest is stored. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { KeyRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
-/** Whose keys are meant: the user's own, or an organization's with those scoped to its projects. */
+/** An organization (with the keys scoped to its projects), or, without an id, the user. */
 export type KeyOwner = { readonly orgId: string | undefined }
 
 export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** Its id in the API: a whole number that a double holds exactly. */
+/** The key's id in the API: an integer that a double represents exactly. */
 export const numberOf = ({ id }: KeyRecord): number => Number.parseInt(id.slice(0, 12), 16)
 
-/** @throws {Refusal} 404 if the project is not one of the organization's. */
+/** @throws {Refusal} 404 if the project does not belong to the organization. */
 export const createKey = (
   world: World,
   { orgId }: KeyOwner,
@@ -33,25 +33,25 @@ export const createKey = (
     createdAt: world.clock.now(),
     isRevoked: false,
   }
-  world.keepKey(record)
+  world.storeKey(record)
   return { key, record }
 }
 
 export const listKeys = ({ tables }: World, owner: KeyOwner): readonly KeyRecord[] =>
   [...tables.keys.values()].filter((key) => !key.isRevoked && isOwned(key, owner, tables.projects))
 
-/** @throws {Refusal} 404 if the owner has no such key, or it is revoked already. */
+/** @throws {Refusal} 404 if the owner has no such key or it is already revoked. */
 export const revokeKey = (world: World, owner: KeyOwner, number: string): KeyRecord => {
   const key = listKeys(world, owner).find((candidate) => String(numberOf(candidate)) === number)
   if (key === undefined) throw new Refusal(404, 'API key not found')
   const revoked = { ...key, isRevoked: true }
-  world.keepKey(revoked)
+  world.storeKey(revoked)
   return revoked
 }
 
 const isOwned = (key: KeyRecord, { orgId }: KeyOwner, projects: World['tables']['projects']): boolean => {
   if (orgId === undefined) return key.of === 'personal'
-  // A seed names the project of such a key and not its organization.
+  // In a seed, a project-scoped key names its project only.
   const home = key.orgId ?? projects.get(key.projectId ?? '')?.project.orgId
   return key.of !== 'personal' && home === orgId
 }

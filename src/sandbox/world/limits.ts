@@ -1,4 +1,4 @@
-/** The limits of docs/control-api.md, checked on a compute as it would be. */
+/** Limits on the size and timeout of a compute (docs/control-api.md). */
 import {
   nearestStep,
   SCALE_TO_ZERO_DEFAULT,
@@ -19,11 +19,11 @@ export interface LimitProblem {
   /** As the API spells it. */
   readonly field: 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'suspend_timeout_seconds'
   readonly message: string
-  /** It is a rule of the account's plan, not of the service. */
+  /** Whether the account's plan sets the limit, rather than the service. */
   readonly ofPlan: boolean
 }
 
-/** The first limit that is broken. */
+/** The first limit that is exceeded. */
 export const limitProblem = (
   { min, max, suspendTimeoutSeconds: timeout }: Limited,
   plan: ProjectRecord['plan'],
@@ -67,7 +67,7 @@ export const limitProblem = (
   return undefined
 }
 
-/** @throws {Refusal} 400 if a rule is broken, 422 if the account's plan does not allow it. */
+/** @throws {Refusal} 400 if a limit is exceeded, 422 if the account's plan sets it. */
 export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = 'endpoint'): void => {
   const problem = limitProblem(compute, plan)
   if (problem !== undefined) {

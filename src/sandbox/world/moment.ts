@@ -1,23 +1,27 @@
-/** A moment in a branch's past, by time or by position in its write-ahead log. */
-
+/** Points in a branch's history, given as a time or as a position in its write-ahead log (LSN). */
 import type { BranchRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
-import { retentionOf } from './retention.ts'
 import type { World } from './world.ts'
 
-export interface MomentRequest {
+interface MomentRequest {
   readonly timestamp?: string | undefined
   readonly lsn?: string | undefined
 }
 
+const DEFAULT_RETENTION_SECONDS = 86_400
+
+/** How far back a project's history reaches, in seconds (public OpenAPI). */
+export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number =>
+  historyRetentionSeconds ?? DEFAULT_RETENTION_SECONDS
+
 /**
- * Milliseconds since the epoch; now, where the request names no moment.
+ * The requested point in history, in milliseconds since the epoch. Defaults to now.
  *
- * A simulated compute has no data, so any moment of its kept history can be had. Real data is kept as it is now and not
- * as it was: a moment in the past is refused, and never taken for now.
+ * Simulated computes have no data, so any point within the restore window will do. Real computes keep no history: the
+ * request is refused rather than answered with current data.
  *
- * @param prefix of the request's two fields: `parent` or `source`.
- * @throws {Refusal} 400 if it is not a moment of the branch's history, 422 if no history is kept.
+ * @param prefix the prefix of the two request fields: `parent` or `source`.
+ * @throws {Refusal} 400 if the point is outside of the branch's history, 422 if no history is kept.
  */
 export const momentOf = (
   world: World,
@@ -28,15 +32,15 @@ export const momentOf = (
   const now = world.clock.now()
   if (timestamp === undefined && lsn === undefined) return now
   if (timestamp !== undefined && lsn !== undefined) {
-    throw new Refusal(400, `${prefix}_timestamp and ${prefix}_lsn exclude each other: name one`)
+    throw new Refusal(400, `${prefix}_timestamp and ${prefix}_lsn are mutually exclusive`)
   }
   const field = lsn === undefined ? `${prefix}_timestamp` : `${prefix}_lsn`
   const time = lsn === undefined ? Date.parse(timestamp ?? '') : timeOfLsn(lsn)
-  if (Number.isNaN(time)) throw new Refusal(400, `${field}: not a moment`)
+  if (Number.isNaN(time)) throw new Refusal(400, `${field}: not a valid point in history`)
   if (!world.keepsHistory) {
     throw new Refusal(
       422,
-      `${field}: not available in the sandbox with real computes, which keep no history: leave it out for the present state`,
+      `${field}: not available, because real computes in the sandbox keep no history; omit it to use current data`,
       'HISTORY_NOT_KEPT',
     )
   }
@@ -45,20 +49,17 @@ export const momentOf = (
   if (time > now || time < earliest) {
     throw new Refusal(
       400,
-      `${field}: outside of the history that is kept, ${new Date(earliest).toISOString()} to ${new Date(now).toISOString()}`,
+      `${field}: outside of the available history, ${new Date(earliest).toISOString()} to ${new Date(now).toISOString()}`,
     )
   }
   return Math.max(time, branch.createdAt)
 }
 
 const earliestMoment = ({ createdAt }: BranchRecord, project: ProjectRecord, now: number): number =>
-  // Clients name moments to the second: the one in which the branch was made counts whole.
+  // Clients send whole seconds, so allow the whole second in which the branch was created.
   Math.max(Math.floor(createdAt / 1_000) * 1_000, now - retentionOf(project) * 1_000)
 
-/**
- * Simulated computes write no log. Their positions in it are the milliseconds since the epoch, so that a position and a
- * time name the same moment, and later moments have higher positions.
- */
+/** Simulated computes write no log, so the milliseconds since the epoch serve as their LSN. */
 export const lsnOf = (time: number): string => {
   const position = BigInt(Math.round(time))
   return `${(position >> 32n).toString(16)}/${(position & 0xffff_ffffn).toString(16)}`.toUpperCase()

@@ -1,37 +1,25 @@
-/** A compute as a request asks for it, new or on top of what is there. */
-import type { WireSettings } from '../../model/index.ts'
+/** The record of a compute that a request creates or updates. */
+import type { z } from 'zod'
+import type { changedEndpoint, newEndpoint } from './compute-request.ts'
 import { checkLimits } from './limits.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
-/** The attributes that a request may name, as the API spells them. */
-export interface ComputeRequest {
-  readonly branch_id?: string | undefined
-  readonly type?: 'read_write' | 'read_only' | undefined
-  readonly region_id?: string | undefined
-  readonly name?: string | undefined
-  readonly autoscaling_limit_min_cu?: number | undefined
-  readonly autoscaling_limit_max_cu?: number | undefined
-  readonly suspend_timeout_seconds?: number | undefined
-  readonly settings?: WireSettings | undefined
-  readonly disabled?: boolean | undefined
-  readonly pooler_enabled?: boolean | undefined
-  readonly passwordless_access?: boolean | undefined
-  readonly provisioner?: string | undefined
-}
+export type ComputeRequest = z.output<typeof changedEndpoint>
+export type NewComputeRequest = Omit<z.output<typeof newEndpoint>, 'branch_id'>
 
 /**
- * About to start, or idle if it is disabled. What the request leaves out comes from the project's defaults; where
- * it names one limit and the default of the other is on the wrong side of it, both are that one.
+ * A compute about to start, or idle if the request disables it. Attributes that the request omits come from the
+ * project's defaults. If it gives only one size limit and the default of the other contradicts it, both get that limit.
  *
- * @throws {Refusal} 400 if a limit is broken.
+ * @throws {Refusal} 400 if a limit is exceeded.
  */
 export const newCompute = (
   world: World,
   project: ProjectRecord,
   branchId: string,
-  request: ComputeRequest & Pick<ComputeRecord, 'type'>,
+  request: NewComputeRequest,
 ): ComputeRecord => {
   if (request.region_id !== undefined && request.region_id !== project.regionId) {
     throw new Refusal(400, `endpoint.region_id: only the project's own region, ${project.regionId}, is allowed`)
@@ -68,7 +56,7 @@ export const merge = (compute: ComputeRecord, request: ComputeRequest, now: numb
   min: request.autoscaling_limit_min_cu ?? compute.min,
   max: request.autoscaling_limit_max_cu ?? compute.max,
   suspendTimeoutSeconds: request.suspend_timeout_seconds ?? compute.suspendTimeoutSeconds,
-  // What is sent replaces what is there, whole (Neon staff in neondatabase/neon#7628).
+  // Replaced as a whole, not merged (Neon staff in neondatabase/neon#7628).
   settings: request.settings ?? compute.settings,
   disabled: request.disabled ?? compute.disabled,
   poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,

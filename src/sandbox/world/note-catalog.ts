@@ -1,13 +1,14 @@
-/** What SQL did to a branch's roles and databases, taken up into its record. */
+/** Copies what SQL changed about a branch's roles and databases into its record. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FoundCatalog } from '../computes/computes.ts'
-import { type Catalog, catalogOf, type DatabaseRecord, newDatabaseId, type RoleRecord } from './catalog.ts'
+import { type Catalog, catalogOf, newDatabaseId } from './catalog.ts'
+import type { DatabaseRecord, RoleRecord } from './records.ts'
 import type { World } from './world.ts'
 
-/** Of a branch with changes that Postgres has yet to carry out, the record knows better. */
+/** Does nothing while Postgres has yet to execute requested changes: the record is ahead of it then. */
 export const noteCatalog = (world: World, branchId: string, found: FoundCatalog): void => {
   const branch = world.tables.branch(branchId)
-  // What a branch that is being restored had is not what it is about to have.
+  // A branch that is being restored still shows the roles and databases of its old data.
   if (branch === undefined || branch.changes !== undefined || branch.state === 'resetting') return
   const before = catalogOf(branch)
   const after = merge(before, found, world.clock.now())
@@ -30,7 +31,7 @@ const merge = (before: Catalog, found: FoundCatalog, now: number): Catalog => {
     if (known?.owner === owner) return known
     return { id: known?.id ?? newDatabaseId(), name, owner, createdAt: known?.createdAt ?? now, updatedAt: now }
   })
-  // In the order of the record, so that the first of each stays the first.
+  // Keep the record's order: clients take the first role and database as the default.
   return { roles: inOrder(roles, before.roles), databases: inOrder(databases, before.databases) }
 }
 

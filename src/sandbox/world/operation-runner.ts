@@ -1,29 +1,29 @@
-/** The life of operations (docs/control-api.md): each runs, takes its time, and ends well or not. */
+/** Runs operations (docs/control-api.md): each takes its time, then finishes, fails or is cancelled. */
+import { messageOf } from '../../base/index.ts'
 import type { SandboxClock } from '../clock/clock.ts'
+import { abandonOperation, finishOperation } from './finish.ts'
 import type { OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
-/** How an operation is made to go wrong. */
+/** An injected fault. */
 export type OperationFault =
   | { readonly kind: 'fail' | 'error'; readonly message: string }
   | { readonly kind: 'cancel' | 'skip' | 'hang' }
   | { readonly kind: 'slow'; readonly ms: number }
 
-/** A failed operation is tried again this often, each time after a longer pause. */
+/** An operation that failed this often is not retried. */
 const MOST_FAILURES = 3
+/** Delay before the first retry; it doubles with each further failure. */
 const RETRY_MS = 1_000
 
-/** What the world gives to those who run its operations. */
 export interface OperationHost {
   readonly clock: SandboxClock
   readonly tables: Tables
   readonly at: (time: number, task: () => void) => void
-  readonly keep: (records: readonly WorldRecord[]) => void
+  readonly store: (records: readonly WorldRecord[]) => void
   readonly log: (operation: OperationRecord) => void
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
   readonly begin: (operation: OperationRecord) => Promise<void> | undefined
-  readonly finish: (operation: OperationRecord) => readonly WorldRecord[]
-  readonly abandon: (operation: OperationRecord) => readonly WorldRecord[]
 }
 
 export class OperationRunner {
@@ -34,12 +34,12 @@ export class OperationRunner {
     this.#host = host
   }
 
-  /** Work that is still running behind the world ends without notice. */
+  /** Ignores the outcome of work that is still running on the compute backend. */
   stop(): void {
     this.#stopped = true
   }
 
-  /** After a restart of the sandbox. */
+  /** Call after a restart of the sandbox. */
   resume(operation: OperationRecord): void {
     if (operation.status === 'running' || operation.status === 'cancelling') this.run(operation)
     if (operation.retryAt !== undefined) this.#retry(operation, operation.retryAt)
@@ -50,48 +50,45 @@ export class OperationRunner {
     if (fault?.kind === 'hang') return
     const extra = fault?.kind === 'slow' ? fault.ms : 0
     const due = (operation.startedAt ?? this.#host.clock.now()) + operation.durationMs + extra
+    const endAs = (end: Partial<OperationRecord>) => this.#host.at(due, () => this.#end({ ...operation, ...end }))
     switch (fault?.kind) {
       case 'fail':
         this.#host.at(due, () => this.#fail(operation, fault.message))
-        return
+        break
       case 'error':
-        this.#host.at(due, () => this.#end({ ...operation, status: 'error', error: fault.message }))
-        return
+        endAs({ status: 'error', error: fault.message })
+        break
       case 'skip':
-        this.#host.at(due, () => this.#end({ ...operation, status: 'skipped' }))
-        return
+        endAs({ status: 'skipped' })
+        break
       case 'cancel':
-        this.#host.keep([{ ...operation, status: 'cancelling', updatedAt: this.#host.clock.now() }])
-        this.#host.at(due, () => this.#end({ ...operation, status: 'cancelled' }))
-        return
+        this.#host.store([{ ...operation, status: 'cancelling', updatedAt: this.#host.clock.now() }])
+        endAs({ status: 'cancelled' })
+        break
       default:
         this.#work(operation, due)
     }
   }
 
-  /** It takes its time, and as long as what is behind the world needs. */
+  /** Finishes at `due`, or when the work on the compute backend is done if that takes longer. */
   #work(operation: OperationRecord, due: number): void {
-    const work = this.#host.begin(operation)
-    if (work === undefined) {
-      this.#host.at(due, () => this.#end({ ...operation, status: 'finished' }))
-      return
-    }
-    const failure = work.then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
-    void failure.then((message) => {
+    const finish = (): void => this.#end({ ...operation, status: 'finished' })
+    const settle = (end: () => void): void => {
       if (this.#stopped) return
-      const end = (): void => {
-        if (message === undefined) this.#end({ ...operation, status: 'finished' })
-        else this.#fail(operation, message)
-      }
       if (due <= this.#host.clock.now()) end()
       else this.#host.at(due, end)
-    })
+    }
+    const work = this.#host.begin(operation)
+    if (work === undefined) this.#host.at(due, finish)
+    else {
+      void work.then(
+        () => settle(finish),
+        (error: unknown) => settle(() => this.#fail(operation, messageOf(error))),
+      )
+    }
   }
 
-  /** Tried again later, unless it has failed too often. */
+  /** Retries the operation later, unless it has failed too often. */
   #fail(operation: OperationRecord, error: string): void {
     const failures = (operation.failures ?? 0) + 1
     const failed: OperationRecord = { ...operation, status: 'failed', failures, error }
@@ -101,7 +98,7 @@ export class OperationRunner {
     }
     const retryAt = this.#host.clock.now() + RETRY_MS * 2 ** (failures - 1)
     const waiting = { ...failed, retryAt, updatedAt: this.#host.clock.now() }
-    this.#host.keep([waiting])
+    this.#host.store([waiting])
     this.#host.log(waiting)
     this.#retry(waiting, retryAt)
   }
@@ -110,24 +107,26 @@ export class OperationRunner {
     this.#host.at(time, () => {
       const now = this.#host.clock.now()
       const again: OperationRecord = { ...operation, status: 'running', startedAt: now, updatedAt: now }
-      this.#host.keep([again])
+      this.#host.store([again])
       this.#host.log(again)
       this.run(again)
     })
   }
 
-  /** What waits for it runs now, or is cancelled if it did not end well. */
+  /** Starts the operation that waits for this one, or cancels it if this one failed. */
   #end(ending: OperationRecord): void {
     const now = this.#host.clock.now()
     const { error, ...rest } = ending
     const isFinished = ending.status === 'finished'
     const ended: OperationRecord = { ...rest, updatedAt: now, ...(error === undefined || isFinished ? {} : { error }) }
-    const isWell = isFinished || ended.status === 'skipped'
-    const effects = isFinished ? this.#host.finish(ended) : this.#host.abandon(ended)
+    const isSuccess = isFinished || ended.status === 'skipped'
+    const effects = (isFinished ? finishOperation : abandonOperation)(ended, this.#host.tables, now)
     const next = this.#waitingFor(ended)
     const running =
-      isWell && next !== undefined ? { ...next, status: 'running' as const, startedAt: now, updatedAt: now } : undefined
-    this.#host.keep([...effects, ended, ...(running === undefined ? [] : [running])])
+      isSuccess && next !== undefined
+        ? { ...next, status: 'running' as const, startedAt: now, updatedAt: now }
+        : undefined
+    this.#host.store([...effects, ended, ...(running === undefined ? [] : [running])])
     this.#host.log(ended)
     if (running !== undefined) {
       this.#host.log(running)

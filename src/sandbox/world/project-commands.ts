@@ -1,15 +1,23 @@
-/** The commands on projects, from the public OpenAPI. */
+/** Commands on projects (public OpenAPI). */
 import { usualVersion } from '../computes/computes.ts'
 import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
 import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
+import { retentionOf } from './moment.ts'
 import { newCompute } from './new-compute.ts'
+import { operationOn } from './new-operation.ts'
 import type { NewProjectRequest, ProjectChange } from './project-request.ts'
 import { withSettings } from './project-settings.ts'
-import type { BranchRecord, ComputeRecord, OperationRecord, ProjectRecord } from './records.ts'
+import {
+  type BranchRecord,
+  type ComputeRecord,
+  isRunning,
+  type OperationRecord,
+  type ProjectRecord,
+} from './records.ts'
 import { Refusal } from './refusal.ts'
-import { retentionOf } from './retention.ts'
+import { defaultBranch } from './tables.ts'
 import type { World } from './world.ts'
 
 export interface NewProject {
@@ -22,10 +30,11 @@ export interface NewProject {
 const DEFAULT_REGION = 'aws-eu-central-1'
 
 /**
- * With a default branch, its primary, a role and a database; starts `create_timeline`, then `start_compute` (docs/control-api.md).
+ * Creates a project with a default branch, its primary, a role and a database. Starts `create_timeline`, then
+ * `start_compute` (docs/control-api.md).
  *
- * @param versions the installed major versions of Postgres.
- * @throws {Refusal} 400 if the version is not there, or a limit is broken.
+ * @param versions the available major versions of Postgres.
+ * @throws {Refusal} 400 if the requested version is not available or a limit is exceeded.
  */
 export const createProject = (
   world: World,
@@ -77,19 +86,16 @@ export const createProject = (
   const operations = world.commit(
     id,
     [project, branch, compute],
-    [
-      { action: 'create_timeline', branchId: branch.id },
-      { action: 'start_compute', branchId: branch.id, computeId: compute.id },
-    ],
+    [{ action: 'create_timeline', branchId: branch.id }, operationOn(compute, 'start_compute')],
   )
   return { project, branch, compute, operations }
 }
 
 /**
- * Defaults apply to computes created later (docs of the service); a restore window is applied to storage, and
- * logical replication suspends what runs (public OpenAPI).
+ * New defaults apply to computes created later (docs of the service). Changing the restore window starts
+ * `apply_storage_config`; enabling logical replication suspends running computes (public OpenAPI).
  *
- * @throws {Refusal} 400 if a limit is broken or a setting cannot be turned off again.
+ * @throws {Refusal} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
  */
 export const updateProject = (
   world: World,
@@ -100,7 +106,7 @@ export const updateProject = (
   world.checkUnlocked(id)
   const now = world.clock.now()
   const project = changed(before, request, now)
-  const root = [...branches.values()].find(({ isDefault }) => isDefault)
+  const root = defaultBranch(branches)
   const isStorage = retentionOf(before) !== retentionOf(project)
   const suspended = isLogical(project) && !isLogical(before) ? [...computes.values()].filter(isRunning) : []
   const operations = world.commit(
@@ -108,18 +114,13 @@ export const updateProject = (
     [project, ...suspended.map((compute) => ({ ...compute, pendingState: 'idle' as const, updatedAt: now }))],
     [
       ...(isStorage && root !== undefined ? [{ action: 'apply_storage_config', branchId: root.id }] : []),
-      ...suspended.map((compute) => ({
-        action: 'suspend_compute',
-        branchId: compute.branchId,
-        computeId: compute.id,
-      })),
+      ...suspended.map((compute) => operationOn(compute, 'suspend_compute')),
     ],
   )
   return { project, operations }
 }
 
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
-const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
 const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
   if (asked === undefined) return usualVersion(versions)

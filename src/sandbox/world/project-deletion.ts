@@ -1,13 +1,14 @@
-/** A deleted project is hidden from every client and can be recovered for a while; then its data is deleted (docs of the service). */
-import type { BranchRecord, ProjectRecord } from './records.ts'
+/** A deleted project is hidden from clients and can be recovered for a while. Then its data is deleted (docs of the service). */
+import { operationOn } from './new-operation.ts'
+import { type BranchRecord, isRunning, type ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
 const RECOVERABLE_MS = 7 * 86_400_000
-/** A sandbox lives on somebody's laptop: tests that make and delete projects all day must not fill its disk. */
+/** Keeps tests that create and delete projects all day from filling the disk. */
 const MOST_RECOVERABLE = 10
 
-/** Starts `suspend_compute` for each compute that is not idle, then `tenant_detach`; `delete_tenant` follows in the end. */
+/** Starts `suspend_compute` for each running compute, then `tenant_detach`. */
 export const deleteProject = (world: World, id: string): ProjectRecord => {
   const { project, branches, computes } = world.project(id)
   world.checkUnlocked(id)
@@ -15,7 +16,7 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
     throw new Refusal(422, 'cannot delete a project with protected branches')
   }
   const now = world.clock.now()
-  const running = [...computes.values()].filter(({ state }) => state !== 'idle')
+  const running = [...computes.values()].filter(isRunning)
   world.commit(
     id,
     [
@@ -23,7 +24,7 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
       ...running.map((compute) => ({ ...compute, pendingState: 'idle' as const, updatedAt: now })),
     ],
     [
-      ...running.map((compute) => ({ action: 'suspend_compute', branchId: compute.branchId, computeId: compute.id })),
+      ...running.map((compute) => operationOn(compute, 'suspend_compute')),
       { action: 'tenant_detach', branchId: rootOf(branches) },
     ],
   )
@@ -31,15 +32,16 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
     .map(({ project: other }) => other)
     .filter(isRecoverable)
     .sort((a, b) => (b.deletedAt ?? 0) - (a.deletedAt ?? 0))
-  for (const oldest of recoverable.slice(MOST_RECOVERABLE))
+  for (const oldest of recoverable.slice(MOST_RECOVERABLE)) {
     world.commit(oldest.id, [{ ...oldest, recoverableUntil: now }])
+  }
   return project
 }
 
 /**
- * Starts `tenant_attach`. Computes are idle, and keep their hosts.
+ * Starts `tenant_attach`. The computes are idle and keep their host names.
  *
- * @throws {Refusal} 404 if there is no such project any more, 422 if it is not deleted.
+ * @throws {Refusal} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
  */
 export const recoverProject = (
   world: World,
@@ -60,7 +62,7 @@ export const recoverProject = (
   return { project, branches: [...branches.values()] }
 }
 
-/** The end of the time in which it could be recovered. `false`: not yet, an operation runs. */
+/** Deletes the data of a deleted project: it starts `delete_tenant`. Returns false if an operation is in the way. */
 export const purgeProject = (world: World, id: string): boolean => {
   const tables = world.tables.projects.get(id)
   if (tables === undefined || !isRecoverable(tables.project)) return true

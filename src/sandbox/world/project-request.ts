@@ -1,16 +1,15 @@
-/** What a request about a project may name (public OpenAPI), and of it what this sandbox does not do. */
+/** Fields of requests about projects (public OpenAPI). */
 import { z } from 'zod'
 import { annotation } from './branch-request.ts'
-import { common, pgSettings } from './compute-request.ts'
+import { common, pgSettings, unsupported } from './compute-request.ts'
 import { settingsRequest } from './project-settings.ts'
-import { unsupported } from './unsupported.ts'
 
-/** Postgres keeps 63 bytes of a name. */
+/** Postgres truncates longer names. */
 const MAX_NAME_BYTES = 63
-/** Names that Postgres and the service keep for themselves. */
+/** Names that Postgres or the service reserves. */
 const RESERVED_NAME = /^(pg_.*|neon_superuser|supervisor|cloud_admin|public|none|postgres|template[01])$/
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters.
 const CONTROL = /[\x00-\x1f\x7f]/
 
 export const sqlName = z
@@ -24,10 +23,9 @@ export const sqlName = z
 
 const id = z.string().regex(/^[a-z0-9-]{1,60}$/, { error: 'must have 1 to 60 lower-case letters, digits and hyphens' })
 
-/** Of both requests. */
 const attributes = {
   name: z.string().min(1).max(256).optional(),
-  /** Up to 30 days. */
+  /** At most 30 days. */
   history_retention_seconds: z.int().min(0).max(2_592_000).optional(),
   default_endpoint_settings: z
     .object({

@@ -1,175 +1,207 @@
-/** What the sandbox knows, as it is kept on disk. Times are milliseconds since the epoch unless named otherwise. */
+/**
+ * What the sandbox knows, as it is stored on disk. Times are milliseconds since the epoch unless noted otherwise.
+ *
+ * The types are inferred from the schemas, against which a world is checked before it is loaded.
+ */
+import { z } from 'zod'
 import type { WireSettings } from '../../model/index.ts'
 import type { CatalogChange } from '../computes/computes.ts'
-import type { DatabaseRecord, RoleRecord } from './catalog.ts'
-import type { ProjectSettings } from './project-settings.ts'
+import { settingsRequest } from './project-settings.ts'
 
-export interface ProjectRecord {
-  readonly kind: 'project'
-  readonly id: string
-  readonly name: string
-  readonly regionId: string
-  /** Free projects have computes of 2 CU at most (docs/control-api.md). */
-  readonly plan: 'free' | 'paid'
-  readonly defaults: {
-    readonly min: number
-    readonly max: number
-    readonly suspendTimeoutSeconds: number
-    readonly pgSettings?: Readonly<Record<string, string>>
-  }
-  /** Postgres' major version. */
-  readonly pgVersion?: number
-  readonly settings?: ProjectSettings
-  /** As the client named it; without one it is the service's usual. */
-  readonly provisioner?: string
-  readonly orgId?: string
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T
+
+const text = z.string()
+const id = z.string().regex(/^[A-Za-z0-9-]{1,64}$/)
+const number = z.number()
+const flag = z.boolean()
+const strings = z.record(text, text)
+const times = { createdAt: number, updatedAt: number }
+
+const projectRecord = z.strictObject({
+  kind: z.literal('project'),
+  id,
+  name: text,
+  regionId: id,
+  /** Computes of free projects have at most 2 CU (docs/control-api.md). */
+  plan: z.enum(['free', 'paid']),
+  defaults: z.strictObject({
+    min: number,
+    max: number,
+    suspendTimeoutSeconds: number,
+    pgSettings: strings.exactOptional(),
+  }),
+  /** Major version of Postgres. */
+  pgVersion: z.int().exactOptional(),
+  settings: settingsRequest.exactOptional(),
+  /** As the client requested it. Absent: the service's default. */
+  provisioner: text.exactOptional(),
+  orgId: id.exactOptional(),
   /** The restore window. */
-  readonly historyRetentionSeconds?: number
-  /** Detached from storage, since nobody asked for it. */
-  readonly isDetached?: boolean
-  readonly createdAt: number
-  readonly updatedAt?: number
-  /** When the next service update is due; only a seed sets it, and nothing happens then. */
-  readonly maintenanceAt?: number
-  /** It is hidden from every client. */
-  readonly deletedAt?: number
-  /** Until then it can be recovered; absent once its data is deleted. */
-  readonly recoverableUntil?: number
-}
+  historyRetentionSeconds: number.exactOptional(),
+  /** The project was idle for so long that the service detached its storage. */
+  isDetached: flag.exactOptional(),
+  createdAt: number,
+  updatedAt: number.exactOptional(),
+  /** When the next service update is due. Only a seed sets it, and the sandbox does not act on it. */
+  maintenanceAt: number.exactOptional(),
+  /** Set once the project is deleted: no client sees it any more. */
+  deletedAt: number.exactOptional(),
+  /** The end of the recovery period; removed when the data is deleted. */
+  recoverableUntil: number.exactOptional(),
+})
+export type ProjectRecord = Immutable<z.infer<typeof projectRecord>>
 
-export interface BranchRecord {
-  readonly kind: 'branch'
-  readonly id: string
-  readonly projectId: string
-  readonly name: string
-  readonly parentId?: string
-  /** The moment of the parent's history that it began with, if it is known. */
-  readonly parentTime?: number
-  /** Of one without data: the branch whose schema it began with. */
-  readonly schemaOf?: string
-  readonly isDefault: boolean
-  readonly isProtected: boolean
-  readonly state: 'init' | 'resetting' | 'ready' | 'archived'
-  /** Absent: it has been so since it was made. */
-  readonly stateChangedAt?: number
-  readonly createdAt: number
-  readonly updatedAt: number
-  /** When it is to be deleted, as the API writes it. */
-  readonly expiresAt?: string
-  /** From when that was set to then. */
-  readonly ttlSeconds?: number
-  /** When its data was last replaced by another branch's, or by its own of earlier. */
-  readonly lastResetAt?: number
-  readonly annotation?: Annotation
-  readonly roles?: readonly RoleRecord[]
-  readonly databases?: readonly DatabaseRecord[]
-  /** What was asked of its roles and databases and Postgres has not carried out yet, oldest first. */
-  readonly changes?: readonly CatalogChange[]
-}
+const role = z.strictObject({
+  name: text,
+  /** Absent if the role cannot log in, or if SQL set the password, so that the sandbox does not know it. */
+  password: text.exactOptional(),
+  canLogin: flag,
+  ...times,
+})
+export type RoleRecord = Immutable<z.infer<typeof role>>
 
-/** What a client wants to remember of a branch. */
-export interface Annotation {
-  readonly value: Readonly<Record<string, string>>
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+const database = z.strictObject({
+  id: z.int(),
+  name: text,
+  /** Name of a role of the branch. */
+  owner: text,
+  ...times,
+})
+export type DatabaseRecord = Immutable<z.infer<typeof database>>
 
-export type ComputeState = 'init' | 'active' | 'idle'
+const catalogChange: z.ZodType<CatalogChange> = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('put-role'),
+    role: role.pick({ name: true, password: true, canLogin: true }).strip(),
+  }),
+  z.strictObject({ kind: z.literal('drop-role'), name: text }),
+  z.strictObject({ kind: z.literal('put-database'), name: text, owner: text }),
+  z.strictObject({ kind: z.literal('rename-database'), name: text, to: text }),
+  z.strictObject({ kind: z.literal('drop-database'), name: text }),
+])
 
-export interface ComputeRecord {
-  readonly kind: 'compute'
-  readonly id: string
-  readonly projectId: string
-  readonly branchId: string
-  readonly type: 'read_write' | 'read_only'
-  readonly name?: string
-  readonly min: number
-  readonly max: number
-  /** 0 default, −1 never, else seconds. */
-  readonly suspendTimeoutSeconds: number
-  readonly settings: WireSettings
-  readonly disabled: boolean
-  readonly poolerEnabled: boolean
-  readonly passwordlessAccess: boolean
-  /** As the client named it; without one it is the service's usual. */
-  readonly provisioner?: string
-  readonly state: ComputeState
-  readonly pendingState?: ComputeState
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly startedAt?: number
-  readonly lastActive?: number
-  readonly suspendedAt?: number
-}
+const branchRecord = z.strictObject({
+  kind: z.literal('branch'),
+  id,
+  projectId: id,
+  name: text,
+  parentId: id.exactOptional(),
+  /** The point in the parent's history from which the branch was made, if known. */
+  parentTime: number.exactOptional(),
+  /** For a schema-only branch: the branch whose schema it copied. */
+  schemaOf: id.exactOptional(),
+  isDefault: flag,
+  isProtected: flag,
+  state: z.enum(['init', 'resetting', 'ready', 'archived']),
+  /** Absent: the state has not changed since the branch was created. */
+  stateChangedAt: number.exactOptional(),
+  ...times,
+  /** When the branch expires, as the API writes it. */
+  expiresAt: z.iso.datetime().exactOptional(),
+  /** Length of the expiration period, counted from when it was set. */
+  ttlSeconds: number.exactOptional(),
+  /** When a restore or reset last replaced its data. */
+  lastResetAt: number.exactOptional(),
+  /** Key-value pairs that a client attached to the branch. */
+  annotation: z.strictObject({ value: strings, ...times }).exactOptional(),
+  roles: z.array(role).exactOptional(),
+  databases: z.array(database).exactOptional(),
+  /** Requested changes to roles and databases that Postgres has not executed yet, oldest first. */
+  changes: z.array(catalogChange).exactOptional(),
+})
+export type BranchRecord = Immutable<z.infer<typeof branchRecord>>
 
-/** The public OpenAPI's eight (`error` is not in docs/control-api.md). */
-export type OperationStatus =
-  | 'scheduling'
-  | 'running'
-  | 'finished'
-  | 'failed'
-  | 'error'
-  | 'cancelling'
-  | 'cancelled'
-  | 'skipped'
+const computeState = z.enum(['init', 'active', 'idle'])
+export type ComputeState = z.infer<typeof computeState>
+const settings: z.ZodType<WireSettings> = z.looseObject({ pg_settings: strings.optional() })
 
-export interface RestoreWork {
-  readonly from: string
-  /** The branch that gets the data from before. */
-  readonly preserveAs?: string
-}
+const computeRecord = z.strictObject({
+  kind: z.literal('compute'),
+  id,
+  projectId: id,
+  branchId: id,
+  type: z.enum(['read_write', 'read_only']),
+  name: text.exactOptional(),
+  min: number,
+  max: number,
+  /** 0: the default; -1: never. */
+  suspendTimeoutSeconds: number,
+  settings,
+  disabled: flag,
+  poolerEnabled: flag,
+  passwordlessAccess: flag,
+  /** As the client requested it. Absent: the service's default. */
+  provisioner: text.exactOptional(),
+  state: computeState,
+  pendingState: computeState.exactOptional(),
+  ...times,
+  startedAt: number.exactOptional(),
+  lastActive: number.exactOptional(),
+  suspendedAt: number.exactOptional(),
+})
+export type ComputeRecord = Immutable<z.infer<typeof computeRecord>>
 
-export interface OperationRecord {
-  readonly kind: 'operation'
-  readonly id: string
-  readonly projectId: string
-  readonly branchId: string
-  readonly computeId?: string
-  readonly action: string
-  readonly status: OperationStatus
-  /** Microseconds since the epoch, unlike any other of the project: the cursor of a page. */
-  readonly createdAtUs: number
-  readonly updatedAt: number
-  readonly startedAt?: number
-  readonly durationMs: number
-  /** Of an `apply_config` that restarts the compute. */
-  readonly restarts?: boolean
-  /** Of a `create_branch` that gives a branch other data. */
-  readonly restore?: RestoreWork
-  /** The operation of the same call that must finish first. */
-  readonly waitsFor?: string
-  /** Absent: never. */
-  readonly failures?: number
-  /** Why it failed last. */
-  readonly error?: string
-  /** Of one that failed: when it is tried again. */
-  readonly retryAt?: number
-}
+const operationRecord = z.strictObject({
+  kind: z.literal('operation'),
+  id,
+  projectId: id,
+  branchId: text,
+  computeId: id.exactOptional(),
+  action: text,
+  /** All statuses of the public OpenAPI document (docs/control-api.md lacks `error`). */
+  status: z.enum(['scheduling', 'running', 'finished', 'failed', 'error', 'cancelling', 'cancelled', 'skipped']),
+  /** Microseconds since the epoch, unique within the project: pages use it as their cursor. */
+  createdAtUs: number,
+  updatedAt: number,
+  startedAt: number.exactOptional(),
+  durationMs: number,
+  /** Whether this `apply_config` restarts the compute. */
+  restarts: flag.exactOptional(),
+  /** For a `create_branch` that replaces the data of a branch. `preserveAs`: the branch that receives the old data. */
+  restore: z.strictObject({ from: id, preserveAs: id.exactOptional() }).exactOptional(),
+  /** The operation of the same request that must finish first. */
+  waitsFor: id.exactOptional(),
+  /** How often it has failed. */
+  failures: number.exactOptional(),
+  /** The most recent failure. */
+  error: text.exactOptional(),
+  /** When a failed operation is retried. */
+  retryAt: number.exactOptional(),
+})
+export type OperationRecord = Immutable<z.infer<typeof operationRecord>>
 
-/** Nothing becomes of it any more; one that failed may be tried again (docs/control-api.md). */
+export const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
+
+/** Whether the operation has ended for good; a failed one may still be retried (docs/control-api.md). */
 export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
   if (status === 'failed') return retryAt === undefined
   return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'
 }
 
-/** A key besides the sandbox's own. Only the digest of its text is kept. */
-export interface KeyRecord {
-  readonly kind: 'key'
+/** An API key in addition to the sandbox's own. Only its digest is stored. */
+const keyRecord = z.strictObject({
+  kind: z.literal('key'),
   /** SHA-256 of the key, in hexadecimal. */
-  readonly id: string
-  readonly of: 'personal' | 'organization' | 'project'
-  /** Of an organization's key. */
-  readonly orgId?: string
-  /** Of a project-scoped key. */
-  readonly projectId?: string
-  readonly name?: string
-  readonly createdAt?: number
-  readonly isRevoked: boolean
-}
+  id,
+  of: z.enum(['personal', 'organization', 'project']),
+  /** For the key of an organization. */
+  orgId: id.exactOptional(),
+  /** For a project-scoped key. */
+  projectId: id.exactOptional(),
+  name: text.exactOptional(),
+  createdAt: number.exactOptional(),
+  isRevoked: flag,
+})
+export type KeyRecord = Immutable<z.infer<typeof keyRecord>>
 
-export type WorldRecord = KeyRecord | ProjectRecord | BranchRecord | ComputeRecord | OperationRecord
+const record = z.discriminatedUnion('kind', [projectRecord, branchRecord, computeRecord, operationRecord, keyRecord])
+export type WorldRecord = Immutable<z.infer<typeof record>>
 
-/** One thing that changed: a record as it is now, or one that was deleted. */
-export type WorldChange =
-  | { readonly put: WorldRecord }
-  | { readonly drop: { readonly kind: WorldRecord['kind']; readonly id: string } }
+const drop = z.strictObject({ kind: z.enum(['project', 'branch', 'compute', 'operation', 'key']), id })
+/** A record that was created or changed, or one that was deleted. */
+export const worldChange = z.union([z.strictObject({ put: record }), z.strictObject({ drop })])
+export type WorldChange = Immutable<z.infer<typeof worldChange>>

@@ -1,26 +1,19 @@
 /**
- * A branch gets the data of another branch, or its own of earlier; id, computes and hosts stay (public OpenAPI and docs,
- * "Instant restore" and "Reset from parent").
+ * Replaces a branch's data with that of another branch or with its own earlier data. Its id, computes and host names stay
+ * (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
-import { checkName, findBranch, inherited, unarchive } from './branch-commands.ts'
+import { checkName, findBranch, inherited } from './branch-commands.ts'
+import type { RestoreRequest } from './branch-request.ts'
 import { renewExpiry } from './expiry.ts'
 import { momentOf } from './moment.ts'
+import { operationOn, unarchive } from './new-operation.ts'
 import { checkBranchCount, checkRootCount } from './plan-limits.ts'
-import type { BranchRecord, ComputeRecord, OperationRecord } from './records.ts'
+import { type BranchRecord, isRunning, type OperationRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import { computesOf } from './tables.ts'
 import type { World } from './world.ts'
 
-export interface RestoreRequest {
-  readonly source_branch_id: string
-  readonly source_timestamp?: string | undefined
-  readonly source_lsn?: string | undefined
-  readonly preserve_under_name?: string | undefined
-}
-
-/**
- * Starts `suspend_compute` for each compute that is not idle, `create_branch`, and `start_compute` for those that were
- * active.
- */
+/** Starts `suspend_compute` for each running compute, `create_branch`, and `start_compute` for the same computes. */
 export const restoreBranch = (
   world: World,
   projectId: string,
@@ -49,9 +42,7 @@ export const restoreBranch = (
     lastResetAt: now,
     updatedAt: now,
   }
-  const own = [...tables.computes.values()].filter(({ branchId }) => branchId === id)
-  const running = own.filter(({ state }) => state !== 'idle')
-  const on = (action: string) => (compute: ComputeRecord) => ({ action, branchId: id, computeId: compute.id })
+  const running = computesOf(tables, id).filter(isRunning)
   const operations = world.commit(
     projectId,
     [
@@ -61,19 +52,19 @@ export const restoreBranch = (
     ],
     [
       ...unarchive(source),
-      ...running.map(on('suspend_compute')),
+      ...running.map((compute) => operationOn(compute, 'suspend_compute')),
       {
         action: 'create_branch',
         branchId: id,
         restore: { from: source.id, ...(backup === undefined ? {} : { preserveAs: backup.id }) },
       },
-      ...running.map(on('start_compute')),
+      ...running.map((compute) => operationOn(compute, 'start_compute')),
     ],
   )
   return { branch, operations }
 }
 
-/** @throws {Refusal} 400 if the request lacks what its case needs. */
+/** @throws {Refusal} 400 if a required field is missing. */
 const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean): void => {
   const isOwn = request.source_branch_id === id
   const namesMoment = request.source_timestamp !== undefined || request.source_lsn !== undefined
@@ -86,7 +77,7 @@ const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean)
   }
 }
 
-/** What the branch was until now. Of a branch with a parent it is between the two; a root's is a root. */
+/** The branch that receives the old data. It becomes the restored branch's parent, unless that is a root branch. */
 const newBackup = (world: World, before: BranchRecord, name: string): BranchRecord => {
   const tables = world.project(before.projectId)
   checkName(tables, name)

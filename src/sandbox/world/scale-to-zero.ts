@@ -1,91 +1,69 @@
-/** Suspends what nobody uses (docs/control-api.md): the compute's own timer, on the sandbox's clock. */
+/** Suspends computes that have been unused for their timeout (docs/control-api.md), by the sandbox's clock. */
 import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
 import type { Activity } from '../computes/computes.ts'
+import { operationOn } from './new-operation.ts'
 import type { ComputeRecord } from './records.ts'
+import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 
-/** How soon to check again while an operation runs. */
+/** Delay before the next check while an operation runs. */
 const BUSY_MS = 1_000
 
 export class ScaleToZero {
   readonly #world: World
   readonly #activityOf: (computeId: string) => Promise<Activity> | undefined
-  readonly #timers = new Map<string, () => void>()
+  readonly #timers: Timers
 
-  /** @param activityOf what its clients do; `undefined` if nobody can know. */
+  /** @param activityOf returns what clients do with a compute, or `undefined` if the backend cannot tell. */
   constructor(world: World, activityOf: (computeId: string) => Promise<Activity> | undefined) {
     this.#world = world
     this.#activityOf = activityOf
-    world.watch({ compute: (compute) => this.#watch(compute), computeGone: ({ id }) => this.#forget(id) })
+    this.#timers = new Timers(world)
+    world.watch({ compute: (compute) => this.#watch(compute), computeDeleted: ({ id }) => this.#timers.cancel(id) })
   }
 
   #watch(compute: ComputeRecord): void {
-    this.#forget(compute.id)
     const due = dueTime(compute)
-    if (due !== undefined) this.#set(compute.id, due)
+    if (due === undefined) this.#timers.cancel(compute.id)
+    else this.#checkAt(compute.id, due)
   }
 
-  #forget(computeId: string): void {
-    this.#timers.get(computeId)?.()
-    this.#timers.delete(computeId)
-  }
-
-  #set(id: string, time: number): void {
-    this.#timers.set(
-      id,
-      this.#world.at(time, () => this.#check(id)),
-    )
+  #checkAt(id: string, time: number): void {
+    this.#timers.set(id, time, () => this.#check(id))
   }
 
   #check(id: string): void {
     const compute = this.#world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return
     const activity = this.#activityOf(id)
-    if (activity === undefined) {
-      this.#suspend(compute)
-      return
-    }
-    void activity.then(
-      (seen) => this.#judge(id, seen),
-      // It did not answer: it is about to stop, or it is busy.
-      () => this.#set(id, this.#world.clock.now() + BUSY_MS),
-    )
+    if (activity === undefined) this.#suspend(compute)
+    // No answer: the compute is stopping, or busy.
+    const retry = (): void => this.#checkAt(id, this.#world.clock.now() + BUSY_MS)
+    void activity?.then((seen) => this.#judge(id, seen), retry)
   }
 
-  /** What clients did since counts from then on. */
+  /** Suspends the compute, or restarts the timeout at the last use. */
   #judge(id: string, { busy, lastUse: moment }: Activity): void {
     const compute = this.#world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return
     const now = this.#world.clock.now()
     const lastUse = busy ? now : this.#world.clock.when(moment)
-    if (lastUse <= (compute.lastActive ?? 0)) {
-      this.#suspend(compute)
-      return
-    }
-    const used = { ...compute, lastActive: lastUse }
-    if ((dueTime(used) ?? 0) <= now) {
-      this.#suspend(used)
-      return
-    }
-    this.#world.commit(compute.projectId, [used])
+    const isUsed = lastUse > (compute.lastActive ?? 0)
+    const used = isUsed ? { ...compute, lastActive: lastUse } : compute
+    if (!isUsed || (dueTime(used) ?? 0) <= now) this.#suspend(used)
+    else this.#world.commit(compute.projectId, [used])
   }
 
   #suspend(compute: ComputeRecord): void {
-    const { id, projectId, branchId } = compute
+    const { id, projectId } = compute
     const now = this.#world.clock.now()
-    if ((dueTime(compute) ?? now) > now) {
-      this.#watch(compute)
-      return
+    const isBusy = (this.#world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0
+    if ((dueTime(compute) ?? now) > now) this.#watch(compute)
+    else if (isBusy) this.#checkAt(id, now + BUSY_MS)
+    else {
+      const suspended: ComputeRecord = { ...compute, pendingState: 'idle', updatedAt: now }
+      this.#world.commit(projectId, [suspended], [operationOn(compute, 'suspend_compute')])
     }
-    if ((this.#world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0) {
-      this.#set(id, now + BUSY_MS)
-      return
-    }
-    this.#world.commit(
-      projectId,
-      [{ ...compute, pendingState: 'idle', updatedAt: now }],
-      [{ action: 'suspend_compute', branchId, computeId: id }],
-    )
   }
 }
 

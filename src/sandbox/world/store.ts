@@ -1,10 +1,10 @@
-/** Where the world is kept. What `append` returned from survives the death of the process. */
+/** Where the world is stored. */
 import type { WorldChange } from './records.ts'
 
 export interface Store {
-  /** All of these, or none. Nothing is acknowledged before this returned. */
+  /** Writes all of the changes or none. Once it returns, they survive a kill of the process. */
   append(changes: readonly WorldChange[]): void
-  /** Keeps these instead of all that was kept. */
+  /** Replaces everything that is stored. */
   replace(all: Iterable<WorldChange>): void
   close(): void
 }

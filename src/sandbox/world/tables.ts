@@ -1,4 +1,4 @@
-/** Every record by id, and by what it is looked up under. */
+/** All records, indexed for lookup. */
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -10,14 +10,14 @@ import {
   type WorldRecord,
 } from './records.ts'
 
-/** Operations kept for each project; older ones are forgotten, as the service forgets after six months. */
+/** Operations kept per project. Older ones are dropped; the service drops them after six months. */
 const OPERATIONS_KEPT = 10_000
 
 export interface ProjectTables {
   readonly project: ProjectRecord
   readonly branches: Map<string, BranchRecord>
   readonly computes: Map<string, ComputeRecord>
-  /** Oldest first: the order of pages. */
+  /** Oldest first. */
   readonly operations: Pick<OperationRecord, 'id' | 'createdAtUs'>[]
   readonly operationById: Map<string, OperationRecord>
   readonly unfinished: Set<string>
@@ -25,10 +25,10 @@ export interface ProjectTables {
 
 export class Tables {
   readonly projects = new Map<string, ProjectTables>()
-  /** By id, which is a digest. */
+  /** By the digest of the key. */
   readonly keys = new Map<string, KeyRecord>()
   #projectIds: readonly string[] | undefined
-  /** Project of each branch and compute, by id: ids are unlike any other across projects. */
+  /** The project of each branch and compute. Their ids are unique across projects. */
   readonly #home = new Map<string, string>()
 
   apply(change: WorldChange): void {
@@ -36,7 +36,7 @@ export class Tables {
     else this.#drop(change.drop.kind, change.drop.id)
   }
 
-  /** Sorted, which lists page by; sorted again only when a project came. */
+  /** Sorted, as lists of projects are paged. */
   projectIds(): readonly string[] {
     this.#projectIds ??= [...this.projects.keys()].sort()
     return this.#projectIds
@@ -53,17 +53,17 @@ export class Tables {
     this.#projectIds = undefined
   }
 
-  /** Wherever it is. */
+  /** Finds it in any project. */
   compute(id: string): ComputeRecord | undefined {
     return this.projects.get(this.#home.get(id) ?? '')?.computes.get(id)
   }
 
-  /** Wherever it is. */
+  /** Finds it in any project. */
   branch(id: string): BranchRecord | undefined {
     return this.projects.get(this.#home.get(id) ?? '')?.branches.get(id)
   }
 
-  /** Everything, as changes that make it again. */
+  /** Everything, as changes that recreate it. */
   *dump(): Iterable<WorldChange> {
     for (const key of this.keys.values()) yield { put: key }
     for (const { project, branches, computes, operations, operationById } of this.projects.values()) {
@@ -121,17 +121,26 @@ export class Tables {
   }
 }
 
+export const computesOf = ({ computes }: ProjectTables, id: string): readonly ComputeRecord[] =>
+  [...computes.values()].filter(({ branchId }) => branchId === id)
+
+export const primaryOf = (tables: ProjectTables, branchId: string): ComputeRecord | undefined =>
+  computesOf(tables, branchId).find(({ type }) => type === 'read_write')
+
+export const defaultBranch = (branches: ProjectTables['branches']): BranchRecord | undefined =>
+  [...branches.values()].find(({ isDefault }) => isDefault)
+
 const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
   if (!tables.operationById.has(record.id)) {
     const { id, createdAtUs } = record
-    // A log read on top of its own snapshot repeats operations that were forgotten since.
+    // Replaying a log that its snapshot already includes may bring back operations that were dropped since.
     if (createdAtUs <= (tables.operations.at(-1)?.createdAtUs ?? 0)) return
     tables.operations.push({ id, createdAtUs })
   }
   tables.operationById.set(record.id, record)
   if (isOver(record)) tables.unfinished.delete(record.id)
   else tables.unfinished.add(record.id)
-  // Forgotten in batches, so that each one costs a constant time.
+  // Dropped in batches, so that the cost per operation stays constant.
   if (tables.operations.length > OPERATIONS_KEPT * 1.1) {
     for (const { id } of tables.operations.splice(0, tables.operations.length - OPERATIONS_KEPT)) {
       tables.operationById.delete(id)

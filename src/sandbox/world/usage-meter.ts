@@ -1,7 +1,7 @@
 /**
- * What computes use, as the service counts it: seconds while active, and the same times the size. Counters are published
- * every 15 minutes and start again with each calendar month. A simulated compute has no load, so in a range it stays at
- * its minimum.
+ * Counts usage as the service does: active seconds, and active seconds times size. Counters are published every 15
+ * minutes and reset each calendar month. An autoscaling compute counts at its minimum size: in the sandbox it has no load
+ * to speak of.
  */
 import type { ComputeRecord } from './records.ts'
 
@@ -12,8 +12,8 @@ export interface UsageCounters {
   readonly computeSeconds: number
 }
 
-/** A stretch during which a compute was active at one size. */
-interface Stretch {
+/** A period in which a compute was active at one size and on one branch. Milliseconds since the epoch. */
+interface Period {
   readonly projectId: string
   readonly branchId: string
   readonly cu: number
@@ -23,9 +23,9 @@ interface Stretch {
 
 export class UsageMeter {
   readonly #now: () => number
-  readonly #open = new Map<string, Stretch>()
+  readonly #open = new Map<string, Period>()
   /** By project and by branch. */
-  readonly #stretches = new Map<string, Stretch[]>()
+  readonly #periods = new Map<string, Period[]>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -37,18 +37,18 @@ export class UsageMeter {
     if (isSame) return
     this.forget({ id })
     if (state !== 'active') return
-    // A compute from the store or a seed has been active for a while.
+    // A compute from the store or a seed may have been active for a while.
     const from = open === undefined ? (startedAt ?? this.#now()) : this.#now()
-    const stretch: Stretch = { projectId, branchId, cu: min, from }
-    this.#open.set(id, stretch)
+    const period: Period = { projectId, branchId, cu: min, from }
+    this.#open.set(id, period)
     for (const key of [projectId, branchId]) {
-      const known = this.#stretches.get(key)
-      if (known === undefined) this.#stretches.set(key, [stretch])
-      else known.push(stretch)
+      const known = this.#periods.get(key)
+      if (known === undefined) this.#periods.set(key, [period])
+      else known.push(period)
     }
   }
 
-  /** The compute is idle or deleted; what it used stays counted. */
+  /** Call when a compute becomes idle or is deleted. Its past usage stays counted. */
   forget({ id }: Pick<ComputeRecord, 'id'>): void {
     const open = this.#open.get(id)
     if (open !== undefined) open.to = this.#now()
@@ -57,16 +57,16 @@ export class UsageMeter {
 
   clear(): void {
     this.#open.clear()
-    this.#stretches.clear()
+    this.#periods.clear()
   }
 
-  /** Of a project or a branch, as published last. */
+  /** The last published counters of a project or branch. */
   of(id: string): UsageCounters {
     const now = this.#now()
     const start = monthOf(now).start
     const end = Math.floor(now / PUBLISHED_EVERY_MS) * PUBLISHED_EVERY_MS
-    const current = (this.#stretches.get(id) ?? []).filter(({ to }) => to === undefined || to > start)
-    this.#stretches.set(id, current)
+    const current = (this.#periods.get(id) ?? []).filter(({ to }) => to === undefined || to > start)
+    this.#periods.set(id, current)
     let active = 0
     let compute = 0
     for (const { from, to, cu } of current) {
@@ -78,7 +78,7 @@ export class UsageMeter {
   }
 }
 
-/** The consumption period: a calendar month in UTC. */
+/** The consumption period: a calendar month in UTC, in milliseconds since the epoch. */
 export const monthOf = (time: number): { readonly start: number; readonly end: number } => {
   const date = new Date(time)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]

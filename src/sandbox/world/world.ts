@@ -1,10 +1,10 @@
-/** The control plane's state: records, the operations that run on them, and time. */
+/** The control plane's state: records, running operations, and timers. */
 import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
 import { type Durations, durationOf } from './durations.ts'
-import { abandonOperation, finishOperation } from './finish.ts'
 import { History } from './history.ts'
 import { newId } from './ids.ts'
+import type { NewOperation } from './new-operation.ts'
 import { type OperationFault, OperationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
@@ -12,7 +12,6 @@ import type {
   KeyRecord,
   OperationRecord,
   ProjectRecord,
-  RestoreWork,
   WorldChange,
   WorldRecord,
 } from './records.ts'
@@ -21,13 +20,13 @@ import type { Store } from './store.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
-/** Called after a record was kept, and for every existing record when the world is restored. */
+/** Called after a record was stored, and for every existing record when the world is restored. */
 export interface Watcher {
   readonly project?: (project: ProjectRecord) => void
   readonly branch?: (branch: BranchRecord) => void
   readonly compute?: (compute: ComputeRecord) => void
-  readonly computeGone?: (compute: ComputeRecord) => void
-  /** Another world takes this one's place: no timer that was set will ring. */
+  readonly computeDeleted?: (compute: ComputeRecord) => void
+  /** Another world replaces this one. Its timers are already cancelled. */
   readonly emptied?: () => void
 }
 
@@ -36,28 +35,20 @@ export interface WorldOptions {
   readonly store: Store
   readonly keepsHistory: boolean
   readonly durations: Durations
-  /** How far they vary to either side, as a share; the usual if it is left out. */
+  /** Variation of the durations to either side, as a fraction. */
   readonly durationSpread?: number | undefined
-  /** Does what an operation asks of the computes; `undefined` if there is nothing to wait for. */
+  /** Starts an operation's work on the compute backend; `undefined` if there is nothing to wait for. */
   readonly begin: (operation: OperationRecord) => Promise<void> | undefined
-  /** Asked each time that an operation begins. */
+  /** Called each time an operation starts. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
   readonly log: (line: string) => void
-  /** From 0 up to 1: new ids come of it. Default: the machine's. */
+  /** Returns a number in [0, 1), used for new ids. Default: the system's random bytes. */
   readonly random?: (() => number) | undefined
-}
-
-export interface NewOperation {
-  readonly action: string
-  readonly branchId: string
-  readonly computeId?: string
-  readonly restarts?: boolean
-  readonly restore?: RestoreWork
 }
 
 export class World {
   readonly clock: SandboxClock
-  /** Whether a branch can be had as it was; real data is kept only as it is. */
+  /** Whether a past state of a branch can be restored. Real computes keep current data only. */
   readonly keepsHistory: boolean
   readonly tables = new Tables()
   readonly usage: UsageMeter
@@ -76,7 +67,7 @@ export class World {
     this.usage = new UsageMeter(() => this.clock.now())
     this.watch({
       compute: (compute) => this.usage.note(compute),
-      computeGone: (compute) => this.usage.forget(compute),
+      computeDeleted: (compute) => this.usage.forget(compute),
       emptied: () => this.usage.clear(),
     })
   }
@@ -87,12 +78,10 @@ export class World {
       clock: this.clock,
       tables: this.tables,
       at: (time, task) => this.at(time, task),
-      keep: (records) => this.#keep(records.map((put) => ({ put }))),
+      store: (records) => this.#store(records.map((put) => ({ put }))),
       log: (operation) => this.#logOperation(operation),
       faultOf,
       begin,
-      finish: (operation) => finishOperation(operation, this.tables, this.clock.now()),
-      abandon: (operation) => abandonOperation(operation, this.tables, this.clock.now()),
     })
   }
 
@@ -100,7 +89,7 @@ export class World {
     this.#watchers.push(watcher)
   }
 
-  /** Takes up what the store holds: operations that were running continue. */
+  /** Loads what the store holds. Operations that were running continue. */
   restore(changes: Iterable<WorldChange>): void {
     for (const change of changes) this.tables.apply(change)
     for (const tables of this.tables.projects.values()) {
@@ -116,21 +105,21 @@ export class World {
     }
   }
 
-  /** Runs `task` at `time` on the world's clock, unless it is taken back first or the world is stopped. */
+  /** Runs `task` at `time` on the world's clock, unless the world is stopped first. Returns a function that cancels it. */
   at(time: number, task: () => void): () => void {
-    const cancel = this.clock.at(time, () => {
-      this.#timers.delete(takeBack)
+    const stop = this.clock.at(time, () => {
+      this.#timers.delete(cancel)
       task()
     })
-    const takeBack = (): void => {
-      this.#timers.delete(takeBack)
-      cancel()
+    const cancel = (): void => {
+      this.#timers.delete(cancel)
+      stop()
     }
-    this.#timers.add(takeBack)
-    return takeBack
+    this.#timers.add(cancel)
+    return cancel
   }
 
-  /** Another world instead of this one. */
+  /** Replaces this world with another one. */
   load(changes: readonly WorldChange[]): void {
     this.stop()
     this.#runner = this.#newRunner()
@@ -138,16 +127,16 @@ export class World {
     this.tables.clear()
     this.#history.clear()
     for (const watcher of this.#watchers) watcher.emptied?.()
-    // As if idle: no operation follows that would suspend them.
-    for (const compute of before) this.#announceGone({ ...compute, state: 'idle' })
+    // Announced as idle: no operation will follow to suspend them.
+    for (const compute of before) this.#announceDeletion({ ...compute, state: 'idle' })
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
   }
 
-  /** Stops everything; unfinished work continues when the store is opened again. */
+  /** Unfinished operations continue when the store is opened again. */
   stop(): void {
     this.#runner.stop()
-    for (const takeBack of [...this.#timers]) takeBack()
+    for (const cancel of [...this.#timers]) cancel()
   }
 
   /** @throws {Refusal} 404. */
@@ -161,7 +150,7 @@ export class World {
     return newId(prefix, (id) => this.tables.has(id), this.#options.random)
   }
 
-  /** As it was at `time`. @throws {Refusal} 404. */
+  /** The project as it was at `time`. @throws {Refusal} 404. */
   projectAt(id: string, time: number): ProjectTables {
     return this.#history.at(this.project(id), time)
   }
@@ -173,16 +162,12 @@ export class World {
     return compute
   }
 
-  /**
-   * Refuses while anything runs on the project.
-   *
-   * @throws {Refusal} 423.
-   */
+  /** @throws {Refusal} 404 if there is no such project, 423 while an operation runs on it. */
   checkUnlocked(projectId: string): void {
     this.checkIdle(this.project(projectId))
   }
 
-  /** The same of a project that may be deleted. @throws {Refusal} 423. */
+  /** Works for a deleted project too. @throws {Refusal} 423 while an operation runs on it. */
   checkIdle(tables: ProjectTables): void {
     if (tables.unfinished.size > 0) {
       const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
@@ -190,13 +175,13 @@ export class World {
     }
   }
 
-  keepKey(put: KeyRecord): void {
-    this.#keep([{ put }])
+  storeKey(put: KeyRecord): void {
+    this.#store([{ put }])
   }
 
   /**
-   * Keeps records and starts operations, all or nothing: on disk before this returns. Of several operations the first
-   * runs at once and each later one waits for the one before it.
+   * Stores records and starts operations, all or nothing. They are on disk before this returns. The first operation runs
+   * at once; each later one waits for the one before it.
    */
   commit(
     projectId: string,
@@ -209,7 +194,7 @@ export class World {
     for (const operation of operations) {
       started.push(this.#newOperation(projectId, operation, earlier + started.length, started.at(-1)))
     }
-    this.#keep([
+    this.#store([
       ...records.map((put) => ({ put })),
       ...started.map((put) => ({ put })),
       ...drops.map(({ kind, id }) => ({ drop: { kind, id } })),
@@ -228,7 +213,7 @@ export class World {
     before?: OperationRecord,
   ): OperationRecord {
     const now = this.clock.now()
-    // Paging is by this time, so no two operations may share it.
+    // Unique, because pages of operations use it as their cursor.
     this.#lastOperationUs = Math.max(Math.round(now * 1_000), this.#lastOperationUs + 1)
     return {
       kind: 'operation',
@@ -251,13 +236,13 @@ export class World {
     this.#options.log(`operation  ${id}  ${projectId}  ${action}  ${computeId ?? branchId}  ${status}`)
   }
 
-  #keep(changes: readonly WorldChange[]): void {
+  #store(changes: readonly WorldChange[]): void {
     this.#options.store.append(changes)
     for (const change of changes) {
       this.#noteBefore(change)
       const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
-      if (gone !== undefined) this.#announceGone(gone)
+      if (gone !== undefined) this.#announceDeletion(gone)
       if ('put' in change) this.#announce(change.put)
     }
   }
@@ -270,8 +255,8 @@ export class World {
     }
   }
 
-  #announceGone(compute: ComputeRecord): void {
-    for (const watcher of this.#watchers) watcher.computeGone?.(compute)
+  #announceDeletion(compute: ComputeRecord): void {
+    for (const watcher of this.#watchers) watcher.computeDeleted?.(compute)
   }
 
   #noteBefore(change: WorldChange): void {
@@ -284,7 +269,7 @@ export class World {
   }
 }
 
-/** The operation that holds the lock, in words. */
+/** Describes the operation that holds the lock. */
 const runningIn = ({ unfinished, operationById }: ProjectTables): string => {
   const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
   if (running === undefined) return 'an operation is running'

@@ -1,0 +1,53 @@
+/** What manifests declare, project by project. Pure. */
+import { createHash } from 'node:crypto'
+import { canonicalJson, groupBy } from '../base/index.ts'
+import { type Desired, waveOf } from '../model/index.ts'
+import type { Manifests } from '../workflow/index.ts'
+import type { SourceFile } from './data-folder.ts'
+
+export type Declared = NonNullable<SourceFile['valid']>['projects']
+
+/** Of this project; a project may be called `constructor`. */
+export const declaredOf = (declared: Declared | undefined, project: string): Declared[string] | undefined =>
+  declared !== undefined && Object.hasOwn(declared, project) ? declared[project] : undefined
+
+export const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared => {
+  const { documents, waves } = loaded.desired
+  const shared = canonicalJson(withoutPlaces([review?.policies?.policies, sizeTable, waves]))
+  return Object.fromEntries(
+    [...groupBy(documents, ({ project }) => project)].map(([project, own]) => [
+      project,
+      {
+        digest: createHash('sha256')
+          .update(shared)
+          .update(canonicalJson(own.map(withoutPlaces)))
+          .digest('hex'),
+        files: [...new Set(own.map(({ source }) => source.file))].sort(),
+      },
+    ]),
+  )
+}
+
+const PLACES = new Set(['source', 'sources', 'protectSource'])
+
+/** A commit that only moves lines changes nothing. */
+const withoutPlaces = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutPlaces)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one)]])),
+  )
+}
+
+/** Without the errors that concern other projects. */
+export const onlyOf = (manifests: Manifests, project: string): Manifests => {
+  const { loaded } = manifests
+  const documents = loaded.desired.documents.filter((document) => document.project === project)
+  return { ...manifests, loaded: { ...loaded, diagnostics: [], desired: { documents } } }
+}
+
+export const earlierWaves = ({ waves }: Desired, project: string, all: readonly string[]): readonly string[] => {
+  if (waves === undefined) return []
+  const own = waveOf(waves, project)
+  return all.filter((other) => waveOf(waves, other) < own)
+}

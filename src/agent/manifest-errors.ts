@@ -1,0 +1,60 @@
+/** Errors of manifests, and the projects that each of them may concern. Pure. */
+import type { Diagnostic } from '../model/index.ts'
+import type { Manifests } from '../workflow/index.ts'
+import { type Declared, declaredOf } from './declared.ts'
+
+export interface ManifestError {
+  /** `file:line:column: message` */
+  readonly text: string
+  concerns(project: string): boolean
+}
+
+/** @param before of the last version that had no errors. */
+export const errorsOf = (
+  { loaded, review }: Manifests,
+  declared: Declared,
+  before: Declared | undefined,
+): readonly ManifestError[] => {
+  const declaredIn = projectsByFile(declared, before)
+  const isChanged = (project: string): boolean =>
+    declaredOf(before, project)?.digest !== declaredOf(declared, project)?.digest
+  return loaded.diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map((error) => {
+      const file = error.source?.file
+      const mentioned =
+        file === undefined || error === review?.policies?.mistake ? undefined : wordsIn(loaded.lineOf, file)
+      const known = declaredIn.get(file ?? '')
+      return {
+        text: textOf(error),
+        concerns: (project) => {
+          // What cannot be read at all, and a policy, may concern any project.
+          if (mentioned === undefined) return true
+          if (known?.has(project) === true || mentioned.has(project)) return true
+          // In a file that declared no project, what is missing elsewhere may have been moved here.
+          return known === undefined && isChanged(project)
+        },
+      }
+    })
+}
+
+const projectsByFile = (...all: readonly (Declared | undefined)[]): ReadonlyMap<string, ReadonlySet<string>> => {
+  const byFile = new Map<string, Set<string>>()
+  for (const [project, { files }] of all.flatMap((one) => Object.entries(one ?? {}))) {
+    for (const file of files) byFile.set(file, (byFile.get(file) ?? new Set()).add(project))
+  }
+  return byFile
+}
+
+/** Everything in the file that could be the id of a project; `undefined` if its text is not known. */
+const wordsIn = (lineOf: Manifests['loaded']['lineOf'], file: string): ReadonlySet<string> | undefined => {
+  const words = new Set<string>()
+  for (let line = 1; ; line += 1) {
+    const text = lineOf({ file, line, column: 1, length: 1 })
+    if (text === undefined) return line === 1 ? undefined : words
+    for (const word of text.match(/[a-z0-9-]+/g) ?? []) words.add(word)
+  }
+}
+
+const textOf = ({ message, source }: Diagnostic): string =>
+  source === undefined ? message : `${source.file}:${source.line}:${source.column}: ${message}`

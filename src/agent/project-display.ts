@@ -1,0 +1,61 @@
+/** What is shown of a project and which events it raises, kept with its record. */
+import type { ProjectFile } from './data-folder.ts'
+import type { LiveProject } from './live-project.ts'
+import type { ProjectStore } from './project-store.ts'
+import { type Shown, shownProject, unknownProject } from './project-view.ts'
+import type { Shared } from './shared.ts'
+import type { Status } from './state.ts'
+import { isSuspended } from './suspension.ts'
+import type { ApplyView, ProjectView } from './view.ts'
+
+export class ProjectDisplay {
+  readonly #id: string
+  readonly #shared: Shared
+  readonly #store: ProjectStore
+  readonly #live: LiveProject
+  #view: ProjectView
+
+  constructor(id: string, shared: Shared, store: ProjectStore, live: LiveProject) {
+    this.#id = id
+    this.#shared = shared
+    this.#store = store
+    this.#live = live
+    this.#view = unknownProject(id, shared.accounts.of(id)?.account ?? '', shared.startedAt)
+  }
+
+  get view(): ProjectView {
+    return this.#view
+  }
+
+  applied(lastApply: ApplyView): void {
+    this.#view = { ...this.#view, lastApply }
+  }
+
+  missedWindow(missedWindow: NonNullable<ProjectFile['missed']>): void {
+    this.#view = { ...this.#view, missedWindow, missedWindows: this.#view.missedWindows + 1 }
+  }
+
+  /** A suspension hides every other state. */
+  async show(given: Status, version: string, shown: Shown): Promise<void> {
+    const { now, keeper, accounts, changed } = this.#shared
+    const at = now()
+    const status: Status = isSuspended(this.#store.file.suspension, at) ? { state: 'Suspended' } : given
+    const { status: before } = this.#store.file
+    const isSame = before?.state === status.state && before.reason === status.reason
+    const since = isSame ? before.since : at
+    this.#store.change((file) => ({ ...file, status: { ...status, since } }))
+    this.#view = shownProject(this.#view, status, this.#store.file, shown, {
+      at,
+      since,
+      account: accounts.of(this.#id)?.account,
+      name: this.#live.name,
+      version,
+      readAt: this.#live.isRead ? this.#live.readAt : undefined,
+    })
+    const isOver = given.state !== 'Progressing'
+    const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
+    await this.#store.saveAs((file) => (events === undefined ? file : { ...file, events }))
+    if (isOver) keeper?.onKept(this.#id)
+    changed()
+  }
+}

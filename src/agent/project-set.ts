@@ -1,0 +1,93 @@
+/** The projects of an agent, as its manifests come to declare them. */
+import { EspalierError } from '../base/index.ts'
+import { AgentProject } from './project.ts'
+import { startDelay } from './request-share.ts'
+import type { Shared } from './shared.ts'
+
+export class ProjectSet {
+  readonly #shared: Shared
+  readonly #declared = new Map<string, AgentProject>()
+  /** Of projects that are no longer declared, events may be undelivered. */
+  readonly #removed = new Map<string, AgentProject>()
+  #isFirst = true
+
+  constructor(shared: Shared) {
+    this.#shared = shared
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#declared.keys()]
+  }
+
+  get all(): readonly AgentProject[] {
+    return [...this.#declared.values()]
+  }
+
+  get(id: string): AgentProject | undefined {
+    return this.#declared.get(id)
+  }
+
+  /** Its events are still to be delivered, whether or not it is declared. */
+  ofEvents(id: string): AgentProject | undefined {
+    return this.#declared.get(id) ?? this.#removed.get(id)
+  }
+
+  /** What is kept of the events of each. */
+  kept(): readonly (readonly [string, unknown])[] {
+    return [...this.#removed, ...this.#declared].flatMap(([id, { kept }]) =>
+      kept === undefined ? [] : [[id, kept] as const],
+    )
+  }
+
+  /** @throws {EspalierError} `E_USAGE` */
+  named(asked: readonly string[] | 'all'): readonly AgentProject[] {
+    if (asked === 'all') return this.all
+    return asked.map((id) => {
+      const project = this.#declared.get(id)
+      if (project !== undefined) return project
+      throw new EspalierError('E_USAGE', `This agent has no project ${id}.`, {
+        hint: 'List its projects: espalier agent status',
+      })
+    })
+  }
+
+  /**
+   * Starts what is declared now and was not before, and stops what no longer is.
+   *
+   * @param changed projects whose declaration changed.
+   * @returns those that are no longer declared.
+   */
+  async follow(declared: readonly string[], changed: ReadonlySet<string>): Promise<readonly string[]> {
+    const { wake, forget, now, intervalOf, data } = this.#shared
+    const added = declared.filter((id) => !this.#declared.has(id))
+    for (const id of added) {
+      this.#declared.set(id, await this.#open(id))
+      this.#removed.delete(id)
+    }
+    for (const [index, id] of added.entries()) {
+      const isUrgent = !this.#isFirst || this.#declared.get(id)?.isPending === true
+      const delay = isUrgent ? 0 : startDelay(index, added.length, intervalOf(id))
+      wake(id, now() + delay, isUrgent ? 'commit' : 'reconcile')
+    }
+    const still = new Set(declared)
+    const gone = [...this.#declared].filter(([id]) => !still.has(id))
+    for (const [id, project] of gone) {
+      this.#declared.delete(id)
+      this.#removed.set(id, project)
+      forget(id)
+    }
+    if (this.#isFirst) {
+      for (const id of await data.projects()) {
+        if (!this.#declared.has(id)) this.#removed.set(id, await this.#open(id))
+      }
+    }
+    this.#isFirst = false
+    for (const id of changed) if (this.#declared.has(id) && !added.includes(id)) wake(id, now(), 'commit')
+    return gone.map(([id]) => id)
+  }
+
+  async #open(id: string): Promise<AgentProject> {
+    const { data } = this.#shared
+    return this.#removed.get(id) ?? new AgentProject(id, this.#shared, await data.readProject(id))
+  }
+}

@@ -1,0 +1,43 @@
+/** What the agent keeps of its source, while projects and the notifier change it at the same time. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { SourceFile } from '../../src/agent/data-folder.ts'
+import { openDesiredState } from '../../src/agent/desired-state.ts'
+import { folderSource } from '../../src/agent/index.ts'
+
+const IDS = ['quiet-river-12345678', 'bold-hill-87654321']
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const declare = (id: string) =>
+  writeFile(join(folder, `${id}.yaml`), `version: 1\nproject: ${id}\nbranches:\n  main: { primary: { size: 1 } }\n`)
+
+test('of changes at the same time, each one is kept, and the last write holds all of them', async () => {
+  const written: SourceFile[] = []
+  let delay = 20
+  const data = {
+    readSource: async () => ({ from: folder, introduced: IDS, valid: { version: '1', projects: {} } }),
+    // A later write takes less time.
+    writeSource: async (file: SourceFile) => {
+      delay /= 2
+      await sleep(delay)
+      written.push(file)
+    },
+  }
+  for (const id of IDS) await declare(id)
+  const state = await openDesiredState({ ...folderSource([folder], folder), from: folder }, data, () => 1)
+  await state.refresh()
+  expect(IDS.map((id) => state.of(id)?.isNew)).toEqual([true, true])
+  await Promise.all([
+    ...IDS.map((id) => state.recorded(id)),
+    state.keepEvents({ repository: { pending: ['an event'] } }),
+  ])
+  expect(IDS.map((id) => state.of(id)?.isNew)).toEqual([false, false])
+  expect(written.at(-1)).toMatchObject({ introduced: [], events: { repository: { pending: ['an event'] } } })
+})
