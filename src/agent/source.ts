@@ -10,11 +10,12 @@ import {
   isDescendant,
   type Mirror,
   openMirror,
+  RepositoryTooLarge,
   remoteTip,
   withoutCredentials,
 } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
-import { type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
+import { digestOf, type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
 
 export interface Version {
   /** Commit, or digest of the folder. */
@@ -47,13 +48,16 @@ interface GitOptions {
   readonly paths: readonly string[]
   /** Where the mirror is kept. */
   readonly folder: string
+  /** Of the mirror. Default: 2 GiB. */
+  readonly maxBytes?: number
 }
 
-export const gitSource = ({ repo, ref, paths, folder }: GitOptions): Source => {
+export const gitSource = ({ repo, ref, paths, folder, maxBytes }: GitOptions): Source => {
   let opening: Promise<Mirror> | undefined
   let last: { readonly tip: string; readonly version: Version } | undefined
+  let refused: { readonly tip: string; readonly error: RepositoryTooLarge } | undefined
   const mirror = (): Promise<Mirror> => {
-    opening ??= openMirror(folder, repo)
+    opening ??= openMirror(folder, repo, maxBytes)
     opening.catch(() => {
       opening = undefined
     })
@@ -75,8 +79,15 @@ export const gitSource = ({ repo, ref, paths, folder }: GitOptions): Source => {
     read: async () => {
       const tip = await remoteTip(await mirror(), ref)
       if (tip === undefined) return undefined
-      if (tip.id !== last?.tip) last = { tip: tip.id, version: await versionOf(await fetchTip(await mirror(), tip)) }
-      return last.version
+      if (tip.id === last?.tip) return last.version
+      if (tip.id === refused?.tip) throw refused.error
+      try {
+        last = { tip: tip.id, version: await versionOf(await fetchTip(await mirror(), tip)) }
+        return last.version
+      } catch (error) {
+        if (error instanceof RepositoryTooLarge) refused = { tip: tip.id, error }
+        throw error
+      }
     },
     lastRead: async () => {
       try {
@@ -97,7 +108,7 @@ export const folderSource = (paths: readonly string[], cwd: string): Source => (
   read: async () => {
     const manifests = await readFolder(paths, cwd)
     const { loaded, review } = manifests
-    const digest = createHash('sha256').update(loaded.digest)
+    const digest = createHash('sha256').update(digestOf(loaded.texts))
     digest.update(canonicalJson([review?.policies?.policies, loaded.diagnostics]))
     return { id: digest.digest('hex'), manifests }
   },

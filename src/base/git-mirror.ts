@@ -1,5 +1,5 @@
 /** A copy of one ref of any repository: fetched, never checked out. Credentials are left to git's own means. */
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EspalierError } from './errors.ts'
 import { git } from './git.ts'
@@ -8,20 +8,30 @@ const FETCHED = 'refs/espalier/fetched'
 /** Of all objects: more than any repository of manifests has. */
 const MAX_BYTES = 2 * 1024 ** 3
 const SIZE_CHECK_MS = 1_000
+/** Each fetch adds a pack, and git is slow with thousands of them. */
+const MAX_PACKS = 50
 
 export interface Mirror {
   /** Of the repository on disk, which is our own. */
   readonly folder: string
   /** URL or path. */
   readonly from: string
+  readonly maxBytes: number
 }
 
+/** To fetch it again would only end in the same way. */
+export class RepositoryTooLarge extends EspalierError {}
+
 /** @param folder is made if it is not there. */
-export const openMirror = async (folder: string, from: string): Promise<Mirror> => {
+export const openMirror = async (folder: string, from: string, maxBytes = MAX_BYTES): Promise<Mirror> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const isThere = (await stat(join(folder, '.git')).catch(() => undefined)) !== undefined
-  if (!isThere) await git(folder, ['init', '--quiet', '--template='], { isOwn: true })
-  return { folder, from }
+  if (!isThere) {
+    await git(folder, ['init', '--quiet', '--template='], { isOwn: true })
+    // Otherwise small fetches become files of one object each.
+    await git(folder, ['config', 'fetch.unpackLimit', '1'], { isOwn: true })
+  }
+  return { folder, from, maxBytes }
 }
 
 export interface RemoteTip {
@@ -56,22 +66,44 @@ export const remoteTip = async (mirror: Mirror, name: string): Promise<RemoteTip
  * Fetches the tip with its history.
  *
  * @returns the id of its commit.
+ * @throws {RepositoryTooLarge}
  * @throws {EspalierError} `E_GIT`
  */
 export const fetchTip = async (mirror: Mirror, { ref }: RemoteTip): Promise<string> => {
   const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
   const from = ['--upload-pack=git-upload-pack', '--end-of-options', mirror.from, `+${ref}:${FETCHED}`]
-  const tooLarge = new AbortController()
+  const objects = join(mirror.folder, '.git', 'objects')
+  await compact(mirror, objects)
+  const refusing = new AbortController()
+  const isTooLarge = async (): Promise<boolean> => (await bytesIn(objects)) > mirror.maxBytes
   const timer = setInterval(async () => {
-    if ((await bytesIn(join(mirror.folder, '.git', 'objects'))) <= MAX_BYTES) return
-    tooLarge.abort(new EspalierError('E_GIT', `The repository has more than ${MAX_BYTES / 1024 ** 3} GiB.`))
+    if (await isTooLarge()) refusing.abort(tooLarge(mirror))
   }, SIZE_CHECK_MS)
   try {
-    await remote(mirror, ['fetch', ...quiet, ...from], tooLarge.signal)
+    await remote(mirror, ['fetch', ...quiet, ...from], refusing.signal)
+    if (await isTooLarge()) throw tooLarge(mirror)
   } finally {
     clearInterval(timer)
   }
   return fetchedCommit(mirror)
+}
+
+const tooLarge = ({ from, maxBytes }: Mirror): RepositoryTooLarge =>
+  new RepositoryTooLarge(
+    'E_GIT',
+    `${withoutCredentials(from)} is not used: its history has more than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`,
+    { hint: 'Keep manifests in a repository of their own.' },
+  )
+
+/** Removes what unfinished fetches left, and what is no longer reachable. */
+const compact = async ({ folder, maxBytes }: Mirror, objects: string): Promise<void> => {
+  const packs = join(objects, 'pack')
+  const names = await readdir(packs).catch(() => [])
+  for (const name of names) if (name.startsWith('tmp_')) await rm(join(packs, name), { force: true })
+  const count = names.filter((name) => name.endsWith('.pack')).length
+  if (count > MAX_PACKS || (await bytesIn(objects)) > maxBytes) {
+    await git(folder, ['gc', '--quiet', '--prune=now'], { isOwn: true })
+  }
 }
 
 /** The commit of the last fetch, in this run or an earlier one. @throws {EspalierError} `E_GIT` if there was none. */
@@ -105,7 +137,7 @@ const remote = async ({ folder }: Mirror, args: readonly string[], signal?: Abor
   try {
     return await git(folder, args, { isRemote: true, isOwn: true, ...(signal === undefined ? {} : { signal }) })
   } catch (error) {
-    if (!(error instanceof EspalierError)) throw error
+    if (!(error instanceof EspalierError) || error instanceof RepositoryTooLarge) throw error
     throw new EspalierError(error.code, withoutCredentials(error.message), {
       hint: 'Check the URL, the network and the credentials that git uses: `git ls-remote URL`.',
     })

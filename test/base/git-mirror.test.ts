@@ -1,8 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { gitSource } from '../../src/agent/index.ts'
 import { commitTime, fetchTip, isDescendant, openMirror, remoteTip, withoutCredentials } from '../../src/base/index.ts'
 
 let folder: string
@@ -14,7 +19,7 @@ const run = (...args: string[]): string =>
 const commit = async (text: string): Promise<string> => {
   await writeFile(join(repo, 'espalier.yaml'), text)
   run('add', '.')
-  run('commit', '-qm', text)
+  run('commit', '-qm', text.slice(0, 10))
   return run('rev-parse', 'HEAD')
 }
 const mirror = () => openMirror(join(folder, 'mirror'), repo)
@@ -83,6 +88,100 @@ test.each(['ext::sh -c "touch /tmp/espalier-was-here"', '--upload-pack=touch', '
     await expect(remoteTip(opened, 'main')).rejects.toMatchObject({ code: 'E_GIT' })
   },
 )
+
+describe('a private repository over http', () => {
+  const authorization = `Basic ${Buffer.from('reader:hunter2').toString('base64')}`
+  let server: Server
+  beforeEach(async () => {
+    run('update-server-info')
+    // What git calls the dumb protocol: the repository as files.
+    server = createServer(async (request, response) => {
+      if (request.headers.authorization !== authorization) {
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+        return
+      }
+      const path = new URL(request.url ?? '', 'http://git').pathname.replace('/repo.git/', '')
+      const file = await readFile(join(repo, '.git', path)).catch(() => undefined)
+      response.writeHead(file === undefined ? 404 : 200).end(file)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    // No configuration of whoever runs the tests.
+    vi.stubEnv('HOME', folder)
+    vi.stubEnv('XDG_CONFIG_HOME', folder)
+  })
+  afterEach(() => {
+    vi.unstubAllEnvs()
+    server.close()
+  })
+  const read = async () => {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/repo.git`
+    const opened = await openMirror(join(folder, 'mirror'), url)
+    const tip = await remoteTip(opened, 'main')
+    return tip && fetchTip(opened, tip)
+  }
+
+  test('is fetched with the credential helper of the user', async () => {
+    const first = await commit('one')
+    run('update-server-info')
+    await writeFile(
+      join(folder, '.gitconfig'),
+      '[credential]\n\thelper = "!f() { echo username=reader; echo password=hunter2; }; f"\n',
+    )
+    expect(await read()).toBe(first)
+  })
+
+  test('is refused without one, and nobody is asked', async () => {
+    await commit('one')
+    run('update-server-info')
+    await expect(read()).rejects.toMatchObject({
+      code: 'E_GIT',
+      message: expect.stringContaining('terminal prompts disabled'),
+    })
+  })
+})
+
+describe('a repository with a long history', () => {
+  const grow = (bytes: number) => commit(randomBytes(bytes / 2).toString('hex'))
+
+  test('of more bytes than allowed is refused, and is not fetched again', async () => {
+    await grow(256 * 1024)
+    const source = gitSource({ repo, ref: 'main', paths: [], folder: join(folder, 'mirror'), maxBytes: 64 * 1024 })
+    const refusal: unknown = await source.read().catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'E_GIT', message: expect.stringContaining('is not used') })
+    expect(await source.read().catch((error: unknown) => error)).toBe(refusal)
+  })
+
+  test('what is no longer reachable makes room; what a killed fetch left is removed', async () => {
+    await grow(256 * 1024)
+    const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
+    await fetched()
+    await writeFile(join(pack, 'tmp_pack_x'), 'left')
+    run('checkout', '-q', '--orphan', 'small')
+    await writeFile(join(repo, 'espalier.yaml'), 'small')
+    run('commit', '-qam', 'small')
+    run('branch', '-M', 'main')
+    const narrow = await openMirror(join(folder, 'mirror'), repo, 64 * 1024)
+    const tip = await remoteTip(narrow, 'main')
+    // The large commit is the mirror's own until the next one is there.
+    if (tip !== undefined) await fetchTip(narrow, tip).catch(() => undefined)
+    expect(tip && (await fetchTip(narrow, tip))).toBe(run('rev-parse', 'HEAD'))
+    expect(await readdir(pack)).not.toContain('tmp_pack_x')
+  })
+
+  test('is kept in few packs', async () => {
+    const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
+    await commit('one')
+    await fetched()
+    const [own = ''] = (await readdir(pack)).flatMap((name) => /^(.*)\.pack$/.exec(name)?.[1] ?? [])
+    for (let copy = 0; copy < 51; copy += 1) {
+      for (const end of ['pack', 'idx'])
+        await copyFile(join(pack, `${own}.${end}`), join(pack, `pack-${String(copy).padStart(40, '0')}.${end}`))
+    }
+    await commit('two')
+    await fetched()
+    expect((await readdir(pack)).filter((name) => name.endsWith('.pack')).length).toBeLessThan(3)
+  })
+})
 
 test('no message shows the password of a URL', async () => {
   const opened = await openMirror(join(folder, 'mirror'), 'http://user:hunter2@127.0.0.1:9/repo.git')
