@@ -41,7 +41,7 @@ export interface AgentOptions {
 
 export interface RunningAgent extends AgentControl {
   /**
-   * Until `stop`.
+   * Until `stop`. The data folder is still held then: the last events may be on their way.
    *
    * @throws {EspalierError} `E_AGENT_DATA` once the data folder is another agent's.
    */
@@ -152,10 +152,6 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     }
   }
   const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)
-  const close = async (): Promise<void> => {
-    await accounts.close()
-    await data.release()
-  }
   const rereadKeys = async (): Promise<void> => {
     try {
       await accounts.rereadKeys()
@@ -173,13 +169,13 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
         every(DAY_MS, () => removeJournals(data.path, now() - options.keepMs)),
       ].map(orLost)
       await Promise.all([scheduler.run(), ...loops])
-      await close()
+      await accounts.close()
       if (lost !== undefined) throw lost
     },
     once: async () => {
       await poll()
       await mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))
-      await close()
+      await accounts.close()
       if (lost !== undefined) throw lost
     },
     stop,
