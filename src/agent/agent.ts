@@ -46,8 +46,12 @@ export interface RunningAgent extends AgentControl {
    * @throws {EspalierError} `E_AGENT_DATA` once the data folder is another agent's.
    */
   run(): Promise<void>
-  /** One round of each project. */
-  once(): Promise<void>
+  /**
+   * One round of each project.
+   *
+   * @param beforeEnd while the data folder is still held.
+   */
+  once(beforeEnd?: () => Promise<void> | undefined): Promise<void>
   /** Once: running steps complete. Twice: everything stops immediately. */
   stop(): void
 }
@@ -176,9 +180,10 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       await close()
       if (lost !== undefined) throw lost
     },
-    once: async () => {
+    once: async (beforeEnd) => {
       await poll()
       await mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))
+      if (lost === undefined) await beforeEnd?.()
       await close()
       if (lost !== undefined) throw lost
     },

@@ -1,6 +1,7 @@
 import { type Command, defineCommand } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { BUDGET_FLAGS } from './budgets.ts'
 import { PATHS } from './paths.ts'
 
@@ -17,6 +18,9 @@ const defaulted = (group: string, describe: string, value: string) =>
 
 const choice = <const C extends readonly string[]>(describe: string, choices: C, value: C[number]) =>
   ({ type: 'string', requiresArg: true, choices, default: value, group: 'Decisions:', describe }) as const
+
+/** Overrides name their reason, for one run. */
+const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
 
 const STATE_CODES = `Exit codes:
   0   every project is Synced
@@ -42,6 +46,8 @@ const runCommand = defineCommand({
       { array: true },
     ),
     ...BUDGET_FLAGS,
+    ...REVIEW,
+    ...MANIFEST_FLAGS,
     interval: defaulted('Agent:', 'How often each project is read; at least 60s', '5m'),
     'request-share': number('Agent:', "Share of an account's request limit, from 0 to 1", { default: 0.5 }),
     once: toggle('Agent:', 'One round, then exit like agent status'),
@@ -70,6 +76,7 @@ const runCommand = defineCommand({
 
 ${STATE_CODES}
   Without --once it exits with 0 once it was stopped, and with 1 if it could not start or go on.
+  With --once and --notify, it waits up to 30 s for events to be delivered; the next run sends the rest.
 
 ${API_ENVIRONMENT}`,
   run: async (argv, io) => (await import('../runs/agent-run.ts')).runAgent(argv, io),
