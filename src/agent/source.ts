@@ -15,7 +15,7 @@ import {
   withoutCredentials,
 } from '../base/index.ts'
 import { EspalierError, type SizeTable } from '../model/index.ts'
-import { type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
+import { digestOf, type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
 
 export interface Version {
   /** Commit, or digest of the folder. */
@@ -120,7 +120,7 @@ export const folderSource = (paths: readonly string[], cwd: string, settings: So
   read: async () => {
     const manifests = await readFolder(paths, cwd, settings)
     const { loaded, review } = manifests
-    const digest = createHash('sha256').update(loaded.digest)
+    const digest = createHash('sha256').update(digestOf(loaded.texts))
     digest.update(canonicalJson([review?.policies?.policies, loaded.diagnostics]))
     return { id: digest.digest('hex'), manifests }
   },

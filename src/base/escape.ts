@@ -11,7 +11,10 @@ const INVISIBLE_OR_CONTROL = new RegExp(String.raw`[\x00-\x1f${UNSEEN}]`, 'gu')
 
 /** Each such character as `\u{200b}`, so that two names that differ look different. */
 export const plainText = (text: string): string =>
-  text.replace(INVISIBLE_OR_CONTROL, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+  // Nearly every text is printable ASCII, which is several times faster to recognize.
+  /^[ -~]*$/.test(text)
+    ? text
+    : text.replace(INVISIBLE_OR_CONTROL, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
 
 export const hasInvisible = (text: string): boolean => text.search(INVISIBLE) >= 0
 

@@ -47,20 +47,13 @@ export const planCost = (
   const computes: ChangeCost[] = []
   const summaries = plan.projects.map((id): ProjectCost => {
     const project = projects.get(id)
-    const live = project === undefined ? [] : liveCosts(project, now)
-    const expiry = new Map(project?.branches.map((branch) => [branch.id, branch.expiresAt]))
-    const byId = new Map(live.map((one) => [one.compute.id, one]))
-    const before = live.map(({ cost }) => cost)
-    const after = new Map<string, CostRange>(live.map(({ compute, cost }) => [compute.id, cost]))
-    const deltas: CostRange[] = []
-    for (const change of changesOf.get(id) ?? []) {
-      const current = change.compute.id === undefined ? undefined : byId.get(change.compute.id)
-      const estimate = estimateOf(change, stepsOf.get(change.id) ?? [], current, project, expiry, now)
-      computes.push(toChangeCost(change, current, estimate))
-      after.set(change.compute.id ?? change.id, estimate.after)
-      deltas.push(estimate.delta)
+    const costs = project && projectCosts(project, changesOf.get(id) ?? [], stepsOf, now)
+    computes.push(...(costs?.changes.map(toChangeCost) ?? []))
+    const sums = {
+      before: addCosts(costs?.before.map(({ cost }) => cost) ?? []),
+      after: addCosts(costs?.after.map(({ cost }) => cost) ?? []),
+      delta: addCosts(costs?.changes.map(({ estimate }) => estimate.delta) ?? []),
     }
-    const sums = { before: addCosts(before), after: addCosts([...after.values()]), delta: addCosts(deltas) }
     return { project: id, ...costSummary(sums, priceOf(id)) }
   })
   return {
@@ -72,12 +65,60 @@ export const planCost = (
   }
 }
 
+/** Of one compute, not rounded. */
+export interface ComputeCost {
+  readonly branchId: string
+  readonly cost: CostRange
+}
+
+interface EstimatedChange {
+  readonly change: Change
+  /** Absent: it is created. */
+  readonly current: LiveCost | undefined
+  readonly estimate: Estimate
+}
+
+/** All computes of a project before and after a plan, and what each change does. */
+export const projectCosts = (
+  project: ObservedProject,
+  changes: readonly Change[],
+  stepsOf: ReadonlyMap<string, readonly Step[]>,
+  now: number,
+): {
+  readonly before: readonly ComputeCost[]
+  readonly after: readonly ComputeCost[]
+  readonly changes: readonly EstimatedChange[]
+} => {
+  const live = liveCosts(project, now)
+  const before = live.map(({ compute, cost }) => ({ branchId: compute.branchId, cost }))
+  if (changes.length === 0) return { before, after: before, changes: [] }
+  const byId = new Map(live.map((one) => [one.compute.id, one]))
+  const expiry = new Map(project.branches.map((branch) => [branch.id, branch.expiresAt]))
+  const estimated = changes.map((change): EstimatedChange => {
+    const current = change.compute.id === undefined ? undefined : byId.get(change.compute.id)
+    const steps = stepsOf.get(change.id) ?? []
+    return { change, current, estimate: estimateOf(change, steps, current, project, expiry, now) }
+  })
+  const changed = new Set(changes.map(({ compute }) => compute.id))
+  return {
+    before,
+    after: [
+      ...live.flatMap(({ compute, cost }) => (changed.has(compute.id) ? [] : [{ branchId: compute.branchId, cost }])),
+      ...estimated.map(({ change, current, estimate }) => ({
+        branchId: change.refused === undefined ? change.branch.id : (current?.compute.branchId ?? change.branch.id),
+        cost: estimate.after,
+      })),
+    ],
+    changes: estimated,
+  }
+}
+
 /** A change that is refused does not run, so it changes nothing. */
 const estimateOf = (
   change: Change,
   steps: readonly Step[],
   current: LiveCost | undefined,
-  project: ObservedProject | undefined,
+  project: ObservedProject,
   expiry: ReadonlyMap<string, string | undefined>,
   now: number,
 ): Estimate => {
@@ -86,7 +127,7 @@ const estimateOf = (
     return { before: cost, after: cost, delta: ZERO, flags: current?.usage?.flags ?? [] }
   }
   const hours = hoursToCome(expiry.get(change.branch.id), now)
-  const settings = settingsAfter(change, steps, current?.compute, project?.settings?.computeDefaults)
+  const settings = settingsAfter(change, steps, current?.compute, project.settings?.computeDefaults)
   if (settings === undefined) return current === undefined ? NOTHING : estimateDelete(current)
   if (change.kind === 'create' || current === undefined) return estimateCreate({ settings, hours })
   if (change.kind === 'replace') return estimateReplace(current, { settings, hours })
@@ -95,7 +136,7 @@ const estimateOf = (
 
 const NOTHING: Estimate = { before: ZERO, after: ZERO, delta: ZERO, flags: [] }
 
-const toChangeCost = (change: Change, current: LiveCost | undefined, estimate: Estimate): ChangeCost => {
+const toChangeCost = ({ change, current, estimate }: EstimatedChange): ChangeCost => {
   const isNew = current === undefined || change.kind === 'create' || change.kind === 'replace'
   const basis = isNew
     ? { kind: 'settings' as const, activeHoursPerDay: null, since: null, averageCu: null, flags: [] }

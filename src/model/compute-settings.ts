@@ -40,7 +40,7 @@ export const settingsAfter = (
 ): ComputeSettings | undefined => {
   if (change.kind === 'delete') return undefined
   const isNew = change.kind === 'create' || change.kind === 'replace' || live === undefined
-  const before = settingsOfCompute(isNew ? defaults : live.attributes)
+  const before = isNew ? defaults : live.attributes
   const body = requestOf(steps)
   const min = body.autoscaling_limit_min_cu ?? before.size?.min
   const max = body.autoscaling_limit_max_cu ?? before.size?.max
@@ -48,6 +48,6 @@ export const settingsAfter = (
   return {
     ...(min === undefined || max === undefined ? {} : { size: { min, max } }),
     ...(scaleToZero === undefined ? {} : { scaleToZero }),
-    disabled: body.disabled ?? before.disabled,
+    disabled: body.disabled ?? before.disabled ?? false,
   }
 }

@@ -27,8 +27,8 @@ export const roundCost = <T extends CostRange>(range: T): T => ({
 
 export const toCents = <T extends number | null>(value: T): T => {
   if (value === null) return value
-  // Twelve digits take away what binary fractions add: 1.005 is stored as less than that.
-  const cents = Math.round(Number((Math.abs(value) * 100).toPrecision(12)))
+  // 1.005 is stored as slightly less than that: the factor is far larger than such an error, and far smaller than a cent.
+  const cents = Math.round(Math.abs(value) * 100 * (1 + 1e-12))
   return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
 }
 

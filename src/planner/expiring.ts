@@ -26,9 +26,10 @@ export const withoutExpiring = (
   now: number,
 ): WithoutExpiring => {
   const resolved = new Map(branches.map((one) => [one.branch.id, one]))
+  const byId = new Map(live.map((branch) => [branch.id, branch]))
   const reasons = new Map<string, string>()
   for (const { change } of all) {
-    const branch = live.find(({ id }) => id === change.branch.id)
+    const branch = byId.get(change.branch.id)
     const skipSeconds = resolved.get(change.branch.id)?.skipExpiring
     const interrupts = change.impact !== 'none' || change.unlessIdle !== undefined
     const reason =

@@ -2,9 +2,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
-import { liveCosts } from '../cost/index.ts'
+import { type ComputeCost, projectCosts } from '../cost/index.ts'
 import { declaredPolicies, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
+  addCosts,
   type Change,
   type ComputeType,
   countChanges,
@@ -87,13 +88,13 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
   if (policies.policies.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   const lookup: PlanLookup = {
-    cost: plan.cost,
     changesOf: groupBy(plan.changes, ({ project }) => project),
     stepsOf: groupBy(plan.steps, ({ change }) => change),
+    now: Date.parse(observed.takenAt),
   }
   const projects = plan.projects.flatMap((id) => {
     const project = live.get(id)
-    return project === undefined ? [] : [statesOf(project, lookup, Date.parse(observed.takenAt), desired, base)]
+    return project === undefined ? [] : [statesOf(project, lookup, desired, base)]
   })
   const { results } = judgePolicies(policies.policies, projects, { overrides })
   const denied = groupBy(
@@ -162,37 +163,35 @@ const proposedChanges = (
 }
 
 interface PlanLookup {
-  readonly cost: Plan['cost']
   readonly changesOf: ReadonlyMap<string, readonly Change[]>
   readonly stepsOf: ReadonlyMap<string, readonly Step[]>
+  /** When the snapshot was taken, in milliseconds since the epoch. */
+  readonly now: number
 }
 
 const statesOf = (
   project: ObservedProject,
   plan: PlanLookup,
-  now: number,
   desired: Desired,
   base: Desired | undefined,
 ): JudgedProject => {
   const changes = (plan.changesOf.get(project.id) ?? []).filter(({ refused }) => refused === undefined)
   const policy = declaredPolicyOf(desired, project)
-  const costs = plan.cost?.projects.find((cost) => cost.project === project.id)
-  const after = stateOf(project, changes, plan, policy, costs?.after)
-  const before = stateOf(project, [], plan, base && declaredPolicyOf(base, project), costBefore(project, now))
+  const costs = projectCosts(project, changes, plan.stepsOf, plan.now)
+  const after = stateOf(project, changes, plan, policy, costs.after)
+  const before = stateOf(project, [], plan, base && declaredPolicyOf(base, project), costs.before)
   return { after, before: base === undefined ? withoutBase(before, after, changes) : before }
 }
 
-interface Known {
-  readonly expected: number | null
-  readonly unknown: number
+/** Absent if one of them is unknown. */
+const cuHoursOf = (costs: readonly ComputeCost[]): { readonly cuHours?: number } => {
+  const { expected, unknown } = addCosts(costs.map(({ cost }) => cost))
+  return expected === null || unknown > 0 ? {} : { cuHours: expected }
 }
 
-const costBefore = (project: ObservedProject, now: number): Known => {
-  const costs = liveCosts(project, now).map(({ cost }) => cost.expected)
-  return {
-    expected: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
-    unknown: costs.filter((cost) => cost === null).length,
-  }
+interface PlacedCompute {
+  readonly branchId: string
+  readonly compute: PolicyCompute
 }
 
 /** The project after the changes; without changes, as it is now. */
@@ -201,55 +200,60 @@ const stateOf = (
   changes: readonly Change[],
   { stepsOf }: PlanLookup,
   policy: DeclaredPolicy | undefined,
-  cost: Known | undefined,
+  costs: readonly ComputeCost[],
 ): PolicyProject => {
   const byCompute = new Map(
     changes.flatMap((change) => (change.compute.id === undefined ? [] : [[change.compute.id, change]])),
   )
-  const computes: { readonly branchId: string; readonly compute: PolicyCompute }[] = []
-  const add = (change: Change | undefined, live: ObservedCompute | undefined): void => {
+  const costsOf = groupBy(costs, ({ branchId }) => branchId)
+  const computeOf = (change: Change | undefined, live: ObservedCompute | undefined): PlacedCompute | undefined => {
     const branchId = change?.branch.id ?? live?.branchId ?? ''
     const steps = stepsOf.get(change?.id ?? '') ?? []
     const settings =
       change === undefined
         ? live && settingsOfCompute(live.attributes)
         : settingsAfter(change, steps, live, project.settings?.computeDefaults)
-    if (settings === undefined) return
+    if (settings === undefined) return undefined
     const id = live?.id
     const name = change?.compute.name ?? live?.attributes.name ?? live?.id
     const type = change?.compute.type ?? live?.type ?? 'read_write'
     const slot = change?.id.slice(project.id.length + 1)
-    computes.push({
-      branchId,
-      compute: {
-        key: id ?? change?.id ?? '',
-        title: titleOf(type, name),
-        type,
-        settings,
-        isNew: live === undefined,
-        ...(policy && {
-          hasWindow: policy.hasWindow({
-            branch: branchId,
-            ...(slot === undefined ? {} : { slot }),
-            ...(id === undefined ? {} : { id }),
-          }),
+    const compute: PolicyCompute = {
+      key: id ?? change?.id ?? '',
+      title: titleOf(type, name),
+      type,
+      settings,
+      isNew: live === undefined,
+      ...(policy && {
+        hasWindow: policy.hasWindow({
+          branch: branchId,
+          ...(slot === undefined ? {} : { slot }),
+          ...(id === undefined ? {} : { id }),
         }),
-        ...(change?.source === undefined ? {} : { source: change.source }),
-      },
-    })
+      }),
+      ...(change?.source === undefined ? {} : { source: change.source }),
+    }
+    return { branchId, compute }
   }
-  for (const live of project.computes) add(byCompute.get(live.id), live)
-  for (const change of changes) if (change.compute.id === undefined) add(change, undefined)
+  const all = [
+    ...project.computes.map((live) => computeOf(byCompute.get(live.id), live)),
+    ...changes.filter(({ compute }) => compute.id === undefined).map((change) => computeOf(change, undefined)),
+  ]
+  const computes = groupBy(
+    all.filter((one) => one !== undefined),
+    ({ branchId }) => branchId,
+  )
   return {
     id: project.id,
     ...(project.name === undefined ? {} : { name: project.name }),
     isComplete: true,
     ...(policy && { prune: policy.prune }),
-    ...(cost === undefined || cost.expected === null || cost.unknown > 0 ? {} : { cuHours: cost.expected }),
+    ...cuHoursOf(costs),
     branches: project.branches.map(({ id, name }) => ({
       name,
       ...(policy && { protect: policy.protects(id) }),
-      computes: computes.filter(({ branchId }) => branchId === id).map(({ compute }) => compute),
+      ...cuHoursOf(costsOf.get(id) ?? []),
+      computes: (computes.get(id) ?? []).map(({ compute }) => compute),
     })),
   }
 }

@@ -128,6 +128,24 @@ test('what was so before only warns, and so does a step towards the limit', () =
   ])
 })
 
+test('CU-hours are judged for a project or for each branch, also where the plan changes nothing', () => {
+  const most = (cuHours: number, rest = '') =>
+    policies(`{ name: hours, level: deny, reason: r, ${rest}rule: { maxCuHours: ${cuHours} } }`)
+  // main never sleeps at 1 CU, 730 a month; preview/x was active all the time as well.
+  expect(outcomes(planOf(RESIZE, { policies: most(1500) }).plan)).toEqual(['hours denied'])
+  expect(outcomes(planOf(RESIZE, { policies: most(5000) }).plan)).toEqual([])
+  const each = most(1000, 'branches: ["**"], ')
+  expect(planOf(RESIZE, { policies: each }).plan.policies?.results).toMatchObject([
+    {
+      outcome: 'denied',
+      branch: 'main',
+      message: '`hours` denies the CU-hours expected for main (at most 1000 a month)',
+    },
+  ])
+  expect(outcomes(planOf('  main: {}\n', { policies: most(1000) }).plan)).toEqual(['hours existing'])
+  expect(outcomes(planOf('  main: {}\n', { policies: each }).plan)).toEqual([])
+})
+
 test('windows, protection and prune are judged by what the plan does', () => {
   const rules = policies(
     '{ name: window, level: deny, reason: r, branches: [main], rule: { restartWindow: required } }',

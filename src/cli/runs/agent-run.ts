@@ -24,39 +24,11 @@ import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
 import { tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
-import { type ApiFlags, connect } from '../connect.ts'
-import { checkNumber, durationMs, usageError } from '../flags.ts'
+import type { AgentRunFlags } from '../commands/agent.ts'
+import { connect } from '../connect.ts'
+import { checkBudgets, checkNumber, durationMs, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
-import type { ReviewFlags } from '../read-review-flags.ts'
 import { print } from '../terminal.ts'
-
-export interface AgentRunFlags extends ApiFlags, Omit<ReviewFlags, 'base' | 'override' | 'noProject'> {
-  readonly paths: readonly string[]
-  readonly repo?: string | undefined
-  readonly sizeTable?: string | undefined
-  readonly ref: string
-  readonly gitInterval: string
-  readonly onGit: string
-  readonly onDrift: string
-  readonly onUnrecorded: string
-  readonly allow?: readonly string[] | undefined
-  readonly maxRestarts?: number | undefined
-  readonly maxDeletes?: number | undefined
-  readonly maxCuIncrease?: number | undefined
-  readonly maxCuHoursIncrease?: number | undefined
-  readonly interval: string
-  readonly requestShare: number
-  readonly once?: boolean | undefined
-  readonly data: string
-  readonly keep: string
-  readonly operationTimeout: string
-  readonly keys?: string | undefined
-  readonly listen: string
-  readonly listenPublic?: string | undefined
-  readonly webhookSecretFile?: string | undefined
-  readonly notify?: string | undefined
-  readonly notifySecretFile?: string | undefined
-}
 
 export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> => {
   const settings = settingsOf(flags)
@@ -144,10 +116,7 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 /** Everything that can be wrong with the flags is reported before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   checkNumber('concurrency', flags.concurrency, 1)
-  checkNumber('max-restarts', flags.maxRestarts, 0)
-  checkNumber('max-deletes', flags.maxDeletes, 0)
-  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
+  checkBudgets(flags)
   if (!(flags.requestShare > 0 && flags.requestShare <= 1)) {
     throw usageError(`--request-share ${flags.requestShare} is not above 0 and at most 1.`)
   }
@@ -156,9 +125,9 @@ const settingsOf = (flags: AgentRunFlags) => {
   const { onGit, onDrift, onUnrecorded } = flags
   return {
     policy: {
-      onGit: onGit === 'report' ? 'report' : 'apply',
-      onDrift: onDrift === 'revert' ? 'revert' : 'report',
-      onUnrecorded: onUnrecorded === 'apply' ? 'apply' : 'report',
+      onGit,
+      onDrift,
+      onUnrecorded,
       allow: allowed(flags.allow ?? []),
     },
     budgets: {

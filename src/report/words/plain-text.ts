@@ -3,10 +3,17 @@ import { plainText } from '../../base/index.ts'
 
 export { plainText }
 
-/** The value with every text in it, keys aside, made plain: renderers then need not think of it. */
+/** The value with every text in it, keys aside, made plain. What is plain already is not copied: a fleet's plan is large. */
 export const plainValue = <T>(value: T): T => {
   if (typeof value === 'string') return plainText(value) as T
-  if (Array.isArray(value)) return value.map(plainValue) as T
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainValue(one)])) as T
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
+    const one: unknown = (value as Record<string, unknown>)[key]
+    const plain = plainValue(one)
+    if (plain === one) continue
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>
+    copy[key] = plain
+  }
+  return (copy ?? value) as T
 }
