@@ -91,7 +91,10 @@ const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io)
     agent.stop()
     void notifier?.stop()
   }
-  await untilStopped(stop, io, () => agent.once(() => notifier?.deliver(agent, DELIVERY_MS)))
+  await untilStopped(stop, io, async () => {
+    await agent.once()
+    await notifier?.deliver(agent, DELIVERY_MS)
+  })
   const { projects, source } = agent.view()
   if (source.version === undefined && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
   return exitCodeOfAll({ projects, source })
