@@ -56,7 +56,13 @@ const npm = (name) => `node_modules/${name}/`
 
 module.exports = {
   forbidden: [
-    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-circle',
+      comment: 'What a command runs takes the types of its flags from it, and is loaded by it when it runs.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaNot: '^src/cli/commands/' },
+    },
     ...modules.map((name) => ({
       name: `${name}-knows-only-its-neighbours`,
       severity: 'error',

@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import type { Options } from 'yargs'
 import packageJson from '../package.json' with { type: 'json' }
-import type { Command, Flags } from '../src/cli/command.ts'
+import type { Command } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
 import { EXIT_WORDS } from '../src/cli/exit-words.ts'
+import type { Flags } from '../src/cli/flag.ts'
 import { API_ENVIRONMENT, COMMON_FLAGS } from '../src/cli/flags.ts'
 import { EXIT } from '../src/model/index.ts'
 

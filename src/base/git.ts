@@ -2,14 +2,11 @@
  * The only place that starts git. Whatever a repository holds, and whatever its configuration says, git runs no other
  * program for us but its own and, for `fetch` over ssh, `ssh`.
  */
-import { execFile } from 'node:child_process'
 import { lstatSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { EspalierError } from './errors.ts'
-
-const run = promisify(execFile)
 
 /** Enough to list any real tree. One that was built to be endless stops here. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -84,7 +81,9 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
   const { input, isRemote = false, isOwn = false, signal } = asked
   refuseBare(cwd)
   const options = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
-  const running = run('git', ['--no-pager', ...options, ...args], {
+  // Loaded only here: it takes longer to load than all of Espalier's nouns, and most commands start no git.
+  const { execFile } = await import('node:child_process')
+  const running = promisify(execFile)('git', ['--no-pager', ...options, ...args], {
     cwd,
     encoding: 'buffer',
     env: environmentOf(process.env, isRemote ? 'https:http:ssh:file' : 'none'),

@@ -1,14 +1,24 @@
 /** A command as data: what it takes, what its help says, and where its work is loaded from when it is needed. */
-import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs'
 import type { ExitCode } from '../model/index.ts'
+import type { Flags, FlagValues } from './flag.ts'
+import type { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 
-/** How `-` is passed on to the commands: the parser takes a lone hyphen for an option without a name. */
+/** How `-` reaches a command: the parser would take a lone hyphen for an option without a name. */
 export const STDIN = '<stdin>'
 
-export type Flags = Readonly<Record<string, Options>>
+interface Positionals {
+  readonly paths: readonly string[]
+  readonly projects: readonly string[]
+  readonly shell: string
+  readonly ref: string
+  readonly refs: readonly string[]
+  readonly code: string | undefined
+}
 
-export type FlagsOf<F extends Flags> = ArgumentsCamelCase<InferredOptionTypes<F>>
+/** What a command is given: its flags in camel case, those of every command, and its positionals. */
+export type ValuesOf<F extends Flags, P extends keyof Positionals = never> = FlagValues<F & typeof COMMON_FLAGS> &
+  Pick<Positionals, P>
 
 export interface Command {
   /** As yargs writes it: the name, then its positionals. */
@@ -29,17 +39,6 @@ export interface Command {
 export const defineCommand = <F extends Flags>(
   definition: Omit<Command, 'flags' | 'run'> & {
     readonly flags: F
-    readonly run: (
-      argv: FlagsOf<F> & {
-        readonly paths: readonly string[]
-        readonly projects: readonly string[]
-        readonly shell: string
-        readonly name: string
-        readonly ref: string
-        readonly refs: readonly string[]
-        readonly code: string | undefined
-      },
-      io: Io,
-    ) => Promise<ExitCode>
+    readonly run: (argv: ValuesOf<F, keyof Positionals>, io: Io) => Promise<ExitCode>
   },
 ): Command => definition as unknown as Command

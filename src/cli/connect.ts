@@ -11,23 +11,11 @@ import {
   withClient,
 } from '../workflow/index.ts'
 import { apiWatch } from './api-watch.ts'
-import { checkNumber, usageError } from './flags.ts'
+import { type ApiFlags, checkNumber, usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { findKey } from './key.ts'
 import { type ReadingLine, readingLine } from './reading-line.ts'
 import { print } from './terminal.ts'
-
-export interface ApiFlags {
-  readonly baseUrl?: string | undefined
-  readonly apiKeyFile?: string | undefined
-  readonly concurrency: number
-  readonly sandbox?: string | undefined
-  readonly seed?: string | undefined
-  readonly timeScale?: number | undefined
-  readonly debug?: boolean | undefined
-  /** How many runs share the account's request limit. Default 1. */
-  readonly runs?: number | undefined
-}
 
 const SANDBOX_DIR = '.espalier/sandbox'
 

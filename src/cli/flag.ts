@@ -1,4 +1,7 @@
-/** The kinds of flags, as yargs takes them. */
+/** The kinds of flags, as yargs takes them, and the values that a command gets of them. */
+import type { Options } from 'yargs'
+
+export type Flags = Readonly<Record<string, Options>>
 
 /** On or off. */
 export const toggle = <const More extends object>(group: string, describe: string, more?: More) =>
@@ -10,3 +13,20 @@ export const text = <const More extends object>(group: string, describe: string,
 
 export const number = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ type: 'number', requiresArg: true, group, describe, ...(more as More) }) as const
+
+type CamelCase<S extends string> = S extends `${infer Head}-${infer Rest}` ? `${Head}${Capitalize<CamelCase<Rest>>}` : S
+
+type ValueOf<O extends Options> = O extends { array: true }
+  ? readonly string[]
+  : O extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : { boolean: boolean; number: number; string: string }[O['type'] & ('boolean' | 'number' | 'string')]
+
+type AlwaysSet = { readonly default: unknown } | { readonly demandOption: true }
+
+/** By name in camel case. */
+export type FlagValues<F extends Flags> = {
+  readonly [K in keyof F & string as F[K] extends AlwaysSet ? CamelCase<K> : never]: ValueOf<F[K]>
+} & {
+  readonly [K in keyof F & string as F[K] extends AlwaysSet ? never : CamelCase<K>]?: ValueOf<F[K]> | undefined
+}

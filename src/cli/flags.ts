@@ -7,7 +7,7 @@ import {
   parseShard,
   type Shard,
 } from '../model/index.ts'
-import { number, text, toggle } from './flag.ts'
+import { type FlagValues, number, text, toggle } from './flag.ts'
 
 export const COMMON_FLAGS = {
   'no-color': toggle('Output:', 'Disable colours'),
@@ -25,11 +25,7 @@ export const PLAN_VIEW_FLAGS = {
   steps: toggle('Output:', 'Show the order of steps'),
 } as const
 
-export interface PlanViewFlags {
-  readonly compact?: boolean | undefined
-  readonly detail?: boolean | undefined
-  readonly steps?: boolean | undefined
-}
+export type PlanViewFlags = FlagValues<typeof PLAN_VIEW_FLAGS>
 
 export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
   view: compact === true ? ('compact' as const) : detail === true ? ('detail' as const) : undefined,
@@ -42,19 +38,23 @@ export const SELECTION_FLAGS = {
 } as const
 
 export const WAVE_FLAG = {
-  wave: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Only the projects of this wave' },
+  wave: text('Manifests:', 'Only the projects of this wave'),
 } as const
 
-export interface SelectionFlags {
-  readonly wave?: string | undefined
-  readonly project?: readonly string[] | undefined
-  readonly branch?: readonly string[] | undefined
-}
+export type SelectionFlags = FlagValues<typeof SELECTION_FLAGS & typeof WAVE_FLAG>
 
 export const ONLY_FLAG = {
   only: text('Manifests:', 'With --base: only what was introduced since that ref; drift is left alone', {
     choices: ['introduced'],
   }),
+} as const
+
+/** Absolute limits of a run; of the agent, of 24 hours for each project. */
+export const BUDGET_FLAGS = {
+  'max-restarts': number('Consent:', 'Change nothing where more computes than this restart'),
+  'max-deletes': number('Consent:', 'Change nothing where more computes than this are deleted'),
+  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this'),
+  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this'),
 } as const
 
 export const SHARD_FLAG = {
@@ -74,9 +74,14 @@ export const API_FLAGS = {
     describe:
       'Use an embedded control plane instead, its state kept in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
   },
-  seed: { type: 'string', requiresArg: true, group: 'Sandbox:', describe: 'What a new sandbox starts from' },
+  seed: text('Sandbox:', 'What a new sandbox starts from'),
   'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs'),
 } as const
+
+export type ApiFlags = FlagValues<typeof API_FLAGS & typeof COMMON_FLAGS> & {
+  /** How many runs share the account's request limit. Default 1. */
+  readonly runs?: number | undefined
+}
 
 export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'
 
@@ -124,6 +129,14 @@ export const checkNumber = (flag: string, value: number | undefined, min: number
   if (!Number.isFinite(value) || value < min || (whole && !Number.isInteger(value))) {
     throw usageError(`--${flag} takes ${whole ? 'a whole number' : 'a number'} of at least ${min}.`)
   }
+}
+
+/** @throws {EspalierError} `E_USAGE` */
+export const checkBudgets = (flags: FlagValues<typeof BUDGET_FLAGS>): void => {
+  checkNumber('max-restarts', flags.maxRestarts, 0)
+  checkNumber('max-deletes', flags.maxDeletes, 0)
+  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
+  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
 }
 
 /** 0 is any free port. @throws {EspalierError} `E_USAGE` */

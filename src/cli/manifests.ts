@@ -1,10 +1,23 @@
 /** The manifests that a command line means: `-` alone is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
-import { fileNotes, type Manifests, readManifests as readFiles, withPolicies, withReview } from '../workflow/index.ts'
+import {
+  fileNotes,
+  type Manifests,
+  type ReviewSettings,
+  readManifests as readFiles,
+  withPolicies,
+  withReview,
+} from '../workflow/index.ts'
 import type { Io } from './io.ts'
-import type { ReviewFlags } from './read-review-flags.ts'
 import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
+
+interface ReviewFlags extends ReviewSettings {
+  /** The policies at this git ref count too. */
+  readonly base?: string | undefined
+  /** Files. */
+  readonly policy?: readonly string[] | undefined
+}
 
 /**
  * Reads what was asked for: files, directories and globs, `-` alone for stdin, and if nothing was named the manifests

@@ -1,7 +1,6 @@
 /** The arguments with which a suggested command means the same manifests, projects and service as this run. */
 import { DEFAULT_PATHS } from '../workflow/index.ts'
-import type { ApiFlags } from './connect.ts'
-import type { SelectionFlags } from './flags.ts'
+import type { ApiFlags, SelectionFlags } from './flags.ts'
 import { STDIN } from './stdin.ts'
 
 type Flags = ApiFlags &

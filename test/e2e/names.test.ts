@@ -145,6 +145,7 @@ test('a project that cannot be planned is named, and the waves of a part are not
   expect(stderr).toBe('Error  1 of 2 projects could not be planned: billing.\n')
   const { stdout } = await run('plan', '.', '--project', 'shop')
   expect(stdout).not.toContain('Waves')
+  expect((await run('plan', '.', '--project', 'shop', '--format', 'markdown')).stdout).not.toContain('Waves')
 })
 
 test('status works with manifests that have errors: the live state, and SYNC unknown', async () => {

@@ -1,8 +1,9 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
 import {
   API_ENVIRONMENT,
   API_FLAGS,
+  BUDGET_FLAGS,
   EXIT_ERROR,
   MANIFEST_FLAGS,
   ONLY_FLAG,
@@ -12,8 +13,40 @@ import {
   WAVE_FLAG,
 } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
-import { BUDGET_FLAGS } from './budgets.ts'
 import { PATHS } from './paths.ts'
+
+const FLAGS = {
+  plan: text('Manifests:', 'Apply exactly this saved plan'),
+  ...REVIEW_FLAGS,
+  ...MANIFEST_FLAGS,
+  ...SELECTION_FLAGS,
+  ...WAVE_FLAG,
+  base: text('Manifests:', 'With --only introduced: the git ref to compare with'),
+  ...ONLY_FLAG,
+  ...SHARD_FLAG,
+  'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
+  allow: text(
+    'Consent:',
+    'What may happen beyond a yes, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
+    { array: true },
+  ),
+  now: toggle('Consent:', 'Run disruptive steps outside their restart windows too; recorded in the plan'),
+  'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
+  ...BUDGET_FLAGS,
+  'max-failures': number('Consent:', 'Start no other step once more steps than this have failed'),
+  'operation-timeout': text('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
+  'lock-timeout': text('Control API:', 'How long to wait for a locked project', { default: '10m' }),
+  journal: text('Output:', 'Append each event to FILE before acting on it'),
+  report: text('Output:', 'Write an HTML report to FILE, also if the run fails or is interrupted'),
+  format: text('Output:', 'json: one event per line on stdout, everything else on stderr', {
+    choices: ['terminal', 'json'],
+    default: 'terminal',
+  }),
+  ...PLAN_VIEW_FLAGS,
+  ...API_FLAGS,
+} as const
+
+export type ApplyFlags = ValuesOf<typeof FLAGS, 'paths'>
 
 export const applyCommand = defineCommand({
   command: 'apply [paths..]',
@@ -21,36 +54,7 @@ export const applyCommand = defineCommand({
   positionals: {
     paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; or one saved plan, FILE.json` },
   },
-  flags: {
-    plan: { type: 'string', requiresArg: true, group: 'Manifests:', describe: 'Apply exactly this saved plan' },
-    ...REVIEW_FLAGS,
-    ...MANIFEST_FLAGS,
-    ...SELECTION_FLAGS,
-    ...WAVE_FLAG,
-    base: text('Manifests:', 'With --only introduced: the git ref to compare with'),
-    ...ONLY_FLAG,
-    ...SHARD_FLAG,
-    'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
-    allow: text(
-      'Consent:',
-      'What may happen beyond a yes, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
-      { array: true },
-    ),
-    now: toggle('Consent:', 'Run disruptive steps outside their restart windows too; recorded in the plan'),
-    'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
-    ...BUDGET_FLAGS,
-    'max-failures': number('Consent:', 'Start no other step once more steps than this have failed'),
-    'operation-timeout': text('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
-    'lock-timeout': text('Control API:', 'How long to wait for a locked project', { default: '10m' }),
-    journal: text('Output:', 'Append each event to FILE before acting on it'),
-    report: text('Output:', 'Write an HTML report to FILE, also if the run fails or is interrupted'),
-    format: text('Output:', 'json: one event per line on stdout, everything else on stderr', {
-      choices: ['terminal', 'json'],
-      default: 'terminal',
-    }),
-    ...PLAN_VIEW_FLAGS,
-    ...API_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 apply', 'Show the plan, ask, apply'],
     ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],

@@ -1,37 +1,26 @@
-import type { Command } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { type Command, defineCommand, type ValuesOf } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
-import type { ComputeCommand } from '../runs/compute.ts'
 
 const FLAGS = {
-  project: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Project id or name (default: the only one of the manifests)',
-  },
-  now: { type: 'boolean', describe: 'Act outside restart windows too' },
-  'auto-approve': { type: 'boolean', alias: 'yes', describe: 'Do not ask for confirmation' },
-  'operation-timeout': {
-    type: 'string',
-    requiresArg: true,
-    default: '10m',
-    describe: 'How long to wait for its operations',
-  },
-  'lock-timeout': {
-    type: 'string',
-    requiresArg: true,
-    default: '10m',
-    describe: 'How long to wait for a locked project',
-  },
+  project: text('', 'Project id or name (default: the only one of the manifests)'),
+  now: toggle('', 'Act outside restart windows too'),
+  'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
+  'operation-timeout': text('', 'How long to wait for its operations', { default: '10m' }),
+  'lock-timeout': text('', 'How long to wait for a locked project', { default: '10m' }),
   ...API_FLAGS,
 } as const
 
-const SUMMARIES: Readonly<Record<ComputeCommand, string>> = {
+export type ComputeFlags = ValuesOf<typeof FLAGS, 'refs'>
+
+const SUMMARIES = {
   start: 'Wake idle computes',
   suspend: 'Suspend computes: existing connections end, the next one wakes them',
   restart: 'Restart active computes: existing connections drop',
   delete: 'Delete computes: their hosts are lost for good',
-}
+} as const
+
+export type ComputeCommand = keyof typeof SUMMARIES
 
 const subcommand = (name: ComputeCommand): Command =>
   defineCommand({
@@ -60,7 +49,7 @@ export const computeCommand: Command = {
   command: 'compute',
   summary: 'Start, suspend, restart or delete single computes',
   flags: {},
-  subcommands: (['start', 'suspend', 'restart', 'delete'] as const).map(subcommand),
+  subcommands: (Object.keys(SUMMARIES) as ComputeCommand[]).map(subcommand),
   examples: [['$0 compute start staging', 'Wake the primary of staging']],
   notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
 }

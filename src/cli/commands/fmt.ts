@@ -1,14 +1,19 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
+import { toggle } from '../flag.ts'
 import { PATHS } from './paths.ts'
+
+const FLAGS = {
+  check: toggle('', 'Write nothing; exit with 2 if a file would change'),
+  diff: toggle('', 'Print the diff; with --check, write nothing'),
+} as const
+
+export type FmtFlags = ValuesOf<typeof FLAGS, 'paths'>
 
 export const fmtCommand = defineCommand({
   command: 'fmt [paths..]',
   summary: 'Format manifests: canonical key order and values; keeps comments and layout; no network',
   positionals: PATHS,
-  flags: {
-    check: { type: 'boolean', describe: 'Write nothing; exit with 2 if a file would change' },
-    diff: { type: 'boolean', describe: 'Print the diff; with --check, write nothing' },
-  },
+  flags: FLAGS,
   examples: [
     ['$0 fmt', 'The manifests here'],
     ['$0 fmt --check --diff fleet/', 'In CI'],

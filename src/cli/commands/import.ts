@@ -1,31 +1,26 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
+
+const FLAGS = {
+  project: text(
+    '',
+    'Only projects whose id or name matches this glob; repeatable (default: every project of the key)',
+    { array: true },
+  ),
+  all: toggle('', 'Write a file per project, even if there is only one'),
+  branch: text('', 'Only branches whose name matches this glob; repeatable', { array: true }),
+  pin: toggle('', 'Pin every compute by its id'),
+  out: text('', 'File to write or update (default: stdout); a folder for several projects (default: espalier)'),
+  ...API_FLAGS,
+} as const
+
+export type ImportFlags = ValuesOf<typeof FLAGS>
 
 export const importCommand = defineCommand({
   command: 'import',
   summary: 'Write manifests of live projects, whose plans are empty',
-  flags: {
-    project: {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      describe: 'Only projects whose id or name matches this glob; repeatable (default: every project of the key)',
-    },
-    all: { type: 'boolean', describe: 'Write a file per project, even if there is only one' },
-    branch: {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      describe: 'Only branches whose name matches this glob; repeatable',
-    },
-    pin: { type: 'boolean', describe: 'Pin every compute by its id' },
-    out: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'File to write or update (default: stdout); a folder for several projects (default: espalier)',
-    },
-    ...API_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 import', 'Every project of the key, into espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'One project, by its name or id'],

@@ -1,19 +1,20 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
+import { text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
+
+const FLAGS = {
+  project: text('', 'Project id or name (default: every project of the key)'),
+  'no-editor': toggle('', 'No editor settings (.vscode/)'),
+  'no-workflows': toggle('', 'No workflows (.github/workflows/)'),
+  ...API_FLAGS,
+} as const
+
+export type InitFlags = ValuesOf<typeof FLAGS>
 
 export const initCommand = defineCommand({
   command: 'init',
   summary: 'Start here: write first manifests, editor settings and workflows',
-  flags: {
-    project: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Project id or name (default: every project of the key)',
-    },
-    'no-editor': { type: 'boolean', describe: 'No editor settings (.vscode/)' },
-    'no-workflows': { type: 'boolean', describe: 'No workflows (.github/workflows/)' },
-    ...API_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 init', 'With a key: import every project'],
     ['$0 init --project quiet-river-12345678', 'Without a key: a manifest to fill in'],

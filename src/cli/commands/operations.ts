@@ -1,14 +1,9 @@
-import type { Command } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import { text, toggle } from '../flag.ts'
+import { type Command, defineCommand, type ValuesOf } from '../command.ts'
+import { number, text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
 
 const COMMON = {
-  project: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Project id or name (default: the only one of the manifests)',
-  },
+  project: text('', 'Project id or name (default: the only one of the manifests)'),
   format: text('Output:', 'wide shows every column; json is one object per line', {
     alias: 'o',
     choices: ['terminal', 'wide', 'json'],
@@ -18,14 +13,32 @@ const COMMON = {
 } as const
 
 const FILTERS = {
-  branch: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Branch, by name or id' },
-  compute: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Compute, by id' },
-  action: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Action, such as apply_config' },
+  branch: text('Filters:', 'Branch, by name or id'),
+  compute: text('Filters:', 'Compute, by id'),
+  action: text('Filters:', 'Action, such as apply_config'),
   status: text('Filters:', 'Status, as the API or the console calls it: running, Error, …'),
-  since: { type: 'string', requiresArg: true, group: 'Filters:', describe: 'Started within this time: 2h, 7d' },
-  limit: { type: 'number', requiresArg: true, default: 50, group: 'Filters:', describe: 'List only the newest N' },
+  since: text('Filters:', 'Started within this time: 2h, 7d'),
+  limit: number('Filters:', 'List only the newest N', { default: 50 }),
   all: toggle('Filters:', 'List all of them'),
 } as const
+
+const LIST_FLAGS = { ...FILTERS, ...COMMON } as const
+
+const WAIT_FLAGS = {
+  timeout: text('', 'How long to wait for all of them', { default: '10m' }),
+  ...COMMON,
+} as const
+
+const WATCH_FLAGS = {
+  interval: text('', 'How often to refresh', { default: '5s' }),
+  ...LIST_FLAGS,
+} as const
+
+export type CommonFlags = ValuesOf<typeof COMMON>
+export type ListFlags = ValuesOf<typeof LIST_FLAGS>
+export type GetFlags = ValuesOf<typeof COMMON, 'ref'>
+export type WaitFlags = ValuesOf<typeof WAIT_FLAGS, 'refs'>
+export type WatchFlags = ValuesOf<typeof WATCH_FLAGS>
 
 const EXIT_NOTES = `Exit codes:
   0   done
@@ -36,7 +49,7 @@ ${API_ENVIRONMENT}`
 const listCommand = defineCommand({
   command: 'list',
   summary: 'List operations, newest first',
-  flags: { ...FILTERS, ...COMMON },
+  flags: LIST_FLAGS,
   examples: [
     ['$0 operations list', 'The newest fifty'],
     ['$0 operations list --status Error --since 7d --all', 'Failures of the last week'],
@@ -60,10 +73,7 @@ const waitCommand = defineCommand({
   command: 'wait <refs..>',
   summary: 'Wait until operations have ended',
   positionals: { refs: { describe: 'Their ids', array: true } },
-  flags: {
-    timeout: { type: 'string', requiresArg: true, default: '10m', describe: 'How long to wait for all of them' },
-    ...COMMON,
-  },
+  flags: WAIT_FLAGS,
   examples: [['$0 operations wait ID --timeout 5m', 'In a script']],
   notes: `Exit codes:
   0   all finished or were skipped
@@ -76,11 +86,7 @@ ${API_ENVIRONMENT}`,
 const watchCommand = defineCommand({
   command: 'watch',
   summary: 'Watch operations start and change, until Ctrl-C',
-  flags: {
-    interval: { type: 'string', requiresArg: true, default: '5s', describe: 'How often to refresh' },
-    ...FILTERS,
-    ...COMMON,
-  },
+  flags: WATCH_FLAGS,
   examples: [['$0 operations watch --branch main', 'Operations on main']],
   notes: EXIT_NOTES,
   run: async (argv, io) => (await import('../runs/operations.ts')).runOperationsWatch(argv, io),

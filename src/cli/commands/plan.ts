@@ -1,4 +1,4 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
 import {
   API_ENVIRONMENT,
@@ -14,31 +14,35 @@ import {
 import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
+const FLAGS = {
+  format: text('Output:', 'Output format', {
+    choices: ['terminal', 'json', 'markdown', 'html'],
+    default: 'terminal',
+  }),
+  out: text('Output:', 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE'),
+  live: text('Control API:', 'Plan against a snapshot file instead of the live projects: no network, no key'),
+  base: text('Output:', 'Separate changes introduced since this git ref from existing drift'),
+  rehearse: toggle('Output:', 'Apply the plan to a sandbox copy of the projects, with injected faults'),
+  'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
+  'no-estimate': toggle('Output:', 'Do not read past operations to estimate how long it takes'),
+  ...PLAN_VIEW_FLAGS,
+  ...REVIEW_FLAGS,
+  ...MANIFEST_FLAGS,
+  ...SELECTION_FLAGS,
+  ...WAVE_FLAG,
+  ...ONLY_FLAG,
+  ...SHARD_FLAG,
+  ...API_FLAGS,
+} as const
+
+export type PlanFlags = ValuesOf<typeof FLAGS, 'paths'>
+
 export const planCommand = defineCommand({
   command: 'plan [paths..]',
   aliases: ['diff'],
   summary: 'Show what would change, and the effect on connections; changes nothing',
   positionals: PATHS,
-  flags: {
-    format: text('Output:', 'Output format', {
-      choices: ['terminal', 'json', 'markdown', 'html'],
-      default: 'terminal',
-    }),
-    out: text('Output:', 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE'),
-    live: text('Control API:', 'Plan against a snapshot file instead of the live projects: no network, no key'),
-    base: text('Output:', 'Separate changes introduced since this git ref from existing drift'),
-    rehearse: toggle('Output:', 'Apply the plan to a sandbox copy of the projects, with injected faults'),
-    'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
-    'no-estimate': toggle('Output:', 'Do not read past operations to estimate how long it takes'),
-    ...PLAN_VIEW_FLAGS,
-    ...REVIEW_FLAGS,
-    ...MANIFEST_FLAGS,
-    ...SELECTION_FLAGS,
-    ...WAVE_FLAG,
-    ...ONLY_FLAG,
-    ...SHARD_FLAG,
-    ...API_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 plan', 'The manifests here against the live projects'],
     ['$0 plan --out plan.json', 'Save it, to apply exactly that'],

@@ -1,17 +1,20 @@
-import type { Command } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { type Command, defineCommand, type ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
+
+const MERGE_FLAGS = {
+  format: text('Output:', "Output format; markdown is one comment, shortened to GitHub's limit", {
+    choices: ['terminal', 'json', 'markdown'],
+    default: 'terminal',
+  }),
+} as const
+
+export type MergeFlags = ValuesOf<typeof MERGE_FLAGS, 'refs'>
 
 const mergeCommand = defineCommand({
   command: 'merge <refs..>',
   summary: "Merge the plans of a fleet's shards; no network, no key",
   positionals: { refs: { describe: 'Files that plan --out or plan --format json wrote, for all shards', array: true } },
-  flags: {
-    format: text('Output:', "Output format; markdown is one comment, shortened to GitHub's limit", {
-      choices: ['terminal', 'json', 'markdown'],
-      default: 'terminal',
-    }),
-  },
+  flags: MERGE_FLAGS,
   examples: [
     ['$0 report merge plans/*.json', 'As one plan over all of them would look'],
     ['$0 report merge plans/*.json --format markdown', 'One comment for any number of jobs'],

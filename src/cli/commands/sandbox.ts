@@ -1,43 +1,34 @@
-import type { Command } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import { number, text } from '../flag.ts'
+import { type Command, defineCommand, type ValuesOf } from '../command.ts'
+import { number, text, toggle } from '../flag.ts'
+
+const SERVE_FLAGS = {
+  port: number('', 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)'),
+  state: text('', 'Directory to keep its state in (default: memory only)'),
+  seed: text('', 'File with the initial projects, branches and computes'),
+  'time-scale': number('', 'How many times faster than real time it runs'),
+  key: text('', 'API key to accept (default: a new one)'),
+  faults: text('', 'File of faults to inject'),
+  'rate-limits': toggle(
+    '',
+    'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
+  ),
+  computes: text('Computes:', 'Compute backend: auto is postgres if it is installed', {
+    choices: ['auto', 'postgres', 'simulated'],
+    default: 'auto',
+  }),
+  'pg-bin': text('Computes:', 'Folder with postgres and initdb (default: the newest installed, else the npm package)'),
+  'pg-port': number(
+    'Computes:',
+    'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
+  ),
+} as const
+
+export type ServeFlags = ValuesOf<typeof SERVE_FLAGS>
 
 const serveCommand = defineCommand({
   command: 'serve',
   summary: 'Serve the control API on this machine, until Ctrl-C',
-  flags: {
-    port: {
-      type: 'number',
-      requiresArg: true,
-      describe: 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)',
-    },
-    state: { type: 'string', requiresArg: true, describe: 'Directory to keep its state in (default: memory only)' },
-    seed: { type: 'string', requiresArg: true, describe: 'File with the initial projects, branches and computes' },
-    'time-scale': { type: 'number', requiresArg: true, describe: 'How many times faster than real time it runs' },
-    key: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'API key to accept (default: a new one)',
-    },
-    faults: { type: 'string', requiresArg: true, describe: 'File of faults to inject' },
-    'rate-limits': {
-      type: 'boolean',
-      describe:
-        'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
-    },
-    computes: text('Computes:', 'Compute backend: auto is postgres if it is installed', {
-      choices: ['auto', 'postgres', 'simulated'],
-      default: 'auto',
-    }),
-    'pg-bin': text(
-      'Computes:',
-      'Folder with postgres and initdb (default: the newest installed, else the npm package)',
-    ),
-    'pg-port': number(
-      'Computes:',
-      'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
-    ),
-  },
+  flags: SERVE_FLAGS,
   examples: [
     ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'A free port, state that survives'],
@@ -56,22 +47,22 @@ Exit codes:
   run: async (argv, io) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv, io),
 })
 
+const CONNECT_FLAGS = {
+  psql: toggle('', 'Open psql on it'),
+  pooled: toggle('', 'Through PgBouncer, in transaction mode'),
+  port: number('', "The sandbox's API port, if several are running"),
+  project: text('', 'Project id or name, if several projects have a branch of that name'),
+} as const
+
+export type ConnectFlags = ValuesOf<typeof CONNECT_FLAGS, 'ref'>
+
 const connectCommand = defineCommand({
   command: 'connect <ref>',
   summary: 'Print a connection string for a compute of a running sandbox, or open psql',
   positionals: {
     ref: { describe: 'A compute: its id, BRANCH for its primary, or BRANCH/REPLICA' },
   },
-  flags: {
-    psql: { type: 'boolean', describe: 'Open psql on it' },
-    pooled: { type: 'boolean', describe: 'Through PgBouncer, in transaction mode' },
-    port: { type: 'number', requiresArg: true, describe: "The sandbox's API port, if several are running" },
-    project: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Project id or name, if several projects have a branch of that name',
-    },
-  },
+  flags: CONNECT_FLAGS,
   examples: [
     ['$0 sandbox connect main', 'The primary of main'],
     ['$0 sandbox connect main --psql', 'The same, in psql'],

@@ -1,18 +1,22 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
+
+const FLAGS = {
+  format: text('Output:', 'Output format; --size-table reads json', {
+    choices: ['terminal', 'json'],
+    default: 'terminal',
+  }),
+  tiers: toggle('Output:', 'Print the limits of the account plans instead, as JSON'),
+  ...MANIFEST_FLAGS,
+} as const
+
+export type SizesFlags = ValuesOf<typeof FLAGS>
 
 export const sizesCommand = defineCommand({
   command: 'sizes',
   summary: 'Print the table of compute sizes: CU, RAM, cache, max_connections',
-  flags: {
-    format: text('Output:', 'Output format; --size-table reads json', {
-      choices: ['terminal', 'json'],
-      default: 'terminal',
-    }),
-    tiers: toggle('Output:', 'Print the limits of the account plans instead, as JSON'),
-    ...MANIFEST_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 sizes', 'The built-in table'],
     ['$0 sizes --format json > sizes.json', 'A start for a table of your own'],

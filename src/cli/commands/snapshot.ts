@@ -1,21 +1,21 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
+import { text } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
 import { PATHS } from './paths.ts'
+
+const FLAGS = {
+  out: text('', 'File to write', { demandOption: true }),
+  project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
+  ...API_FLAGS,
+} as const
+
+export type SnapshotFlags = ValuesOf<typeof FLAGS, 'paths'>
 
 export const snapshotCommand = defineCommand({
   command: 'snapshot [paths..]',
   summary: 'Save a snapshot of the live projects, to plan offline',
   positionals: PATHS,
-  flags: {
-    out: { type: 'string', requiresArg: true, demandOption: true, describe: 'File to write' },
-    project: {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      describe: 'Projects whose id or name matches this glob, declared or not; repeatable',
-    },
-    ...API_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 snapshot --out live.json', 'The projects of the manifests here'],
     ['$0 plan --live live.json', 'Then: no network, no key'],

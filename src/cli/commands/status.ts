@@ -1,24 +1,28 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
 import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS, SELECTION_FLAGS } from '../flags.ts'
 import { PATHS } from './paths.ts'
+
+const FLAGS = {
+  format: text('Output:', 'wide shows every column, name only the ids', {
+    alias: 'o',
+    choices: ['terminal', 'wide', 'json', 'name'],
+    default: 'terminal',
+  }),
+  watch: toggle('Output:', 'Refresh until Ctrl-C'),
+  interval: text('Output:', 'How often to refresh', { default: '5s' }),
+  ...MANIFEST_FLAGS,
+  ...SELECTION_FLAGS,
+  ...API_FLAGS,
+} as const
+
+export type StatusFlags = ValuesOf<typeof FLAGS, 'paths'>
 
 export const statusCommand = defineCommand({
   command: 'status [paths..]',
   summary: 'List the live computes, and whether they match the manifests',
   positionals: PATHS,
-  flags: {
-    format: text('Output:', 'wide shows every column, name only the ids', {
-      alias: 'o',
-      choices: ['terminal', 'wide', 'json', 'name'],
-      default: 'terminal',
-    }),
-    watch: toggle('Output:', 'Refresh until Ctrl-C'),
-    interval: text('Output:', 'How often to refresh', { default: '5s' }),
-    ...MANIFEST_FLAGS,
-    ...SELECTION_FLAGS,
-    ...API_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 status', 'The projects of the manifests here'],
     ["$0 status --project 'shop*' --branch main", 'Some projects and branches'],

@@ -1,24 +1,28 @@
-import { defineCommand } from '../command.ts'
+import { defineCommand, type ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
 import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
+const FLAGS = {
+  format: text('Output:', 'Output format; sarif is for code scanning', {
+    choices: ['terminal', 'json', 'sarif'],
+    default: 'terminal',
+  }),
+  tier: { ...REVIEW_FLAGS.tier, describe: 'Check the limits of this account plan: free, launch or scale' },
+  'tier-table': REVIEW_FLAGS['tier-table'],
+  policy: REVIEW_FLAGS.policy,
+  override: REVIEW_FLAGS.override,
+  ...MANIFEST_FLAGS,
+} as const
+
+export type ValidateFlags = ValuesOf<typeof FLAGS, 'paths'>
+
 export const validateCommand = defineCommand({
   command: 'validate [paths..]',
   summary: 'Check manifests: every problem of every file in one run; no network, no key',
   positionals: PATHS,
-  flags: {
-    format: text('Output:', 'Output format; sarif is for code scanning', {
-      choices: ['terminal', 'json', 'sarif'],
-      default: 'terminal',
-    }),
-    tier: { ...REVIEW_FLAGS.tier, describe: 'Check the limits of this account plan: free, launch or scale' },
-    'tier-table': REVIEW_FLAGS['tier-table'],
-    policy: REVIEW_FLAGS.policy,
-    override: REVIEW_FLAGS.override,
-    ...MANIFEST_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     ['$0 validate', 'The manifests here'],
     ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],

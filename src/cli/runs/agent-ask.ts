@@ -1,23 +1,14 @@
 import type { AgentView, ProjectView } from '../../agent/index.ts'
-import { EspalierError, EXIT, type ExitCode, plainText } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, formatUtc, plainText } from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { agentIn } from '../agent-data.ts'
+import type { AskFlags, ChoiceFlags, ReconcileFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
 import { exitCodeOfAll } from './agent-run.ts'
 
-interface AskFlags {
-  readonly projects: readonly string[]
-  readonly data: string
-  readonly noColor?: boolean | undefined
-}
-
-interface ChosenFlags extends AskFlags {
-  readonly all?: boolean | undefined
-}
-
-export const runAgentStatus = async (flags: AskFlags & { readonly format: string }, io: Io): Promise<ExitCode> => {
+export const runAgentStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> => {
   const view = await viewOf(flags, io)
   const shown = chosenOf(view, flags.projects)
   if (flags.format === 'json') {
@@ -29,10 +20,7 @@ export const runAgentStatus = async (flags: AskFlags & { readonly format: string
   return show({ ...view, projects: shown }, flags.projects.length > 0, flags, io)
 }
 
-export const runAgentReconcile = async (
-  flags: ChosenFlags & { readonly wait?: boolean | undefined; readonly accept?: string | undefined },
-  io: Io,
-): Promise<ExitCode> => {
+export const runAgentReconcile = async (flags: ReconcileFlags, io: Io): Promise<ExitCode> => {
   const asked = subjectsOf(flags)
   const body = flags.accept === undefined ? {} : { accept: flags.accept }
   const askedAt = io.clock.date()
@@ -48,27 +36,29 @@ export const runAgentReconcile = async (
   }
 }
 
-export const runAgentSuspend = async (
-  flags: ChosenFlags & { readonly for: string; readonly reason: string },
-  io: Io,
-): Promise<ExitCode> => {
+export const runAgentSuspend = async (flags: SuspendFlags, io: Io): Promise<ExitCode> => {
   const body = { for: flags.for, reason: flags.reason }
   return changeSuspension('PUT', 'Suspended', flags, io, body)
 }
 
-export const runAgentResume = async (flags: ChosenFlags, io: Io): Promise<ExitCode> =>
+export const runAgentResume = async (flags: ChoiceFlags, io: Io): Promise<ExitCode> =>
   changeSuspension('DELETE', 'Resumed', flags, io)
 
 const changeSuspension = async (
   method: string,
   done: string,
-  flags: ChosenFlags,
+  flags: ChoiceFlags,
   io: Io,
   body?: object,
 ): Promise<ExitCode> => {
   const asked = subjectsOf(flags)
-  for (const path of await pathsOf(asked, flags, io)) await ask(`${path}/suspension`, method, flags, io, body)
-  print(`${done}: ${asked === 'all' ? 'all projects' : plainText(asked.join(', '))}.`, io.stdout)
+  let until: string | undefined
+  for (const path of await pathsOf(asked, flags, io)) {
+    const answer = (await ask(`${path}/suspension`, method, flags, io, body)) as { readonly until?: string }
+    until = answer.until
+  }
+  const end = until === undefined ? '' : ` until ${formatUtc(Date.parse(until))}`
+  print(`${done}${end}: ${asked === 'all' ? 'all projects' : plainText(asked.join(', '))}.`, io.stdout)
   return EXIT.ok
 }
 
@@ -81,7 +71,7 @@ const show = (view: AgentView, isDetailed: boolean, flags: AskFlags, io: Io): Ex
   return exitCodeOfAll(view)
 }
 
-const subjectsOf = ({ projects, all }: ChosenFlags): readonly string[] | 'all' => {
+const subjectsOf = ({ projects, all }: ChoiceFlags): readonly string[] | 'all' => {
   if ((all === true) === projects.length > 0) throw usageError('Name projects, or give --all.')
   return all === true ? 'all' : projects
 }

@@ -14,45 +14,21 @@ import {
   parseListenAddress,
   type RunningAgent,
   type Source,
+  type SourceSettings,
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
 import { plainText, readBoundedFile } from '../../base/index.ts'
+import { parseManifests, readSizeTable } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
-import { allowed, pathsOf } from '../../workflow/index.ts'
+import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
 import { tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
-import { type ApiFlags, connect } from '../connect.ts'
-import { checkNumber, durationMs, usageError } from '../flags.ts'
+import type { AgentRunFlags } from '../commands/agent.ts'
+import { connect } from '../connect.ts'
+import { checkBudgets, checkNumber, durationMs, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
-
-export interface AgentRunFlags extends ApiFlags {
-  readonly paths: readonly string[]
-  readonly repo?: string | undefined
-  readonly ref: string
-  readonly gitInterval: string
-  readonly onGit: string
-  readonly onDrift: string
-  readonly onUnrecorded: string
-  readonly allow?: readonly string[] | undefined
-  readonly maxRestarts?: number | undefined
-  readonly maxDeletes?: number | undefined
-  readonly maxCuIncrease?: number | undefined
-  readonly maxCuHoursIncrease?: number | undefined
-  readonly interval: string
-  readonly requestShare: number
-  readonly once?: boolean | undefined
-  readonly data: string
-  readonly keep: string
-  readonly operationTimeout: string
-  readonly keys?: string | undefined
-  readonly listen: string
-  readonly listenPublic?: string | undefined
-  readonly webhookSecretFile?: string | undefined
-  readonly notify?: string | undefined
-  readonly notifySecretFile?: string | undefined
-}
 
 export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> => {
   const settings = settingsOf(flags)
@@ -81,7 +57,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
       log,
       ...(notifier === undefined ? {} : { keeper: notifier }),
     })
-    if (flags.once === true) return await once(agent, io)
+    if (flags.once === true) return await once(agent, notifier, io)
     const server = await serveAgent(agent, {
       listen: settings.listen,
       ...(settings.listenPublic === undefined ? {} : { listenPublic: settings.listenPublic }),
@@ -95,7 +71,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
     if (server.publicUrl !== undefined) log(`Health and metrics  ${server.publicUrl}`)
     notifier?.start(agent)
     try {
-      await untilStopped(agent, io, () => agent.run())
+      await untilStopped(agent.stop, io, () => agent.run())
     } finally {
       await notifier?.stop()
       await server.close()
@@ -107,8 +83,18 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
   }
 }
 
-const once = async (agent: RunningAgent, io: Io): Promise<ExitCode> => {
-  await untilStopped(agent, io, () => agent.once())
+/** A cron job must end; what is not delivered by then is kept for the next one. */
+const DELIVERY_MS = 30_000
+
+const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {
+  const stop = (): void => {
+    agent.stop()
+    void notifier?.stop()
+  }
+  await untilStopped(stop, io, async () => {
+    await agent.once()
+    await notifier?.deliver(agent, DELIVERY_MS)
+  })
   const { projects, source } = agent.view()
   if (source.version === undefined && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
   return exitCodeOfAll({ projects, source })
@@ -121,8 +107,7 @@ export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' |
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }
 
-const untilStopped = async (agent: RunningAgent, io: Io, run: () => Promise<void>): Promise<void> => {
-  const stop = (): void => agent.stop()
+const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>): Promise<void> => {
   const releases = [io.onSignal('SIGINT', stop), io.onSignal('SIGTERM', stop)]
   try {
     await run()
@@ -134,10 +119,7 @@ const untilStopped = async (agent: RunningAgent, io: Io, run: () => Promise<void
 /** Everything that can be wrong with the flags is reported before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   checkNumber('concurrency', flags.concurrency, 1)
-  checkNumber('max-restarts', flags.maxRestarts, 0)
-  checkNumber('max-deletes', flags.maxDeletes, 0)
-  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
+  checkBudgets(flags)
   if (!(flags.requestShare > 0 && flags.requestShare <= 1)) {
     throw usageError(`--request-share ${flags.requestShare} is not above 0 and at most 1.`)
   }
@@ -146,9 +128,9 @@ const settingsOf = (flags: AgentRunFlags) => {
   const { onGit, onDrift, onUnrecorded } = flags
   return {
     policy: {
-      onGit: onGit === 'report' ? 'report' : 'apply',
-      onDrift: onDrift === 'revert' ? 'revert' : 'report',
-      onUnrecorded: onUnrecorded === 'apply' ? 'apply' : 'report',
+      onGit,
+      onDrift,
+      onUnrecorded,
       allow: allowed(flags.allow ?? []),
     },
     budgets: {
@@ -169,11 +151,32 @@ const settingsOf = (flags: AgentRunFlags) => {
   } as const
 }
 
-const sourceOf = async ({ repo, ref, paths }: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
-  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd)
+const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
+  const { repo, ref, paths } = flags
+  const settings = await sourceSettings(flags, io)
+  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
   // What looks like a path is one; git would take it as relative to the mirror.
   const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
-  return gitSource({ repo: isPath ? resolve(io.cwd, repo) : repo, ref, paths, folder: join(folder, 'repo') })
+  return gitSource({
+    ...settings,
+    repo: isPath ? resolve(io.cwd, repo) : repo,
+    ref,
+    paths,
+    folder: join(folder, 'repo'),
+  })
+}
+
+/** These files are the operator's: a commit does not change them. */
+const sourceSettings = async (flags: AgentRunFlags, io: Io): Promise<SourceSettings> => {
+  const { sizeTable, policy = [] } = flags
+  const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)
+  // A mistake in the flags is one of the command line, not of the repository.
+  await review({ loaded: parseManifests([]), paths: [] })
+  return {
+    review,
+    policyPaths: policy.map((path) => io.locate(path)),
+    ...(sizeTable === undefined ? {} : { sizeTable: await readSizeTable(io.locate(sizeTable)) }),
+  }
 }
 
 const connectionOf = async (flags: AgentRunFlags, io: Io) => {

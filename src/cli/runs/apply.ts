@@ -26,14 +26,14 @@ import {
   type Watcher,
 } from '../../workflow/index.ts'
 import { askConsent } from '../ask.ts'
-import { type ApiFlags, openWriteApi } from '../connect.ts'
+import type { ApplyFlags } from '../commands/apply.ts'
+import { openWriteApi } from '../connect.ts'
 import {
+  checkBudgets,
   checkNumber,
   durationMs,
   introducedSince,
-  type PlanViewFlags,
   planViewOf,
-  type SelectionFlags,
   shardOfFlag,
   usageError,
 } from '../flags.ts'
@@ -42,36 +42,11 @@ import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
-import type { ReviewFlags } from '../read-review-flags.ts'
 import { readingLine } from '../reading-line.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameArguments } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { canAsk, print, styleOf } from '../terminal.ts'
-
-export interface ApplyFlags extends ApiFlags, SelectionFlags, PlanViewFlags, ReviewFlags {
-  readonly paths: readonly string[]
-  readonly plan?: string | undefined
-  readonly base?: string | undefined
-  readonly only?: string | undefined
-  readonly format: string
-  readonly sizeTable?: string | undefined
-  readonly shard?: string | undefined
-  readonly autoApprove?: boolean | undefined
-  readonly allow?: readonly string[] | undefined
-  readonly now?: boolean | undefined
-  readonly keepGoing?: boolean | undefined
-  readonly maxRestarts?: number | undefined
-  readonly maxDeletes?: number | undefined
-  readonly maxCuIncrease?: number | undefined
-  readonly maxCuHoursIncrease?: number | undefined
-  readonly maxFailures?: number | undefined
-  readonly operationTimeout: string
-  readonly lockTimeout: string
-  readonly journal?: string | undefined
-  readonly report?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => {
   const { policy, operationTimeoutMs, lockTimeoutMs } = settingsOf(flags)
@@ -128,11 +103,8 @@ interface Settings {
 
 /** Everything that can be wrong with the flags is reported before anything is read. */
 const settingsOf = (flags: ApplyFlags): Settings => {
-  checkNumber('max-restarts', flags.maxRestarts, 0)
-  checkNumber('max-deletes', flags.maxDeletes, 0)
+  checkBudgets(flags)
   checkNumber('max-failures', flags.maxFailures, 0)
-  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
   introducedSince(flags)
   return {
     policy: { allow: allowed(flags.allow ?? []) },

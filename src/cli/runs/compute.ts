@@ -13,25 +13,15 @@ import {
 import { plainText } from '../../report/index.ts'
 import { withClient } from '../../workflow/index.ts'
 import { askYes } from '../ask.ts'
+import type { ComputeCommand, ComputeFlags } from '../commands/compute.ts'
 import { obeyPolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
-import { type ApiFlags, openWriteApi } from '../connect.ts'
+import { openWriteApi } from '../connect.ts'
 import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { unknownProject } from '../live-projects.ts'
 import { oneProject } from '../project.ts'
 import { canAsk, print } from '../terminal.ts'
-
-export interface ComputeFlags extends ApiFlags {
-  readonly refs: readonly string[]
-  readonly project?: string | undefined
-  readonly autoApprove?: boolean | undefined
-  readonly now?: boolean | undefined
-  readonly operationTimeout: string
-  readonly lockTimeout: string
-}
-
-export type ComputeCommand = 'start' | 'suspend' | 'restart' | 'delete'
 
 type Target = NamedCompute & {
   readonly ref: string

@@ -1,9 +1,10 @@
 import { type CostReport, parsePrice } from '../../cost/index.ts'
 import { EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
-import { costMarkdown, costTable, type SpendingBy, spendingWords, terminalDiagnostics } from '../../report/index.ts'
+import { costMarkdown, costTable, spendingWords, terminalDiagnostics } from '../../report/index.ts'
 import { costLive } from '../../workflow/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
+import type { CostFlags } from '../commands/cost.ts'
+import { withReadApi } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
@@ -11,17 +12,6 @@ import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
-
-export interface CostFlags extends ApiFlags {
-  readonly paths: readonly string[]
-  readonly project?: readonly string[] | undefined
-  readonly by: string
-  readonly format: string
-  readonly out?: string | undefined
-  readonly price?: string | undefined
-  readonly sizeTable?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
   const { concurrency } = flags
@@ -61,5 +51,5 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
 const textOf = (report: CostReport, flags: CostFlags, io: Io): string => {
   if (flags.format === 'json') return plainJson(report, 2)
   if (flags.format === 'markdown') return costMarkdown(report)
-  return costTable(report, flags.by as SpendingBy, tableStyle(io.stdout, flags, io.env))
+  return costTable(report, flags.by, tableStyle(io.stdout, flags, io.env))
 }

@@ -2,22 +2,15 @@ import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { whoMoved } from '../../planner/index.ts'
 import { jsonDrift, terminalDrift } from '../../report/index.ts'
 import { manifestsAt, planLive, planOfBase, select, selectionNote } from '../../workflow/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
+import type { DriftFlags } from '../commands/drift.ts'
+import { withReadApi } from '../connect.ts'
 import { withOperations } from '../drift-operations.ts'
-import { type SelectionFlags, usageError } from '../flags.ts'
+import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface DriftFlags extends ApiFlags, SelectionFlags {
-  readonly paths: readonly string[]
-  readonly since: string
-  readonly format: string
-  readonly sizeTable?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => {
   if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, and - reads stdin.')

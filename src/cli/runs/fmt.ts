@@ -5,16 +5,10 @@ import { formatManifest, parseManifests, readFiles } from '../../manifest/index.
 import { type Diagnostic, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
 import { pathsOf } from '../../workflow/index.ts'
+import type { FmtFlags } from '../commands/fmt.ts'
 import type { Io } from '../io.ts'
 import { readStdin, STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface FmtFlags {
-  readonly paths: readonly string[]
-  readonly check?: boolean | undefined
-  readonly diff?: boolean | undefined
-  readonly noColor?: boolean | undefined
-}
 
 /** Problems that make a file unreadable. With any other problem it can still be formatted. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])

@@ -4,7 +4,8 @@ import { type ExportOptions, isChosen } from '../../manifest/index.ts'
 import { EXIT, type ExitCode, type ObservedProject, schemaAddress } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
 import { nothingToImport, selectionWords } from '../../workflow/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
+import type { ImportFlags } from '../commands/import.ts'
+import { withReadApi } from '../connect.ts'
 import { importProjects } from '../import-projects.ts'
 import { exportChecked, observeOne } from '../imported-manifest.ts'
 import type { Io } from '../io.ts'
@@ -13,15 +14,6 @@ import { printError } from '../print-error.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf } from '../terminal.ts'
 import { importInto } from './import-into.ts'
-
-export interface ImportFlags extends ApiFlags {
-  readonly project?: readonly string[] | undefined
-  readonly all?: boolean | undefined
-  readonly branch?: readonly string[] | undefined
-  readonly pin?: boolean | undefined
-  readonly out?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 const SCHEMA = schemaAddress('manifest')
 const FOLDER = 'espalier'

@@ -8,7 +8,8 @@ import { EspalierError, EXIT, type ExitCode, SIZE_TABLE, schemaAddress } from '.
 import { counted, plainText } from '../../report/index.ts'
 import { DEFAULT_PATHS, git } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
+import type { InitFlags } from '../commands/init.ts'
+import { withReadApi } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { importProjects } from '../import-projects.ts'
 import { exportChecked, observeOne } from '../imported-manifest.ts'
@@ -20,12 +21,6 @@ import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
 import { canAsk, print } from '../terminal.ts'
 import { printNotes } from './import.ts'
-
-export interface InitFlags extends ApiFlags {
-  readonly project?: string | undefined
-  readonly noEditor?: boolean | undefined
-  readonly noWorkflows?: boolean | undefined
-}
 
 const MANIFEST = 'espalier.yaml'
 /** With several projects, each has its own file in this folder. */

@@ -1,7 +1,8 @@
 import { type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
+import type { CommonFlags, GetFlags, ListFlags, WaitFlags, WatchFlags } from '../commands/operations.ts'
+import { withReadApi } from '../connect.ts'
 import { checkNumber, durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
@@ -9,35 +10,6 @@ import { canRedraw, print, tableStyle } from '../terminal.ts'
 import { waitForOperation } from '../wait-for-operation.ts'
 import { waitingLine } from '../waiting-line.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
-
-interface CommonFlags extends ApiFlags {
-  readonly project?: string | undefined
-  readonly format: string
-  readonly noColor?: boolean | undefined
-}
-
-export interface ListFlags extends CommonFlags {
-  readonly branch?: string | undefined
-  readonly compute?: string | undefined
-  readonly action?: string | undefined
-  readonly status?: string | undefined
-  readonly since?: string | undefined
-  readonly limit: number
-  readonly all?: boolean | undefined
-}
-
-export interface WatchFlags extends ListFlags {
-  readonly interval: string
-}
-
-export interface GetFlags extends CommonFlags {
-  readonly ref: string
-}
-
-export interface WaitFlags extends CommonFlags {
-  readonly refs: readonly string[]
-  readonly timeout: string
-}
 
 /** Two operations are distinguished by id; the newest hundred hold all that a few seconds can bring. */
 const WATCHED = 100

@@ -17,39 +17,17 @@ import {
   selectionNote,
   selectShard,
 } from '../../workflow/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
-import {
-  introducedSince,
-  type PlanViewFlags,
-  planViewOf,
-  type SelectionFlags,
-  shardOfFlag,
-  usageError,
-} from '../flags.ts'
+import type { PlanFlags } from '../commands/plan.ts'
+import { withReadApi } from '../connect.ts'
+import { introducedSince, planViewOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { printShard } from '../print-shard.ts'
-import type { ReviewFlags } from '../read-review-flags.ts'
 import { reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface PlanFlags extends ApiFlags, SelectionFlags, PlanViewFlags, ReviewFlags {
-  readonly paths: readonly string[]
-  readonly format: string
-  readonly sizeTable?: string | undefined
-  readonly shard?: string | undefined
-  readonly out?: string | undefined
-  readonly base?: string | undefined
-  readonly only?: string | undefined
-  readonly live?: string | undefined
-  readonly rehearse?: boolean | undefined
-  readonly detailedExitcode?: boolean | undefined
-  readonly noEstimate?: boolean | undefined
-  readonly noColor?: boolean | undefined
-}
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // Tried before anything is read.

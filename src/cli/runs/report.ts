@@ -3,14 +3,9 @@ import { EXIT, type ExitCode } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
 import { planComment, terminalPlan } from '../../report/index.ts'
 import { type Merged, mergePlanFiles } from '../../workflow/index.ts'
+import type { MergeFlags } from '../commands/report.ts'
 import { type Io, timeOf } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface MergeFlags {
-  readonly refs: readonly string[]
-  readonly format: string
-  readonly noColor?: boolean | undefined
-}
 
 export const runReportMerge = async (flags: MergeFlags, io: Io): Promise<ExitCode> => {
   print(render(await mergePlanFiles(flags.refs.map(io.locate)), flags, io), io.stdout)

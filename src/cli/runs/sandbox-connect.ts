@@ -2,19 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { EspalierError, EXIT, type ExitCode, withoutSecrets } from '../../model/index.ts'
 import type { ReachableCompute } from '../../sandbox/index.ts'
+import type { ConnectFlags } from '../commands/sandbox.ts'
 import { chooseCompute } from '../compute-ref.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
-
-export interface ConnectFlags {
-  readonly ref: string
-  readonly port?: number | undefined
-  readonly project?: string | undefined
-  readonly pooled?: boolean | undefined
-  readonly psql?: boolean | undefined
-}
 
 /** Prints a connection string to stdout, or becomes psql. */
 export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<ExitCode> => {

@@ -1,23 +1,11 @@
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
+import type { ServeFlags } from '../commands/sandbox.ts'
 import { seedLeftOut } from '../connect.ts'
 import { checkNumber, checkPort } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
-
-export interface ServeFlags {
-  readonly port?: number | undefined
-  readonly state?: string | undefined
-  readonly seed?: string | undefined
-  readonly timeScale?: number | undefined
-  readonly key?: string | undefined
-  readonly rateLimits?: boolean | undefined
-  readonly faults?: string | undefined
-  readonly computes: string
-  readonly pgBin?: string | undefined
-  readonly pgPort?: number | undefined
-}
 
 /** Where it listens unless a flag says so; where another sandbox does already, a free port will do. */
 const USUAL_PORT = 7788

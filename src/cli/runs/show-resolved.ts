@@ -1,10 +1,10 @@
 import { resolvedManifests, resolvedText } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
 import { terminalDiagnostics } from '../../report/index.ts'
+import type { ShowFlags } from '../commands/show.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { print, styleOf } from '../terminal.ts'
-import type { ShowFlags } from './show.ts'
 
 /** Prints manifests as they count, with the place of each value. */
 export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {

@@ -2,19 +2,11 @@ import { jsonPlan } from '../../apply/index.ts'
 import { DEFAULT_CONCURRENCY, EXIT, type ExitCode, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
-import { type PlanViewFlags, planViewOf, usageError } from '../flags.ts'
+import type { ShowFlags } from '../commands/show.ts'
+import { planViewOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface ShowFlags extends PlanViewFlags {
-  readonly ref: string
-  readonly format: string
-  readonly out?: string | undefined
-  readonly resolved?: boolean | undefined
-  readonly sizeTable?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 /** Needs nothing but the file: whether it is stale is for `apply` to check. */
 export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {

@@ -1,15 +1,9 @@
 import { readSizeTable } from '../../manifest/index.ts'
 import { EXIT, type ExitCode, SIZE_TABLE, TIER_TABLE } from '../../model/index.ts'
 import { sizesTable } from '../../report/index.ts'
+import type { SizesFlags } from '../commands/sizes.ts'
 import type { Io } from '../io.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface SizesFlags {
-  readonly format: string
-  readonly tiers?: boolean | undefined
-  readonly sizeTable?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 export const runSizes = async (flags: SizesFlags, io: Io): Promise<ExitCode> => {
   if (flags.tiers === true) {

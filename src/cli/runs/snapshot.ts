@@ -3,20 +3,14 @@ import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
+import type { SnapshotFlags } from '../commands/snapshot.ts'
+import { withReadApi } from '../connect.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { samePaths } from '../same-arguments.ts'
 import { print } from '../terminal.ts'
-
-export interface SnapshotFlags extends ApiFlags {
-  readonly paths: readonly string[]
-  readonly project?: readonly string[] | undefined
-  readonly out: string
-  readonly noColor?: boolean | undefined
-}
 
 /** With past operations, so that a plan from it has its estimate too. */
 export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {

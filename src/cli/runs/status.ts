@@ -21,23 +21,15 @@ import {
   select,
   selectionWords,
 } from '../../workflow/index.ts'
-import { type ApiFlags, withReadApi } from '../connect.ts'
-import { durationMs, type SelectionFlags } from '../flags.ts'
+import type { StatusFlags } from '../commands/status.ts'
+import { withReadApi } from '../connect.ts'
+import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
 import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
-
-export interface StatusFlags extends ApiFlags, SelectionFlags {
-  readonly paths: readonly string[]
-  readonly format: string
-  readonly sizeTable?: string | undefined
-  readonly watch?: boolean | undefined
-  readonly interval: string
-  readonly noColor?: boolean | undefined
-}
 
 interface Seen {
   readonly observed: Observed

@@ -1,17 +1,10 @@
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { VERSION } from '../../model/version.ts'
 import { checkOffline } from '../../workflow/index.ts'
+import type { ValidateFlags } from '../commands/validate.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import type { ReviewFlags } from '../read-review-flags.ts'
 import { print, styleOf } from '../terminal.ts'
-
-export interface ValidateFlags extends ReviewFlags {
-  readonly paths: readonly string[]
-  readonly format: string
-  readonly sizeTable?: string | undefined
-  readonly noColor?: boolean | undefined
-}
 
 export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCode> => {
   const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)

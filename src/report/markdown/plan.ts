@@ -105,6 +105,7 @@ export interface MarkdownContext {
 const render = (view: PlanView, detail: Detail, diff: () => string): string => {
   const { plan, origin } = view
   const isShort = Object.entries(detail).some(([key, value]) => value !== WHOLE[key as keyof Detail])
+  const waves = waveWords(plan)
   const parts = [
     ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
@@ -114,13 +115,7 @@ const render = (view: PlanView, detail: Detail, diff: () => string): string => {
     ...(typeof view.introducedBy === 'object' && isUnchanged(plan, origin)
       ? [`The manifests introduce no changes since ${literal(view.introducedBy.since)}.`]
       : []),
-    ...(plan.waves === undefined
-      ? []
-      : [
-          `Waves: ${waveWords(plan)
-            .map((words) => literal(words))
-            .join(' → ')}`,
-        ]),
+    ...(waves.length === 0 ? [] : [`Waves: ${waves.map(literal).join(' → ')}`]),
     ...(origin.introduced.length === 0 ? reviewPart(view) : introduced(origin.introduced, view, detail, diff)),
     ...releasedPart(view, detail.released),
     ...drift(view, detail),
@@ -239,7 +234,7 @@ const alarm = (all: readonly Change[], isFleet: boolean): readonly string[] => {
     .slice(0, 5)
     .map(
       (change) =>
-        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}`,
+        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
     )
   const more = loud.length > named.length ? [`> - and ${group(loud.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
