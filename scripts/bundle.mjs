@@ -6,8 +6,9 @@ import { rolldown } from 'rolldown'
 
 /** Each file costs about a third of a millisecond to find, so what nearly every command loads is kept together. */
 const TOGETHER = [
-  { name: 'model', test: /src[\\/]model[\\/]/ },
-  { name: 'manifest', test: /src[\\/]manifest[\\/](?!write)/ },
+  // The version is all that `--version` loads.
+  { name: 'model', test: /src[\\/]model[\\/](?!version)/ },
+  { name: 'manifest', test: /src[\\/]manifest[\\/](?!write|codes|mistakes|definition[\\/]compiler)/ },
   // Without what reads manifests or asks the service: completion loads this alone.
   {
     name: 'cli',

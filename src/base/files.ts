@@ -1,5 +1,4 @@
 /** Files: where they are, read within bounds, written whole or not at all. */
-import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
@@ -80,7 +79,7 @@ export const refuseLink = async (path: string): Promise<void> => {
  * @throws {EspalierError} `E_OUT`
  */
 export const replaceFile = async (file: string, text: string, what: string, mode?: number): Promise<void> => {
-  const draft = `${file}.${randomUUID().slice(0, 8)}.tmp`
+  const draft = `${file}.${crypto.randomUUID().slice(0, 8)}.tmp`
   try {
     await refuseLink(file)
     const info = await stat(file).catch(() => undefined)

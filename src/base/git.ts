@@ -2,14 +2,11 @@
  * The only place that starts git. Whatever a repository holds, and whatever its configuration says, git runs no other
  * program for us but its own and, for `fetch` over ssh, `ssh`.
  */
-import { execFile } from 'node:child_process'
-import { lstatSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { EspalierError } from './errors.ts'
-
-const run = promisify(execFile)
 
 /** Enough to list any real tree. One that was built to be endless stops here. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -76,7 +73,7 @@ interface Ended {
   /** `undefined` if it did not end by itself. */
   readonly code: number | undefined
   readonly stdout: Buffer
-  /** The last line that says something. */
+  /** The line that says it. */
   readonly why: string
 }
 
@@ -84,7 +81,9 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
   const { input, isRemote = false, isOwn = false, signal } = asked
   refuseBare(cwd)
   const options = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
-  const running = run('git', ['--no-pager', ...options, ...args], {
+  // Loaded only here: it takes longer to load than all of Espalier's nouns, and most commands start no git.
+  const { execFile } = await import('node:child_process')
+  const running = promisify(execFile)('git', ['--no-pager', ...options, ...args], {
     cwd,
     encoding: 'buffer',
     env: environmentOf(process.env, isRemote ? 'https:http:ssh:file' : 'none'),
@@ -120,7 +119,8 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     const said = stderr?.toString().trim() ?? ''
     const known = REFUSALS.find(([pattern]) => pattern.test(said))
     if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
-    const why = said.split('\n').at(-1) ?? ''
+    const lines = said.split('\n')
+    const why = lines.find((line) => line.startsWith('fatal: ')) ?? lines.at(-1) ?? ''
     return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why }
   }
 }
@@ -144,7 +144,8 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
  * that makes a bare repository, and git would run what the configuration in it names.
  */
 const refuseBare = (cwd: string): void => {
-  for (let folder = resolve(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
+  // Where git finds itself, whatever links lead there.
+  for (let folder = realPathOf(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
     if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
     if (!isRepository(folder)) continue
     throw new EspalierError('E_GIT', `${folder} is itself a bare git repository, which is not used.`, {
@@ -153,11 +154,24 @@ const refuseBare = (cwd: string): void => {
   }
 }
 
+const realPathOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
-/** A link counts wherever it leads, even to itself: git takes `HEAD -> refs/heads/main` for a HEAD, with no file there. */
-const isRepository = (folder: string): boolean =>
-  ['HEAD', 'objects', 'refs'].every((name) => statOf(join(folder, name), lstatSync) !== undefined)
+/**
+ * A link counts wherever it leads, even to itself: git takes `HEAD -> refs/heads/main` for a HEAD, with no file there.
+ * `commondir` says where everything but HEAD is, as in the folder that git keeps for a worktree.
+ */
+const isRepository = (folder: string): boolean => {
+  const has = (name: string): boolean => statOf(join(folder, name), lstatSync) !== undefined
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')))
+}
 
 /** `undefined` if nothing is to be found: no entry, a loop of links, a folder that may not be entered. */
 const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {

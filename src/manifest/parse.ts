@@ -11,7 +11,6 @@ import {
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/index.ts'
 import { type Validators, validatorsOf } from './definition/validator.ts'
-import { digestOf } from './digest.ts'
 import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
 import { judge } from './judge.ts'
 import { byPlace, comparePlaces, isNew } from './problem-order.ts'
@@ -63,7 +62,7 @@ export const parseWith = (
     files: [...texts.keys()].sort(),
     seeds: run.seeds,
     policyFiles: run.policyFiles,
-    digest: digestOf(texts),
+    texts,
     lineOf: lineReader(texts),
   }
 }

@@ -23,8 +23,8 @@ export interface LoadedManifests {
   readonly seeds: readonly string[]
   /** Policy files that are next to the manifests. */
   readonly policyFiles: readonly string[]
-  /** SHA-256 over all of them, hexadecimal. */
-  readonly digest: string
+  /** Their texts, by path. */
+  readonly texts: ReadonlyMap<string, string>
   /** The text of the line that a source points at. */
   lineOf(source: Source): string | undefined
 }

@@ -1,4 +1,4 @@
-export { type ManualClock, manualClock, type SandboxClock } from './clock/clock.ts'
+export { manualClock, type SandboxClock } from './clock/clock.ts'
 export type { ConnectionInfo } from './computes/computes.ts'
 export { howToInstall } from './computes/postgres/binaries.ts'
 export type { ReachableCompute, SandboxControl, WorldDump } from './control/control.ts'

@@ -1,9 +1,8 @@
-/** What zod found wrong, in words for a person. */
+/** Messages for zod issues in requests, seeds and fault files. */
 import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
 
-/** Kinds of value as a person writes them. */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -14,12 +13,12 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a mapping of names to values',
 }
 
-/** How its own messages begin. */
-const OF_ZOD = /^(Invalid|Too|Unrecognized) /
+/** How zod's own messages begin. */
+const ZOD_MESSAGE = /^(Invalid|Too|Unrecognized) /
 
-/** A message that the schema wrote itself is left as it is. */
+/** Messages that a schema defines are kept. */
 export const issueText = (issue: Issue): string => {
-  if (!OF_ZOD.test(issue.message)) return issue.message
+  if (!ZOD_MESSAGE.test(issue.message)) return issue.message
   switch (issue.code) {
     case 'invalid_type':
       return expected(issue.expected, issue.message)
@@ -45,7 +44,7 @@ export const issueText = (issue: Issue): string => {
 const oneOf = (values: readonly string[]): string =>
   `must be ${values.map((value) => `\`${value}\``).join(', ')}`.replace(/, ([^,]*)$/, ' or $1')
 
-/** Of a discriminated union zod lists the values only in its message. */
+/** For a discriminated union, zod lists the allowed values only in its message. */
 const union = (message: string): string => {
   if (message === 'Invalid input') return 'is not one of the allowed forms'
   const values = /Expected (.+)$/.exec(message)?.[1]?.match(/(?<=')[^']+(?=')/g)

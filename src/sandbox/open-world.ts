@@ -1,5 +1,6 @@
-/** The world with all that moves in it: timers, faults, and the compute backend. */
+/** Assembles a world from its parts: timers, faults, and the compute backend. */
 import { join } from 'node:path'
+import { messageOf } from '../base/index.ts'
 import type { SandboxClock } from './clock/clock.ts'
 import { type ComputeSpec, type Computes, usualVersion } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
@@ -19,13 +20,13 @@ export type ComputesChoice =
   | { readonly kind: 'simulated' }
   | {
       readonly kind: 'postgres'
-      /** Folder of `postgres` and `initdb`; without it they are looked for. */
+      /** Folder that contains `postgres` and `initdb`. Default: search the usual places. */
       readonly bin?: string | undefined
-      /** Port that all computes share. Default 0: a free one. */
+      /** Port shared by all computes. Default 0: any free port. */
       readonly port?: number | undefined
-      /** Whether another free port will do where `port` is taken. Default: no. */
+      /** Whether to use any free port if `port` is taken. Default: no. */
       readonly anyPort?: boolean | undefined
-      /** Shrinks the disk for temporary files (docs/control-api.md), so that it can be filled. Default 1. */
+      /** Factor for the size of the temporary disk (docs/control-api.md), so that a test can fill it. Default 1. */
       readonly tempDiskScale?: number | undefined
     }
 
@@ -42,7 +43,7 @@ export interface WorldParts {
   readonly random?: () => number
 }
 
-/** A world without anything in it yet, and its compute backend. */
+/** An empty world and its compute backend. */
 export const openWorld = async (
   parts: WorldParts,
 ): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
@@ -73,7 +74,7 @@ export const openWorld = async (
   return { world, computes, background }
 }
 
-/** What happens to computes without an operation: a move, and the end of one that is idle. */
+/** Applies changes that start no operation to the compute backend: moves, and the deletion of idle computes. */
 const followMoves = (
   world: World,
   computes: Computes,
@@ -82,25 +83,25 @@ const followMoves = (
 ): void => {
   const branches = new Map<string, string>()
   const work = (done: Promise<void> | undefined): void =>
-    void done?.catch((error: unknown) => log(`computes  ${error instanceof Error ? error.message : String(error)}`))
+    void done?.catch((error: unknown) => log(`computes  ${messageOf(error)}`))
   world.watch({
     compute: (compute) => {
       const before = branches.get(compute.id)
       branches.set(compute.id, compute.branchId)
-      // A move starts no operation (docs/control-api.md), and yet other data is behind the same host from now on.
+      // The same host now leads to another branch's data, so restart the compute.
       if (before !== undefined && before !== compute.branchId && compute.state === 'active') {
         work(computes.restart(toSpec(compute)))
       }
     },
     computeDeleted: (compute) => {
       branches.delete(compute.id)
-      // One that is not idle is suspended by an operation, which follows.
+      // For a running compute, its `suspend_compute` operation does this.
       if (compute.state === 'idle') work(computes.forget(compute.id))
     },
   })
 }
 
-/** Loaded only if it is asked for: most sandboxes need no Postgres. */
+/** Loaded on demand: most sandboxes need no Postgres. */
 const realComputes = async (
   gate: Gatekeeper,
   choice: Extract<ComputesChoice, { readonly kind: 'postgres' }>,

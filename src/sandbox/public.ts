@@ -1,21 +1,22 @@
 /**
- * `espalier/sandbox`: a control plane on this machine, for the tests of programs that use the service.
+ * `espalier/sandbox`: an embedded control plane, for testing programs that use the service.
  *
- * Every type that is exported is written out here, so that the package's one file of types needs no other.
+ * All exported types are defined in this file, so that the package needs only one file of types.
  */
 import { EspalierError } from '../model/index.ts'
 import { manualClock as newManualClock } from './clock/clock.ts'
+import type { ReachableCompute } from './control/control.ts'
 import { type TestBranch, testBranch } from './control/test-branch.ts'
 import { readSeed } from './seed/read-seed.ts'
 import { startSandbox as start } from './start-sandbox.ts'
 
 /** A compute of a seed. */
 export interface SeedCompute {
-  /** Begins with `ep-`. Default: made from the seed. */
+  /** Starts with `ep-`. Default: derived from the seed. */
   id?: string
   type?: 'read_write' | 'read_only'
   name?: string
-  /** Compute units, or the limits of autoscaling. Default: 0.25. */
+  /** Compute units, or an autoscaling range. Default: 0.25. */
   size?: number | { min: number; max: number }
   /** `default`, `never`, or a duration with its unit, such as `5m`. */
   scaleToZero?: string
@@ -27,13 +28,13 @@ export interface SeedCompute {
 
 /** A branch of a seed. */
 export interface SeedBranch {
-  /** Begins with `br-`. Default: made from the seed. */
+  /** Starts with `br-`. Default: derived from the seed. */
   id?: string
   name: string
-  /** If no branch is marked as the default, the first one is. */
+  /** If no branch sets this, the first one is the default branch. */
   default?: boolean
   protected?: boolean
-  /** The name of a branch before this one. */
+  /** The name of a branch listed before this one. */
   parent?: string
   computes?: SeedCompute[]
 }
@@ -51,50 +52,50 @@ export interface SeedProject {
   operations?: number
 }
 
-/** A key besides the sandbox's own. */
+/** An API key in addition to the sandbox's own. */
 export type SeedKey = { key: string; revoked?: boolean } & (
   | { kind: 'personal' }
   | { kind: 'organization'; org: string }
   | { kind: 'project'; project: string }
 )
 
-/** What a sandbox starts from. */
+/** The initial projects and keys of a sandbox. */
 export interface Seed {
   projects: SeedProject[]
   keys?: SeedKey[]
 }
 
-/** Time as the sandbox counts it, in milliseconds since the epoch. */
+/** The sandbox's clock, in milliseconds since the epoch. */
 export interface Clock {
   now(): number
-  /** Moves time on; what falls due happens, in order, before this resolves. */
+  /** Moves the clock forward. Everything that becomes due happens, in order, before this resolves. */
   advance(ms: number): Promise<void>
-  /** How many times as fast as real time it runs; 0 where it is stopped. */
+  /** Speed relative to real time; 0 if the clock is stopped. */
   scale: number
 }
 
 export interface SandboxOptions {
-  /** Port of the API on 127.0.0.1. Default: a free one. */
+  /** Port of the API on 127.0.0.1. Default: any free port. */
   port?: number
-  /** A folder to keep the state in. Default: the state ends with the sandbox. */
+  /** Folder for the state. Default: the state is lost when the sandbox closes. */
   stateDir?: string
-  /** What to start from, or a YAML file with it. Default: no project. */
+  /** The initial projects, or the path of a YAML file that lists them. Default: none. */
   seed?: Seed | string
-  /** `postgres` runs a Postgres behind each compute. Default: `simulated`. */
+  /** `postgres` runs a Postgres server for each compute. Default: `simulated`. */
   computes?: 'simulated' | 'postgres' | { kind: 'postgres'; bin?: string; port?: number; tempDiskScale?: number }
-  /** The key that it accepts. Default: a new one. */
+  /** The API key. Default: a new one. */
   apiKey?: string
-  /** How many times as fast as real time it runs. Default: 1. */
+  /** Speed of the clock relative to real time. Default: 1. */
   timeScale?: number
-  /** From `manualClock()`: time moves when the test moves it. */
+  /** A clock from `manualClock()`, which only the test moves. */
   clock?: Clock
-  /** How long operations take, by action, in milliseconds. */
+  /** Duration of operations in milliseconds, by action. */
   durations?: Record<string, number>
-  /** Whether the control plane does things by itself. Default: yes. */
+  /** Whether the control plane does background work: availability checks, archiving, detaching. Default: yes. */
   background?: boolean
-  /** Whether the published rate limits hold. Default: no. */
+  /** Whether to enforce the service's published rate limits. Default: no. */
   rateLimits?: boolean
-  /** Takes a line for each request and each change of an operation. */
+  /** Called with a line for each request and each change of an operation. */
   log?: (line: string) => void
 }
 
@@ -110,29 +111,29 @@ export interface Branch {
 }
 
 export interface Sandbox {
-  /** The base URL for clients of the API, version included. */
+  /** Base URL for API clients, including the version. */
   readonly apiUrl: string
   readonly apiKey: string
-  /** The sandbox's own API: faults, clock, requests. It wants the token as bearer token. */
+  /** The sandbox's own API (faults, clock, requests). It needs `controlToken` as its bearer token. */
   readonly controlUrl: string
   readonly controlToken: string
   readonly clock: Clock
-  /** How many requests were answered so far. */
+  /** How many requests have been answered. */
   readonly requests: number
   /**
-   * Where an application connects. Needs real computes.
+   * A connection string for applications. Needs real computes.
    *
    * @param compute an id, the name of a branch for its primary, or `branch/name` for a replica.
    */
   connectionString(compute: string, options?: { pooled?: boolean }): Promise<string>
-  /** Makes a branch with the data of another one, and a compute on it. Default: of the default branch. */
+  /** Creates a branch and a compute on it. It gets the data of `parent`, by default the default branch. */
   createBranch(options?: { name?: string; parent?: string; project?: string }): Promise<Branch>
-  /** Ends the sandbox; the state stays where it is. */
+  /** Stops the sandbox; its state stays on disk. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A clock that is stopped until a test moves it. */
+/** A clock that only moves by `advance`. */
 export const manualClock = (start?: number): Clock => newManualClock(start)
 
 /** Starts a control plane on 127.0.0.1. */
@@ -158,7 +159,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
       const uri = pooled ? found?.pooledUri : found?.uri
       if (uri !== undefined) return uri
       if (found === undefined) throw new EspalierError('E_NO_COMPUTE', `There is no compute ${compute}.`)
-      throw new EspalierError('E_SIMULATED', `No Postgres is behind ${found.id}.`, {
+      throw new EspalierError('E_SIMULATED', `${found.id} is simulated, so it has no connection string.`, {
         hint: "Start the sandbox with computes: 'postgres'.",
       })
     },
@@ -170,7 +171,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 
 const disposable = (branch: TestBranch): Branch => ({ ...branch, [Symbol.asyncDispose]: () => branch.delete() })
 
-/** A clock of somebody else's making could not run the sandbox's timers. */
+/** Other clocks could not run the sandbox's timers. */
 const ownClock = (clock: Clock) => {
   if (isOwn(clock)) return clock
   throw new EspalierError('E_USAGE', 'The clock must come from manualClock().')
@@ -178,12 +179,5 @@ const ownClock = (clock: Clock) => {
 
 const isOwn = (clock: Clock): clock is ReturnType<typeof newManualClock> => 'when' in clock && 'at' in clock
 
-const isNamed = (
-  {
-    id,
-    branchName,
-    type,
-    name,
-  }: { readonly id: string; readonly branchName: string; readonly type: string; readonly name?: string },
-  wanted: string,
-): boolean => [id, type === 'read_write' ? branchName : `${branchName}/${name}`].includes(wanted)
+const isNamed = ({ id, branchName, type, name }: ReachableCompute, wanted: string): boolean =>
+  [id, type === 'read_write' ? branchName : `${branchName}/${name}`].includes(wanted)

@@ -1,4 +1,4 @@
-/** The embedded control plane: a world, its store and a server on loopback. */
+/** The embedded control plane: a world, its store, and a server on 127.0.0.1. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -23,57 +23,57 @@ import type { WorldChange } from './world/records.ts'
 import { memoryStore } from './world/store.ts'
 
 export interface SandboxOptions {
-  /** Default 0: a free one. */
+  /** Default 0: any free port. */
   readonly port?: number
-  /** Whether another free port will do where `port` is taken. Default: no. */
+  /** Whether to use any free port if `port` is taken. Default: no. */
   readonly anyPort?: boolean
-  /** Where the state is kept; without it the state is lost when the process ends. */
+  /** Folder for the state. Default: the state is lost when the sandbox closes. */
   readonly stateDir?: string
-  /** What to start from if there is no state yet. */
+  /** The initial projects, if there is no state yet. */
   readonly seed?: Seed
-  /** How many times as fast as real its time runs. Default 1. */
+  /** Speed of the clock relative to real time. Default 1. */
   readonly timeScale?: number
-  /** Replaces scaled real time. */
+  /** Default: a clock that runs at `timeScale`. */
   readonly clock?: SandboxClock
-  /** Default: the one kept in the state, or a new one. */
+  /** Default: the key in the state folder, or a new one. */
   readonly apiKey?: string
-  /** How long operations take at least, by action, in milliseconds; in place of the usual. */
+  /** Minimum duration of operations in milliseconds, by action. Overrides the defaults. */
   readonly durations?: Durations
-  /** How far they vary to either side, as a share from 0 to 1. Default 0.1. */
+  /** Variation of the durations to either side, as a fraction from 0 to 1. Default 0.1. */
   readonly durationSpread?: number
-  /** Whether the control plane does things by itself: checks, archiving, detaching. Default: yes. */
+  /** Whether the control plane does background work: availability checks, archiving, detaching. Default: yes. */
   readonly background?: boolean
-  /** The compute backend. Default: simulated. */
+  /** Default: simulated. */
   readonly computes?: ComputesChoice
-  /** The token of `/_sandbox/`. Default: a new one. */
+  /** Bearer token for `/_sandbox/`. Default: a new one. */
   readonly controlToken?: string
-  /** Whether the service's published rate limits hold: 429 over them. Default: no. */
+  /** Whether to enforce the service's published rate limits (429). Default: no. */
   readonly rateLimits?: boolean
-  /** From 0 up to 1, for new computes' ids and faults that strike by chance. Default: the machine's. */
+  /** Returns a number in [0, 1), used for new ids and for faults. Default: system randomness. */
   readonly random?: () => number
-  /** Takes a line for each request and for each change of an operation. */
+  /** Called with a line for each request and each change of an operation. */
   readonly log?: (line: string) => void
-  /** Called for each request once it is answered. */
+  /** Called after each response. */
   readonly onRequest?: (method: string, path: string, status: number) => void
 }
 
 export interface Sandbox {
-  /** The API's root, version segment included. */
+  /** Root of the API, including the version segment. */
   readonly apiUrl: string
   readonly apiKey: string
-  /** Root of the sandbox's own API, and what it wants as a bearer token. */
+  /** Root of the sandbox's own API. It needs `controlToken` as its bearer token. */
   readonly controlUrl: string
   readonly controlToken: string
-  /** The same, without HTTP. */
+  /** The sandbox's own API without HTTP. */
   readonly control: SandboxControl
   readonly clock: SandboxClock
-  /** What the owner should know and mend, a sentence each. */
+  /** Problems that the user should fix, one sentence each. */
   readonly warnings: readonly string[]
-  /** Whether a seed was given and left out, because there was state already. */
+  /** Whether the given seed was ignored because there was state already. */
   readonly seedLeftOut: boolean
-  /** How many requests were answered so far. */
+  /** How many requests have been answered. */
   readonly requests: number
-  /** Ends the server; the state stays where it is. May be called again. */
+  /** Stops the server; the state stays on disk. May be called repeatedly. */
   close(): Promise<void>
 }
 
@@ -81,7 +81,7 @@ export interface Sandbox {
  * Starts a control plane on 127.0.0.1.
  *
  * @throws {EspalierError} `E_SANDBOX_STATE` if the state folder cannot be used, `E_SANDBOX_PORT` if the port is
- *   taken, `E_SEED` if the seed is wrong, `E_POSTGRES…` where Postgres was asked for and cannot run.
+ *   taken, `E_SEED` if the seed is invalid, `E_POSTGRES…` if Postgres cannot run.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const opened = options.stateDir === undefined ? undefined : openFileStore(options.stateDir)
@@ -94,10 +94,10 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 }
 
 const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): Promise<Sandbox> => {
-  // Holds what clients sent and what Postgres printed: nothing in it may end the line or control a terminal.
+  // Log lines quote clients and Postgres: escape newlines and control characters.
   const log = (line: string): void => options.log?.(plainText(line))
   const kept = opened?.read() ?? []
-  // A world that ran faster than real time is ahead of it, and its time never runs backwards.
+  // The clock must not run backwards. If it ran faster than real time before, it is ahead of it now.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
@@ -133,9 +133,9 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   })
   const control = openControl({ world, computes, faults, recorder })
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
-  // The globals stay Node's own: the sandbox may run inside of a program that has other uses for them.
+  // Do not replace Node's globals: the sandbox may run inside another program.
   const server = createServer(
-    // By default 5 s: a busy client would send a change on a connection that is just being closed.
+    // Node's default of 5 s is too short: a client may send a change on a connection that is just being closed.
     { keepAliveTimeout: 65_000 },
     getRequestListener(app.fetch, { overrideGlobalObjects: false }),
   )
@@ -150,7 +150,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
           ),
     )
     opened?.begin(() => world.tables.dump())
-    opened?.keepKey(apiKey)
+    opened?.storeKey(apiKey)
     await listen(server, options.port ?? 0, options.anyPort ?? false)
   } catch (error) {
     world.stop()
@@ -190,7 +190,7 @@ const listen = async (server: Server, port: number, anyPort: boolean): Promise<v
   } catch (cause) {
     if (anyPort && port !== 0) return listen(server, 0, false)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${port}.`, {
-      hint: 'Another program may use it: choose another with --port, or 0 for a free one.',
+      hint: 'Another program may be using it. Choose another with --port, or 0 for any free port.',
       cause,
     })
   }
@@ -203,7 +203,7 @@ const end = async (server: Server): Promise<void> => {
   await closed
 }
 
-/** Milliseconds since the epoch; 0 if nothing is kept. */
+/** The newest time in the state, in milliseconds since the epoch; 0 if there is none. */
 const latestTime = (changes: readonly WorldChange[]): number => {
   let latest = 0
   for (const change of changes) {

@@ -6,12 +6,14 @@ import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
+import { POLICY_FILE } from './policies.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
-/** Git modes of regular files. Symbolic links are not followed, since they may point anywhere. */
+/** Git modes of regular files. */
 const PLAIN_FILE = /^100(644|755)$/
-const LINK = '120000'
+/** Git modes of links, which may point anywhere, and submodules, whose files are not in the commit. Neither is read. */
+const NOT_READ = /^(120|160)000$/
 /** Git creates no tree with such names, but accepts one that was made by other means. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
@@ -24,7 +26,7 @@ export interface AtRefOptions {
   readonly cwd?: string
   /**
    * Named paths that do not exist at the commit. `ignore`: a file that a pull request adds is not in its base. `report`:
-   * an error, as for files on disk, and links are errors too. Default: `ignore`.
+   * an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
    */
   readonly missing?: 'ignore' | 'report'
 }
@@ -33,6 +35,7 @@ export interface AtRefOptions {
  * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or it holds more YAML than is read.
+ *   `E_OUTSIDE` if one of them is a link or in a submodule there: it would look as if nothing were declared.
  */
 export const manifestsAt = async (
   ref: string,
@@ -47,19 +50,21 @@ export const manifestsAt = async (
   }
   // A policy file outside the folder is not in the repository, so it is read from disk.
   const [here, elsewhere] = splitBy(policyPaths, (path) => !isAbsolute(path) && isInside(cwd, join(cwd, path)))
-  const entries = await listTree(cwd, await commitOf(cwd, ref), here)
+  const { files, closed } = await listTree(cwd, await commitOf(cwd, ref), here)
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
   try {
-    await writeFiles(cwd, entries, folder)
+    await writeFiles(cwd, files, folder)
     const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
-    const links = entries.filter(({ mode }) => mode === LINK).map(({ path }) => path)
-    const given = paths.length > 0 ? paths : defaultPath(isThere, links)
-    const followed = links.filter((link) => given.some((path) => leadsThrough(path, link)))
+    const given = paths.length > 0 ? paths : defaultPath(isThere, closed)
+    const named = [...given, POLICY_FILE, ...here].map(posix.normalize)
+    const unread = closed.filter((one) => named.some((path) => isWithin(path, one)))
+    if (unread[0] !== undefined && missing === 'ignore') throw notRead(unread[0], ref)
+    const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
     const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'report')
-    const readable = known.filter((path) => isThere(path) || !followed.some((link) => isWithin(path, link)))
+    const readable = known.filter((path) => isThere(path) || !skipped.some((one) => isWithin(path, one)))
     const options = sizeTable === undefined ? {} : { sizeTable }
     const loaded = await loadManifests(readable, { cwd: folder, ...options })
-    const problems = missing === 'report' ? followed.map(notFollowed) : []
+    const problems = missing === 'report' ? skipped.map(notFollowed) : []
     const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known, ...options }
     const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
     return await withPolicies(read, folder, policies)
@@ -68,14 +73,14 @@ export const manifestsAt = async (
   }
 }
 
-const defaultPath = (isThere: (path: string) => boolean, links: readonly string[]): readonly string[] => {
-  const first = DEFAULT_PATHS.find((path) => isThere(path) || links.includes(path))
+const defaultPath = (isThere: (path: string) => boolean, closed: readonly string[]): readonly string[] => {
+  const first = DEFAULT_PATHS.find((path) => isThere(path) || closed.includes(path))
   return first === undefined ? [] : [first]
 }
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Whether `path` may name this link, or a file behind it. */
+/** Whether `path` may name this link or submodule, or a file behind it. */
 const leadsThrough = (path: string, link: string): boolean => {
   const normal = posix.normalize(path).replace(/\/$/, '')
   const segments = normal.split('/')
@@ -84,16 +89,26 @@ const leadsThrough = (path: string, link: string): boolean => {
   return isWithin(normal, link) || (YAML.test(link) && (fixed === '' || fixed === '.' || isWithin(link, fixed)))
 }
 
+const COPY = 'Replace it with a copy of the file.'
+
+const notRead = (path: string, ref: string): EspalierError =>
+  new EspalierError(
+    'E_OUTSIDE',
+    `At ${ref}, ${path} is a link or a submodule. Only regular files are read from a commit.`,
+    {
+      hint: `${COPY} Until then, nothing can be compared with ${ref}.`,
+    },
+  )
+
 const notFollowed = (path: string): Diagnostic => ({
   severity: 'error',
   code: 'E_OUTSIDE',
-  message: 'This is a symbolic link. Only regular files are read from a commit.',
-  hint: 'Replace it with a copy of the file.',
+  message: 'This is a link or a submodule. Only regular files are read from a commit.',
+  hint: COPY,
   source: { file: path, line: 1, column: 1, length: 1 },
 })
 
 interface Entry {
-  readonly mode: string
   readonly id: string
   readonly bytes: number
   readonly path: string
@@ -104,26 +119,31 @@ const splitBy = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [
   all.filter((one) => !isFirst(one)),
 ]
 
-/**
- * The YAML files below the current folder, the named files, and every link. Only their sizes are read, since each size
- * costs a lookup.
- */
-const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<readonly Entry[]> => {
-  const names = new Set(named.map((path) => posix.normalize(path)))
+interface Tree {
+  readonly files: readonly Entry[]
+  /** Paths of links and submodules. */
+  readonly closed: readonly string[]
+}
+
+/** The YAML files below the current folder, and the named ones. Only their sizes are read, since each costs a lookup. */
+const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<Tree> => {
+  const names = new Set(named.map(posix.normalize))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
-  const found = listed.split('\0').flatMap((line) => {
-    const [, mode = '', id = '', path = ''] = /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
-    return mode === LINK || (PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path))) ? [{ mode, id, path }] : []
+  const all = listed.split('\0').flatMap((line) => {
+    const [, mode = '', id = '', path = ''] = /^(\d+) (?:blob|commit) ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
+    return [{ mode, id, path }]
   })
-  const unsafe = found.find(({ path }) => LEAVES_FOLDER.test(path))
-  if (unsafe !== undefined) throw unreadable(commit, `it names a file ${JSON.stringify(unsafe.path)}`)
+  const closed = all.filter(({ mode }) => NOT_READ.test(mode)).map(({ path }) => path)
+  const found = all.filter(({ mode, path }) => PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path)))
+  const unsafe = [...found.map(({ path }) => path), ...closed].find((path) => LEAVES_FOLDER.test(path))
+  if (unsafe !== undefined) throw unreadable(commit, `it names a file ${JSON.stringify(unsafe)}`)
   if (found.length > MAX_FILES) throw unreadable(commit, 'it holds more than 50,000 YAML files')
   const sizes = await sizesOf(cwd, found)
   if (!sizes.every(Number.isSafeInteger)) throw missingFiles(commit)
-  const entries = found.map((entry, index) => ({ ...entry, bytes: sizes[index] ?? 0 }))
-  const total = entries.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
+  const files = found.map(({ id, path }, index) => ({ id, path, bytes: sizes[index] ?? 0 }))
+  const total = files.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
   if (total > MAX_TREE_BYTES) throw unreadable(commit, 'it holds more than 256 MiB of YAML')
-  return entries
+  return { files, closed }
 }
 
 /** In bytes, in the order given. */
@@ -147,8 +167,7 @@ const unreadable = (commit: string, why: string, cause?: unknown): EspalierError
     cause,
   })
 
-const writeFiles = async (cwd: string, entries: readonly Entry[], folder: string): Promise<void> => {
-  const files = entries.filter(({ mode }) => mode !== LINK)
+const writeFiles = async (cwd: string, files: readonly Entry[], folder: string): Promise<void> => {
   try {
     for (const batch of batches(files.filter(({ bytes }) => bytes <= MAX_BLOB_BYTES))) {
       await writeBatch(cwd, batch, folder)

@@ -15,6 +15,7 @@ export {
 } from './connect.ts'
 export { allowed, enforceBudgets } from './consents.ts'
 export { costLive } from './cost.ts'
+export { digestOf } from './digest.ts'
 export {
   DEFAULT_PATHS,
   fileNotes,

@@ -4,6 +4,7 @@ import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActi
 import { isInside, readBoundedFile } from '../base/index.ts'
 import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
+import { digestOf } from './digest.ts'
 import { type Planned, planSnapshot } from './plan.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
 
@@ -67,7 +68,7 @@ export const manifestPaths = (
 export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed, result }: Planned): void => {
   const verdict = judgeSavedPlan(file, {
     observed,
-    manifestDigest: manifests.loaded.digest,
+    manifestDigest: digestOf(manifests.loaded.texts),
     espalierVersion: VERSION,
     fresh: result,
     rewound: planSnapshot(withActivityOf(file.seen, observed), manifests).result,
@@ -101,7 +102,7 @@ export const encodeSavedPlan = (
   encodePlanFile({
     plan: result.plan,
     observed,
-    manifestDigest: loaded.digest,
+    manifestDigest: digestOf(loaded.texts),
     manifests: paths,
     ...(shard === undefined ? {} : { shard }),
     ...(label === '' ? {} : { label }),

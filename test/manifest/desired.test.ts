@@ -292,16 +292,6 @@ describe('files and documents', () => {
     ])
   })
 
-  test('the digest hangs on every text and path, shared ones included, and on nothing else', () => {
-    const digest = (files: Readonly<Record<string, string>>): string =>
-      parseManifests(Object.entries(files).map(([path, text]) => ({ path, text }))).digest
-    const files = { 'a.yaml': `${HEAD}extends: s.yaml\n`, 's.yaml': 'defaults: {}\n' }
-    expect(digest(files)).toBe(digest({ 's.yaml': files['s.yaml'], 'a.yaml': files['a.yaml'] }))
-    expect(digest(files)).toMatch(/^[0-9a-f]{64}$/)
-    expect(digest({ ...files, 's.yaml': 'defaults: { }\n' })).not.toBe(digest(files))
-    expect(digest({ 'b.yaml': files['a.yaml'], 's.yaml': files['s.yaml'] })).not.toBe(digest(files))
-  })
-
   test('lineOf gives the text that a source points at', () => {
     const { lineOf } = parseManifests([{ path: 'a.yaml', text: `${HEAD}prune: true\r\nbranches: {}\n` }])
     expect(lineOf({ file: 'a.yaml', line: 3, column: 1, length: 1 })).toBe('prune: true')

@@ -32,11 +32,11 @@ describe('a sandbox seed next to manifests', () => {
 
   test('is left out and named; the manifests are as without it', async () => {
     await write({ 'tree/m.yaml': manifest('a') })
-    const { digest } = await load('.')
+    const { texts } = await load('.')
     await write({ 'tree/seed.yaml': `# what to start from\n${seed}keys: []\n` })
     const loaded = await load('.')
     expect(codesOf(loaded)).toEqual([])
-    expect(loaded).toMatchObject({ files: ['m.yaml'], seeds: ['seed.yaml'], digest })
+    expect(loaded).toMatchObject({ files: ['m.yaml'], seeds: ['seed.yaml'], texts })
   })
 
   test('is not a manifest by itself', async () => {

@@ -30,7 +30,7 @@ const MANIFESTS: Manifests = {
     files: [],
     seeds: [],
     policyFiles: [],
-    digest: '',
+    texts: new Map(),
     lineOf: () => undefined,
   },
 }

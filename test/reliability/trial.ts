@@ -298,7 +298,7 @@ const manifestsOf = (declared: DeclaredDocument): Manifests => ({
     files: [],
     seeds: [],
     policyFiles: [],
-    digest: '',
+    texts: new Map(),
     lineOf: () => undefined,
   },
 })

@@ -15,7 +15,7 @@ const manifestsOf = (declared: DeclaredDocument): Manifests => ({
     files: [],
     seeds: [],
     policyFiles: [],
-    digest: '',
+    texts: new Map(),
     lineOf: () => undefined,
   },
 })

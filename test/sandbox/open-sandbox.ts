@@ -4,9 +4,9 @@
  */
 import { expect, onTestFinished } from 'vitest'
 import {
-  type ManualClock,
   manualClock,
   type Sandbox,
+  type SandboxClock,
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/index.ts'
@@ -23,7 +23,7 @@ export type Call = (method: string, path: string, body?: unknown, headers?: Reco
 
 export interface Opened {
   readonly sandbox: Sandbox
-  readonly clock: ManualClock
+  readonly clock: SandboxClock
   readonly call: Call
   /** Time passes until nothing runs any more (but less than any scale to zero). */
   settle(): Promise<void>

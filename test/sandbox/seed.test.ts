@@ -103,7 +103,7 @@ test.each([
     'projects:\n  - id: some-project-1\n    branches: []',
     's.yaml:3:15: projects.0.branches: must have at least 1 item',
   ],
-  ['projects: []\nkeys: [{ kind: personal, key: short }]', 'keys.0.key: a key has 8 to 256 characters'],
+  ['projects: []\nkeys: [{ kind: personal, key: short }]', 'keys.0.key: must have 8 to 256 characters'],
   [
     'projects: []\nkeys: [{ kind: owner, key: long-enough }]',
     'keys.0.kind: must be `personal`, `organization` or `project`',
@@ -111,25 +111,31 @@ test.each([
   ['projects: {}', 's.yaml:1:11: projects: must be a list'],
   ['projects: []\nmore: 1', 's.yaml:1:1: the file: unknown key `more`'],
   [inBranch('{ size: 3.5 }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: 3.5 CU is not a compute size'],
-  [inBranch('{ size: big }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: a number of compute units'],
+  [inBranch('{ size: big }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: must be a number of compute units'],
   [
     inBranch('{ size: { min: 1, max: 16 } }'),
     's.yaml:6:21: projects.0.branches.0.computes.0.size: the autoscaling range',
   ],
   [inBranch('{ size: 18 }'), 'computes.0.scaleToZero: computes above 16 CU'],
-  [inBranch('{ scaleToZero: 300 }'), 's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: `default`, `never`'],
-  [inBranch('{ scaleToZero: 5 minutes }'), 's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: `default`'],
+  [
+    inBranch('{ scaleToZero: 300 }'),
+    's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: must be `default`, `never`',
+  ],
+  [
+    inBranch('{ scaleToZero: 5 minutes }'),
+    's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: must be `default`',
+  ],
   [inBranch('{ scaleToZero: 10s }'), 's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: 10 is not allowed'],
   [inBranch('{ state: asleep }'), 's.yaml:6:22: projects.0.branches.0.computes.0.state:'],
   [inBranch('{ id: compute-1 }'), 's.yaml:6:19: projects.0.branches.0.computes.0.id:'],
   [inBranch('{ sise: 1 }'), 's.yaml:6:13: projects.0.branches.0.computes.0: unknown key `sise`'],
   [
     inBranch('{}\n          - {}'),
-    's.yaml:7:13: projects.0.branches.0.computes.1: a branch has one read_write compute',
+    's.yaml:7:13: projects.0.branches.0.computes.1: a branch can have only one read_write compute',
   ],
-  [inBranch('{ id: ep-a-b-1 }\n      - { name: two, computes: [{ id: ep-a-b-1 }] }'), 'ep-a-b-1 is there already'],
+  [inBranch('{ id: ep-a-b-1 }\n      - { name: two, computes: [{ id: ep-a-b-1 }] }'), 'the id ep-a-b-1 is used twice'],
   [inBranch('{}\n      - name: main'), 's.yaml:7:15: projects.0.branches.1.name: two branches are named main'],
-  [inBranch('{}\n      - { name: b, parent: nobody }'), 'no branch above this one is named nobody'],
+  [inBranch('{}\n      - { name: b, parent: nobody }'), 'no branch before this one is named nobody'],
 ])('%j is refused: %s', (text, message) => {
   expect(() => parseSeed(text, 's.yaml')).toThrow(
     expect.objectContaining({ code: 'E_SEED', message: expect.stringContaining(message), hint: expect.any(String) }),

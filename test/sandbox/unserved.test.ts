@@ -26,7 +26,7 @@ test('each route of the list is served, or answers 501 and says where to read on
     const of = path.replace('/projects/{}', P).replace('/branches/{}', `/branches/${MAIN}`).replaceAll('{}', 'x')
     expect(await call(method, of), route).toMatchObject({
       status: 501,
-      body: { code: 'NOT_SERVED_BY_SANDBOX', message: expect.stringMatching(/sandbox of Espalier.*control-api\.md/) },
+      body: { code: 'NOT_SERVED_BY_SANDBOX', message: expect.stringMatching(/Espalier's sandbox.*control-api\.md/) },
     })
   }
 })

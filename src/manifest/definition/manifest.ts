@@ -271,10 +271,3 @@ export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   ...SHARED,
   $defs: definitionsFor(table),
 })
-
-/** The same for the validator, which takes the definitions from the schema of a document. */
-export const SHARED_VALIDATOR_SCHEMA: JsonSchema = {
-  ...(JSON.parse(JSON.stringify(SHARED).replaceAll('#/$defs/', `${$id}#/$defs/`)) as JsonSchema),
-  $schema,
-  $id: schemaAddress('shared-validator'),
-}

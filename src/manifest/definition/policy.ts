@@ -64,7 +64,7 @@ export const POLICY = map(
 const FILE = map(
   {
     version: only(1, { description: 'The version of this format.', examples: [1], $comment: 'E_VERSION' }),
-    policies: list(POLICY, {
+    policies: list({ $ref: '#/$defs/policy' } as typeof POLICY, {
       description: 'All that match apply; none overrides another.',
       examples: [
         [
@@ -90,4 +90,5 @@ export const POLICY_SCHEMA: JsonSchema = {
   title: 'Espalier policies',
   description: 'What is allowed in projects and on branches, whatever the manifests ask for.',
   ...FILE,
+  $defs: { policy: POLICY },
 }

@@ -1,11 +1,7 @@
 /** The schema compiled to code, so that starting up does not have to. */
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
-import { manifestSchema, SHARED_VALIDATOR_SCHEMA } from './manifest.ts'
-import { AJV_OPTIONS } from './options.ts'
-import { POLICY_SCHEMA } from './policy.ts'
-import { TIER_TABLE_SCHEMA } from './tier-table.ts'
+import { createCompiler, VALIDATOR_NAMES } from './compiler.ts'
 
 /** ajv refers to two of its small helpers by `require`, which an ES module does not have; bundlers want imports. */
 const HELPERS = {
@@ -28,17 +24,7 @@ const withImports = (code: string): string => {
 
 /** The source of an ES module that exports a validator for each kind of file. */
 export const standaloneValidator = (table: SizeTable): string => {
-  const ajv = new Ajv2020({ ...AJV_OPTIONS, code: { source: true, esm: true } })
-  const schemas = {
-    document: manifestSchema(table),
-    shared: SHARED_VALIDATOR_SCHEMA,
-    policies: POLICY_SCHEMA,
-    tierTable: TIER_TABLE_SCHEMA,
-  }
-  const ids = Object.entries(schemas).map(([name, schema]) => {
-    ajv.addSchema(schema, name)
-    return [name, name] as const
-  })
+  const ajv = createCompiler(table, { source: true, esm: true })
   const generate = standalone.default ?? standalone
-  return `${withImports(generate(ajv, Object.fromEntries(ids)))}\n`
+  return `${withImports(generate(ajv, Object.fromEntries(VALIDATOR_NAMES.map((name) => [name, name]))))}\n`
 }

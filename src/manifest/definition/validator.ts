@@ -2,8 +2,6 @@
 import type { JsonSchema } from '../../base/index.ts'
 import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import * as shipped from '../generated/validator.js'
-import { manifestSchema, SHARED_VALIDATOR_SCHEMA } from './manifest.ts'
-import { AJV_OPTIONS } from './options.ts'
 
 /** As ajv reports it with `verbose`. */
 export interface Refusal {
@@ -34,11 +32,11 @@ const compiled = new WeakMap<SizeTable, Validators>([[SIZE_TABLE, shipped]])
 /** To be called before manifests are read by another table than the built-in one: the compiler is large, and rarely needed. */
 export const compileValidators = async (table: SizeTable): Promise<void> => {
   if (compiled.has(table)) return
-  const { Ajv2020 } = await import('ajv/dist/2020.js')
-  const ajv = new Ajv2020(AJV_OPTIONS)
+  const { createCompiler } = await import('./compiler.ts')
+  const ajv = createCompiler(table)
   compiled.set(table, {
-    document: ajv.compile(manifestSchema(table)) as unknown as Validator,
-    shared: ajv.compile(SHARED_VALIDATOR_SCHEMA) as unknown as Validator,
+    document: ajv.getSchema('document') as unknown as Validator,
+    shared: ajv.getSchema('shared') as unknown as Validator,
   })
 }
 

@@ -41,9 +41,8 @@ const sizeSchema = (table: SizeTable) => {
   // JSON Schema cannot subtract, but there are few enough steps to list the ranges of each.
   const spread = steps.map((min) =>
     when(
-      { type: 'object', properties: { min: { const: min } }, required: ['min'] },
+      { properties: { min: { const: min } }, required: ['min'] },
       {
-        type: 'object',
         properties: {
           max: oneOf(
             steps.filter(

@@ -1,34 +1,31 @@
-/** The sandbox's own time: everything in its world happens on it. Milliseconds since the epoch. */
+/** The sandbox's clock, in milliseconds since the epoch. Everything in the sandbox runs on it. */
 export interface SandboxClock {
   now(): number
-  /** What it showed at a moment of the machine, as `performance.now()` counts them. */
+  /** What the clock showed at a past value of `performance.now()`. */
   when(moment: number): number
-  /** Runs `task` once at `time`, or soon if that has passed. Returns a function that cancels it. */
+  /** Runs `task` once at `time`, or soon if `time` has passed. Returns a function that cancels it. */
   at(time: number, task: () => void): () => void
-  /** Moves time on; tasks that fall due run in order of their times, those that they set included. */
+  /** Moves the clock forward. Tasks that become due run in order of their times, including tasks that they schedule. */
   advance(ms: number): Promise<void>
-  /** Speed relative to the machine's time. 0: stopped until it is moved. */
+  /** Speed relative to real time. 0: the clock only moves by `advance`. */
   scale: number
 }
 
-/** One that a test moves. */
-export type ManualClock = SandboxClock
-
-/** Node fires timers beyond this at once, so a far one is set in stretches. */
+/** The longest timeout that Node supports. Later tasks take several timers. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** The machine's time from `start` on, run `scale` times as fast. */
+/** Runs `scale` times as fast as real time, from `start` on. */
 export const scaledClock = (scale = 1, start = Date.now()): SandboxClock => new AdjustableClock(scale, start)
 
-/** Stands still until it is moved. */
-export const manualClock = (start = Date.UTC(2026, 0, 1)): ManualClock => new AdjustableClock(0, start)
+/** Only moves by `advance`. */
+export const manualClock = (start = Date.UTC(2026, 0, 1)): SandboxClock => new AdjustableClock(0, start)
 
 interface Task {
   readonly time: number
   readonly run: () => void
 }
 
-/** From this moment of the machine on, time runs so. */
+/** From `machine` (a value of `performance.now()`) on, the clock runs from `time` at `scale`. */
 interface Stretch {
   readonly machine: number
   readonly time: number
@@ -36,16 +33,16 @@ interface Stretch {
 }
 
 class AdjustableClock implements SandboxClock {
-  /** The last one counts now. */
+  /** The last one applies now. */
   readonly #stretches: Stretch[]
-  /** By time; of equal times the one set first comes first. */
+  /** Sorted by time. Tasks for the same time run in the order in which they were scheduled. */
   readonly #tasks: Task[] = []
   #timer: NodeJS.Timeout | undefined
-  /** While time is being moved: where it is. */
+  /** The current time while `#runDue` runs tasks. */
   #moving: number | undefined
 
   constructor(scale: number, start: number) {
-    // Monotonic: a machine whose time is set back must not take the world back with it.
+    // Monotonic: setting back the machine's time must not set back the sandbox.
     this.#stretches = [{ machine: performance.now(), time: start, scale }]
   }
 
@@ -94,7 +91,7 @@ class AdjustableClock implements SandboxClock {
 
   #begin(time: number, scale: number): void {
     this.#stretches.push({ machine: performance.now(), time, scale })
-    // Nobody asks for what was hours ago.
+    // Enough history for `when`.
     if (this.#stretches.length > 1_000) this.#stretches.splice(0, 500)
     this.#arm()
   }

@@ -1,4 +1,4 @@
-/** What only the owner of a sandbox may do: move its time, inject faults, inspect it. */
+/** Control over a sandbox: its clock, faults, connections and state. */
 import type { SandboxClock } from '../clock/clock.ts'
 import type { ComputeAddress, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder } from '../faults/fault.ts'
@@ -6,7 +6,7 @@ import type { WaitingFault } from '../faults/faults.ts'
 import type { WorldChange } from '../world/records.ts'
 import type { RecordedRequest } from './recorder.ts'
 
-/** A compute with the way to it. */
+/** A compute and how to connect to it. */
 export interface ReachableCompute {
   readonly id: string
   readonly projectId: string
@@ -17,14 +17,14 @@ export interface ReachableCompute {
   readonly name?: string
   readonly state: string
   readonly connections: number
-  /** Absent if no Postgres is behind it. */
+  /** Absent if the compute is simulated. */
   readonly address?: ComputeAddress
-  /** Connection strings; absent if no Postgres is behind it. */
+  /** Connection strings; absent if the compute is simulated. */
   readonly uri?: string
   readonly pooledUri?: string
 }
 
-/** Everything in a world, as `load` takes it. */
+/** The complete state of a sandbox, except for data in Postgres. */
 export interface WorldDump {
   readonly version: 1
   readonly changes: readonly WorldChange[]
@@ -33,15 +33,11 @@ export interface WorldDump {
 export interface SandboxControl {
   readonly clock: SandboxClock
   readonly computesKind: 'postgres' | 'simulated'
-  /** For a person: what is behind the computes, and where clients find them. */
+  /** For display: what the computes are and where clients connect. */
   readonly computesDescription: string
   computes(): Promise<readonly ReachableCompute[]>
   connections(): readonly ConnectionInfo[]
-  /**
-   * A connection that the sandbox holds.
-   *
-   * @throws {ConnectionRefusal} as any client would see it.
-   */
+  /** Opens a connection that the sandbox holds. @throws {ConnectionRefusal} as for any other client. */
   connect(computeId: string): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
   faults(): readonly WaitingFault[]
@@ -49,7 +45,7 @@ export interface SandboxControl {
   removeFault(id: string): boolean
   clearFaults(): void
   dump(): WorldDump
-  /** Replaces this world with a dumped one. Data in Postgres is not part of it. */
+  /** @throws {EspalierError} `E_SANDBOX_WORLD` if the dump is invalid; the state is unchanged then. */
   load(dump: WorldDump): void
   requests(): readonly RecordedRequest[]
   clearRequests(): void

@@ -1,13 +1,13 @@
-/** A world that shows what a snapshot shows: to try on it what is meant for the live project. */
+/** Builds a sandbox world from a snapshot of live projects, to rehearse a plan on. */
 import { attributesToWire, type Observed, type ObservedCompute, SCALE_TO_ZERO_DEFAULT } from '../../model/index.ts'
 import type { ComputeRecord, ComputeState, WorldRecord } from '../world/records.ts'
 import type { WorldDump } from './control.ts'
 
-/** Nothing here depends on what a snapshot leaves out. */
+/** Snapshots do not include these. No plan depends on them. */
 const REGION = 'aws-eu-central-1'
 const SMALLEST = { min: 0.25, max: 0.25 }
 
-/** @param now milliseconds since the epoch, of the sandbox that it is loaded into. */
+/** @param now the target sandbox's time, in milliseconds since the epoch. */
 export const worldOf = ({ projects }: Observed, now: number): WorldDump => {
   const records: WorldRecord[] = projects.flatMap((project): readonly WorldRecord[] => [
     {
@@ -63,6 +63,6 @@ const toRecord = (compute: ObservedCompute, projectId: string, now: number): Com
   }
 }
 
-/** Operations that run on the live project are finished here. */
+/** Assumes that operations running on the live project will finish. */
 const stateOf = ({ state, pendingState }: ObservedCompute): ComputeState =>
   (pendingState ?? state) === 'idle' ? 'idle' : 'active'

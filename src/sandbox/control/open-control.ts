@@ -48,7 +48,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
 const loginTo = (world: World, computeId: string): Login | undefined =>
   usualLogin(world.tables.branch(world.tables.compute(computeId)?.branchId ?? ''))
 
-/** Loads into separate tables first: a failed load must not destroy the current world. */
+/** Tries the load on separate tables: a failure must not destroy the current world. */
 const checkDump = (dump: WorldDump): void => {
   try {
     const tables = new Tables()
@@ -57,8 +57,8 @@ const checkDump = (dump: WorldDump): void => {
   } catch {
     // Reported below.
   }
-  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a world that a sandbox dumped.', {
-    hint: 'Load what GET /_sandbox/world gave.',
+  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a dump of a sandbox.', {
+    hint: 'Load a response of GET /_sandbox/world.',
   })
 }
 

@@ -1,18 +1,16 @@
-/** The requests that were seen. */
-
 export interface RecordedRequest {
-  /** Milliseconds since the epoch, of the sandbox's clock. */
+  /** Milliseconds since the epoch, by the sandbox's clock. */
   readonly at: number
   readonly method: string
-  /** With its query, from the API's root on. */
+  /** Below the API root, with the query. */
   readonly path: string
   readonly body?: string
   readonly status: number
-  /** Of an answer to a change: what it said. A read's answer is not kept. */
+  /** The parsed response to a change. Responses to reads are not recorded. */
   readonly answer?: unknown
 }
 
-/** How many are remembered; older ones are forgotten. */
+/** Older requests are dropped. */
 const REMEMBERED = 10_000
 
 export class Recorder {
@@ -20,7 +18,7 @@ export class Recorder {
 
   add(request: RecordedRequest): void {
     this.#requests.push(request)
-    // In batches, so that each one costs a constant time.
+    // Dropped in batches, so that the cost per request stays constant.
     if (this.#requests.length > REMEMBERED * 1.1) this.#requests = this.#requests.slice(-REMEMBERED)
   }
 

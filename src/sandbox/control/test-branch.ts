@@ -1,4 +1,4 @@
-/** A branch for as long as a test needs it, made and deleted through the API like any client would. */
+/** Creates a branch for a test, and deletes it, through the API like any client. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
@@ -79,7 +79,7 @@ const branchId = async (sandbox: Sandbox, at: string, wanted: string): Promise<s
   throw new EspalierError('E_USAGE', `There is no branch ${wanted}.`)
 }
 
-/** The project's lock is waited for: tests run side by side. */
+/** Retries while the project is locked: tests may run concurrently. */
 const send = async (sandbox: Sandbox, method: string, path: string, body?: object): Promise<unknown> => {
   for (;;) {
     const response = await fetch(`${sandbox.apiUrl}${path}`, {
@@ -117,7 +117,7 @@ const settled = async (sandbox: Sandbox, at: string, operations: readonly { read
   }
 }
 
-/** Where time is stopped, nothing would ever come to its end. */
+/** Advances a manual clock: operations would never finish otherwise. */
 const moment = async ({ clock }: Sandbox): Promise<void> => {
   if (clock.scale === 0) await clock.advance(POLL_MS)
   await pause(POLL_MS / Math.max(1, clock.scale))

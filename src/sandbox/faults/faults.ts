@@ -1,4 +1,4 @@
-/** The faults that wait for their moment. */
+/** Pending faults. */
 import { randomUUID } from 'node:crypto'
 import { globMatches } from '../../model/index.ts'
 import { type Fault, type FaultOrder, faultShape, type OperationEffect, type RequestEffect } from './fault.ts'
@@ -6,7 +6,7 @@ import { type Fault, type FaultOrder, faultShape, type OperationEffect, type Req
 export interface WaitingFault {
   readonly id: string
   readonly fault: Fault
-  /** How often it struck. */
+  /** How often it was injected. */
   readonly struck: number
 }
 
@@ -17,23 +17,22 @@ interface OperationLike {
 }
 
 export class Faults {
-  /** From 0 up to 1. */
   readonly random: () => number
   #waiting: readonly (WaitingFault & { readonly passed: number })[] = []
 
-  /** @param random from 0 up to 1, for faults that strike by chance, and for jitter. */
+  /** @param random returns a number in [0, 1), for `chance` and jitter. */
   constructor(random: () => number = Math.random) {
     this.random = random
   }
 
-  /** @throws {z.ZodError} if it is none. */
+  /** @throws {z.ZodError} if the fault is invalid. */
   add(order: FaultOrder): WaitingFault {
     const added = { id: randomUUID(), fault: faultShape.parse(order), struck: 0, passed: 0 }
     this.#waiting = [...this.#waiting, added]
     return added
   }
 
-  /** Whether there was one. */
+  /** Returns whether there was such a fault. */
   remove(id: string): boolean {
     const before = this.#waiting.length
     this.#waiting = this.#waiting.filter((fault) => fault.id !== id)
@@ -50,7 +49,7 @@ export class Faults {
 
   ofRequest(method: string, path: string): RequestEffect | undefined {
     if (this.#waiting.length === 0) return undefined
-    const struck = this.#strike(
+    const struck = this.#take(
       ({ fault }) =>
         fault.on === 'request' &&
         (fault.method === undefined || fault.method.toUpperCase() === method) &&
@@ -61,7 +60,7 @@ export class Faults {
 
   ofOperation({ action, computeId, branchId }: OperationLike): OperationEffect | undefined {
     if (this.#waiting.length === 0) return undefined
-    const struck = this.#strike(
+    const struck = this.#take(
       ({ fault }) =>
         fault.on === 'operation' &&
         (fault.action === undefined || fault.action === action) &&
@@ -71,11 +70,11 @@ export class Faults {
     return struck?.on === 'operation' ? struck.effect : undefined
   }
 
-  /** The first one that fits and is due; those that fit and are not yet due come one nearer. */
-  #strike(fits: (waiting: WaitingFault) => boolean): Fault | undefined {
+  /** Returns the first matching fault that is due, and counts down the matching ones before it. */
+  #take(matches: (waiting: WaitingFault) => boolean): Fault | undefined {
     let striking: Fault | undefined
     this.#waiting = this.#waiting.flatMap((waiting) => {
-      if (striking !== undefined || !fits(waiting)) return [waiting]
+      if (striking !== undefined || !matches(waiting)) return [waiting]
       if (waiting.passed < waiting.fault.after) return [{ ...waiting, passed: waiting.passed + 1 }]
       if (waiting.fault.chance < 1 && this.random() >= waiting.fault.chance) return [waiting]
       striking = waiting.fault

@@ -1,4 +1,4 @@
-/** Who the caller is, and what is the same for every project. */
+/** Routes about the caller, and lists that do not depend on a project. */
 import type { Hono } from 'hono'
 import type { World } from '../world/world.ts'
 import { checkUser, type Identity, organizationIds, whoAsks } from './identity.ts'
@@ -8,7 +8,7 @@ const ACCOUNT_ID = 'sandbox'
 const EMAIL = 'sandbox@example.com'
 const EPOCH = seconds(0)
 
-/** As the public documentation lists them. */
+/** From the service's public documentation. */
 const REGIONS: readonly (readonly [string, string])[] = [
   ['aws-us-east-1', 'AWS US East 1 (N. Virginia)'],
   ['aws-us-east-2', 'AWS US East 2 (Ohio)'],
@@ -45,9 +45,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
   })
   api.get('/users/me/organizations', (context) => {
     checkUser(whoAsks(context))
-    return context.json({
-      organizations: organizationIds(world).map(presentOrganization),
-    })
+    return context.json({ organizations: organizationIds(world).map(presentOrganization) })
   })
   api.get('/regions', (context) =>
     context.json({
@@ -62,7 +60,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
   )
 }
 
-/** Optional in the OpenAPI document; clients generated from an older one (`neon-api` of PyPI) cannot do without it. */
+/** Optional in the OpenAPI document, but clients generated from an older version (`neon-api` on PyPI) require it. */
 const NO_BILLING = {
   state: 'UNKNOWN',
   payment_source: { type: '' },
@@ -92,6 +90,6 @@ export const presentOrganization = (id: string) => ({
 const accountOf = (identity: Identity): string =>
   identity.of === 'organization' ? identity.orgId : identity.of === 'project' ? identity.projectId : ACCOUNT_ID
 
-/** A project-scoped key is made by an organization (docs of the service). */
+/** Project-scoped keys belong to organizations (docs of the service). */
 const methodOf = ({ of }: Identity): string =>
   of === 'organization' || of === 'project' ? 'api_key_org' : 'api_key_user'

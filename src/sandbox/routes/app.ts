@@ -1,5 +1,4 @@
-/** The API's routes over the world (docs/control-api.md; what the spec does not show is in docs/control-api.md). */
-
+/** The routes of the API (docs/control-api.md). */
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { REPOSITORY } from '../../model/index.ts'
@@ -18,7 +17,6 @@ import { databaseRoutes } from './databases.ts'
 import { checkProject, identify, whoAsks } from './identity.ts'
 import { watchIgnored } from './ignored.ts'
 import { injectFaults } from './inject-fault.ts'
-import { KeyUse } from './key-use.ts'
 import { keyRoutes } from './keys.ts'
 import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
@@ -32,9 +30,9 @@ import { sqlRoute } from './sql.ts'
 
 export const API_ROOT = '/api/v2'
 const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api.md#routes`
-/** What follows `/projects/` in routes that are about no project. */
+/** Segments after `/projects/` that are not the id of a project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
-/** No branch of the sandbox has these. Clients ask before they go on, and take 404 for what it says. */
+/** Not available in the sandbox, but answered with 404 rather than 501: clients ask first and expect 404 if it is off. */
 const FEATURES: Readonly<Record<string, string>> = {
   '/projects/{}/branches/{}/auth': 'Neon Auth',
   '/projects/{}/branches/{}/data-api/{}': 'the Data API',
@@ -50,11 +48,11 @@ export interface AppOptions {
   readonly rateLimits: boolean
   readonly faults: Faults
   readonly recorder: Recorder
-  /** Called with the project of a request before it is answered. */
+  /** Called with the project of a request before it is handled. */
   readonly onProject: (tables: ProjectTables) => void
-  /** Called for each request once it is answered. */
+  /** Called after each response. */
   readonly onRequest: (method: string, path: string, status: number) => void
-  /** Takes what no request should cause; the client sees a 500. */
+  /** Called with unexpected errors. The client sees a 500. */
   readonly onBug: (error: unknown) => void
   readonly log: (line: string) => void
 }
@@ -84,7 +82,7 @@ export const createApp = ({
   })
   app.notFound((context) => refuse(context, unserved(context)))
 
-  // What the API is may be read without a key.
+  // The API description needs no key.
   for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
     app.get(path, async (context) => {
       const { default: document } = await import('../generated/openapi.json', { with: { type: 'json' } })
@@ -92,14 +90,15 @@ export const createApp = ({
     })
   }
 
-  const keyUse = new KeyUse()
+  // When each key was last used, by digest. Not stored: it would take a write for every request.
+  const keyUse = new Map<string, number>()
   sqlRoute(app, computes)
 
   const api = app.basePath(API_ROOT)
   api.use('*', limitBody(MAX_BODY_BYTES))
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
-  // Inside of the faults: what they make of an answer is not the API's.
+  // After `injectFaults`: responses that a fault damages are not published.
   api.use('*', publishAnswers(API_ROOT))
   api.use('*', watchIgnored(log))
   api.use('*', identify(world, apiKey, keyUse))
@@ -124,7 +123,7 @@ export const createApp = ({
   return app
 }
 
-/** The client may choose it (public OpenAPI); the body of a refusal says it again. */
+/** Taken from the request if it has one (public OpenAPI). Error responses repeat it in their body. */
 const requestIdOf = (context: Context): string => {
   const given = context.req.header('x-request-id')
   const id = given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID()
@@ -132,7 +131,7 @@ const requestIdOf = (context: Context): string => {
   return id
 }
 
-/** Nothing answers it here; whether the service would have is what the client needs to know. */
+/** The error for a route that the sandbox does not serve: it says whether the service has such a route. */
 const unserved = (context: Context): Refusal => {
   const { method, path } = context.req
   const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length)) : undefined
@@ -144,7 +143,7 @@ const unserved = (context: Context): Refusal => {
   const feature = method === 'GET' ? FEATURES[route.path] : undefined
   if (feature !== undefined) return new Refusal(404, `${feature} is not enabled; it is not available in the sandbox`)
   const what = `${method} ${route.path.replaceAll('{}', '*')}`
-  return new Refusal(501, `not available in the sandbox of Espalier: ${what}. What it serves: ${ROUTES_PAGE}`, UNSERVED)
+  return new Refusal(501, `not available in Espalier's sandbox: ${what}. Available routes: ${ROUTES_PAGE}`, UNSERVED)
 }
 
 const refuse = (context: Context, { status, code, message }: Refusal): Response =>

@@ -1,4 +1,4 @@
-/** Request bodies: what the API documents is checked, what it does not is ignored. */
+/** Request bodies: documented fields are checked, unknown fields are ignored. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
@@ -21,21 +21,21 @@ export const branchUpdateBody = z.object({ branch: changedBranch })
 export const projectBody = z.object({ project: changedProject })
 export const newProjectBody = z.object({ project: newProject })
 
-/** Refuses with 413 before a body that is too large fills the memory. */
+/** Refuses a body over `maxSize` bytes with 413, before it fills the memory. */
 export const limitBody = (maxSize: number): MiddlewareHandler => {
   const refuse = (): never => {
     throw new Refusal(413, `request body is larger than ${maxSize} bytes`)
   }
   const limitChunks = bodyLimit({ maxSize, onError: refuse })
   return async (context, next) => {
-    // The library builds a whole `Request` for each; only a body of unknown length needs that.
+    // `bodyLimit` creates a `Request` object, which is slow: use it only for bodies of unknown length.
     if (context.req.header('transfer-encoding') !== undefined) return limitChunks(context, next)
     if (Number(context.req.header('content-length') ?? 0) > maxSize) refuse()
     await next()
   }
 }
 
-/** @throws {Refusal} 400 that names the field. */
+/** @throws {Refusal} 400 with the field's path. */
 export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
   const text = await context.req.text()
   let value: unknown
@@ -44,12 +44,18 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
   } catch {
     throw new Refusal(400, 'request body is not valid JSON')
   }
+  const read = parse(value, schema, 'request body')
+  reportIgnored(context, unreadFields(value, read))
+  return read
+}
+
+/**
+ * @param what what to call the value if no single field is invalid.
+ * @throws {Refusal} 400 with the field's path.
+ */
+export const parse = <T>(value: unknown, schema: z.ZodType<T>, what: string): T => {
   const parsed = schema.safeParse(value)
-  if (parsed.success) {
-    reportIgnored(context, unreadFields(value, parsed.data))
-    return parsed.data
-  }
+  if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  const where = issue?.path.join('.') || 'request body'
-  throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
+  throw new Refusal(400, `${issue?.path.join('.') || what}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
 }

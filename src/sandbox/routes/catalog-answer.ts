@@ -1,11 +1,11 @@
-/** Roles, databases and connection strings in the answer that makes a branch. */
+/** Roles, databases and connection strings in the response that creates a branch. */
 import type { Computes } from '../computes/computes.ts'
 import { catalogOf } from '../world/catalog.ts'
 import { connectionTo, hostOf, poolerHostOf, usualLogin } from '../world/connection.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/records.ts'
 import { presentDatabase, presentRole } from './present.ts'
 
-/** A connection string needs a compute, and just one role and one database (public OpenAPI). */
+/** Includes a connection string only if there is a compute, and exactly one role and one database (public OpenAPI). */
 export const catalogAnswer = async (
   branch: BranchRecord,
   compute: ComputeRecord | undefined,

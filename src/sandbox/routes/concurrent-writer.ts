@@ -1,4 +1,4 @@
-/** Another client that changes the project at the worst moment, by the same rules as any client. */
+/** Acts as another client that changes the project just before a request. The API's rules apply to it too. */
 import type { RequestEffect } from '../faults/fault.ts'
 import { createCompute, deleteCompute, updateCompute } from '../world/compute-commands.ts'
 import { Refusal } from '../world/refusal.ts'
@@ -6,7 +6,7 @@ import type { World } from '../world/world.ts'
 
 type ConcurrentWrite = Extract<RequestEffect, { readonly kind: `rival-${string}` }>
 
-/** @param path of the request that comes too late, below the API's root. */
+/** @param path of the client's request, below the API root. */
 export const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string): void => {
   const [, project = '', computeOfPath = ''] = /^\/projects\/([^/]+)(?:\/endpoints\/([^/]+))?/.exec(path) ?? []
   try {
@@ -21,7 +21,7 @@ export const writeConcurrently = (effect: ConcurrentWrite, world: World, path: s
         deleteCompute(world, project, effect.endpoint_id ?? computeOfPath)
     }
   } catch (error) {
-    // The other client may be refused like any other, and this request does not learn of it.
+    // A refusal concerns the other client only.
     if (!(error instanceof Refusal)) throw error
   }
 }

@@ -1,7 +1,8 @@
-/** `/_sandbox/`: the sandbox's own API, for the owner of the machine. Not part of the service's. */
+/** `/_sandbox/`: the API that controls the sandbox. The service has no such API. */
 import { timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
+import { messageOf } from '../../base/index.ts'
 import { EspalierError, parseDuration } from '../../model/index.ts'
 import { ConnectionRefusal } from '../computes/computes.ts'
 import type { SandboxControl } from '../control/control.ts'
@@ -17,20 +18,19 @@ const duration = z.union([
   z.string().transform((text, context) => {
     const seconds = parseDuration(text)
     if (seconds !== undefined) return seconds * 1_000
-    context.addIssue('a duration with its unit, such as 5m, or a number of milliseconds')
+    context.addIssue('must be a duration with its unit, such as 5m, or a number of milliseconds')
     return z.NEVER
   }),
 ])
 const clockBody = z.object({ advance: duration.optional(), scale: z.number().min(0).max(1_000_000).optional() })
 const connectionBody = z.object({ endpoint_id: z.string() })
-/** A dump is larger than any request of the API. */
 const MAX_WORLD_BYTES = 512 * 1024 * 1024
 
 export const controlRoutes = (control: SandboxControl, token: string): Hono => {
   const app = new Hono()
   app.use('*', async (context, next) => {
     if (!isToken(context.req.header('authorization'), token)) {
-      throw new Refusal(401, "this is the sandbox's own API: it wants the control token, not the API key")
+      throw new Refusal(401, 'the control API of the sandbox needs the control token, not the API key')
     }
     await next()
   })
@@ -85,7 +85,7 @@ const clockOf = ({ clock }: SandboxControl) => ({ now: new Date(clock.now()).toI
 
 const loadWorld = async (context: Context, control: SandboxControl): Promise<Response> => {
   const dump = await readBody(context, z.unknown())
-  if (!isWorldDump(dump)) throw new Refusal(400, 'This is not a world that a sandbox dumped.')
+  if (!isWorldDump(dump)) throw new Refusal(400, 'This is not a dump of a sandbox.')
   try {
     control.load(dump)
   } catch (error) {
@@ -101,11 +101,11 @@ const orRefused = async <T>(opening: Promise<T>): Promise<T> => {
   } catch (error) {
     const state = error instanceof ConnectionRefusal ? error.sqlState : sqlStateOf(error)
     if (state === undefined) throw error
-    throw new Refusal(422, error instanceof Error ? error.message : String(error), state)
+    throw new Refusal(422, messageOf(error), state)
   }
 }
 
-/** As Postgres' client library reports it. */
+/** The SQLSTATE of an error from Postgres. */
 const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 

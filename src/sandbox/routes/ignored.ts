@@ -1,11 +1,11 @@
-/** Fields of a request that the sandbox does not know. They are ignored, as the service does, and logged once each. */
+/** Unknown fields of requests: they are ignored, as by the service, and each is logged once. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 
-/** A client that makes names up does not fill the memory. */
+/** Limits memory use if a client sends random names. */
 const MOST = 1_000
 
-/** @param log takes a line for each field the first time that a route ignores it. */
+/** @param log called with one line for each field that a route ignores for the first time. */
 export const watchIgnored = (log: (line: string) => void): MiddlewareHandler => {
   const known = new Set<string>()
   return async (context, next) => {
@@ -26,7 +26,7 @@ export const reportIgnored = (context: Context, fields: readonly string[]): void
   if (fields.length > 0) report?.(fields)
 }
 
-/** The fields of `given` that are not in `read`, which is what a schema made of it. */
+/** Paths of the fields of `given` that `read`, the result of its schema, does not have. */
 export const unreadFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
   if (Array.isArray(given)) {
     return Array.isArray(read) ? given.flatMap((item, index) => unreadFields(item, read[index], `${at}[]`)) : []

@@ -1,4 +1,4 @@
-/** Carries out the faults of requests: what a client sees when a network, or what is on its way, fails. */
+/** Injects faults into requests: what a client sees when the network or an intermediary fails. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestEffect } from '../faults/fault.ts'
@@ -11,7 +11,7 @@ import { ignoreAttributes, lagBehind } from './stale-reads.ts'
 const HTML =
   '<!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>A timeout occurred</body></html>'
 
-/** @param root the API's root, which the faults' paths begin below. */
+/** @param root the API root; the faults' paths are relative to it. */
 export const injectFaults =
   (faults: Faults, world: World, root: string): MiddlewareHandler =>
   async (context, next) => {
@@ -29,10 +29,6 @@ const inject = async (
 ): Promise<Response | undefined> => {
   const { clock } = world
   switch (effect.kind) {
-    case 'latency':
-      await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + random() * effect.jitterMs, resolve))
-      await next()
-      return undefined
     case 'reset-before':
       return cut(context)
     case 'reset-after':
@@ -40,12 +36,10 @@ const inject = async (
       return cut(context)
     case 'truncate': {
       await next()
+      const { status } = context.res
       const body = await context.res.text()
-      const headers = { 'content-type': 'application/json' }
-      return replace(
-        context,
-        new Response(body.slice(0, Math.floor(body.length / 2)), { status: context.res.status, headers }),
-      )
+      const half = body.slice(0, Math.floor(body.length / 2))
+      return replace(context, new Response(half, { status, headers: { 'content-type': 'application/json' } }))
     }
     case 'malformed':
       await next()
@@ -60,21 +54,25 @@ const inject = async (
       )
     case 'lock':
       throw new Refusal(423, 'project already has running conflicting operations, scheduling of new ones is prohibited')
+    case 'latency':
+      await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + random() * effect.jitterMs, resolve))
+      break
     case 'lag':
       lagBehind(context, clock.now() - effect.ms)
-      await next()
-      return undefined
+      break
     case 'ignore':
       ignoreAttributes(context, effect.attributes)
-      await next()
-      return undefined
+      break
     case 'rival-create':
     case 'rival-update':
     case 'rival-delete':
       writeConcurrently(effect, world, path)
-      await next()
-      return undefined
+      break
+    default:
+      return effect satisfies never
   }
+  await next()
+  return undefined
 }
 
 const replace = (context: Context, response: Response): undefined => {
@@ -83,7 +81,7 @@ const replace = (context: Context, response: Response): undefined => {
   return undefined
 }
 
-/** The socket of the request is destroyed; nothing that is returned reaches the client. */
+/** Destroys the request's socket: the returned response never reaches the client. */
 const cut = (context: Context): Response => {
   const { incoming } = context.env as { incoming?: { socket?: { destroy(): void } } }
   incoming?.socket?.destroy()

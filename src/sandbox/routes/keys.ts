@@ -7,7 +7,6 @@ import type { World } from '../world/world.ts'
 import { presentOrganization } from './account.ts'
 import { readBody } from './body.ts'
 import { checkOrganization, checkUser, whoAsks } from './identity.ts'
-import type { KeyUse } from './key-use.ts'
 import { seconds } from './present.ts'
 
 const keyBody = z.object({ key_name: z.string().max(64) })
@@ -17,26 +16,26 @@ const orgKeyBody = keyBody.extend({
     .regex(/^[a-z0-9-]{1,60}$/)
     .optional(),
 })
-/** The sandbox's only user makes them all. */
+/** The sandbox has only one user. */
 const USER = '00000000-0000-4000-8000-000000000001'
 const CREATOR = { id: USER, name: 'Sandbox', image: '' }
 
-export const keyRoutes = (api: Hono, world: World, use: KeyUse): void => {
+export const keyRoutes = (api: Hono, world: World, keyUse: ReadonlyMap<string, number>): void => {
   const present = (key: KeyRecord) => {
-    const usedAt = use.lastUse(key.id)
+    const usedAt = keyUse.get(key.id)
     return {
       ...shown(key),
       last_used_at: usedAt === undefined ? null : seconds(usedAt),
       last_used_from_addr: usedAt === undefined ? '' : '127.0.0.1',
     }
   }
-  const listed = (owner: KeyOwner) => listKeys(world, owner).map((key) => ({ ...present(key), created_by: CREATOR }))
-  const revoked = (owner: KeyOwner, key: string) => ({
+  const list = (owner: KeyOwner) => listKeys(world, owner).map((key) => ({ ...present(key), created_by: CREATOR }))
+  const revoke = (owner: KeyOwner, key: string) => ({
     ...present(revokeKey(world, owner, key)),
     created_by: USER,
     revoked: true,
   })
-  const made = (context: Context, owner: KeyOwner, name: string, projectId: string | undefined): Response => {
+  const create = (context: Context, owner: KeyOwner, name: string, projectId: string | undefined): Response => {
     const { key, record } = createKey(world, owner, name, projectId)
     return context.json({ ...shown(record), created_by: USER, key })
   }
@@ -50,29 +49,28 @@ export const keyRoutes = (api: Hono, world: World, use: KeyUse): void => {
     return { orgId }
   }
 
-  api.get('/api_keys', (context) => context.json(listed(mine(context))))
+  api.get('/api_keys', (context) => context.json(list(mine(context))))
   api.post('/api_keys', async (context) => {
     const owner = mine(context)
     const { key_name } = await readBody(context, keyBody)
-    return made(context, owner, key_name, undefined)
+    return create(context, owner, key_name, undefined)
   })
-  api.delete('/api_keys/:key', (context) => context.json(revoked(mine(context), context.req.param('key'))))
+  api.delete('/api_keys/:key', (context) => context.json(revoke(mine(context), context.req.param('key'))))
   api.get('/organizations/:org', (context) => context.json(presentOrganization(ofOrganization(context).orgId)))
-  api.get('/organizations/:org/api_keys', (context) => context.json(listed(ofOrganization(context))))
+  api.get('/organizations/:org/api_keys', (context) => context.json(list(ofOrganization(context))))
   api.post('/organizations/:org/api_keys', async (context) => {
     const owner = ofOrganization(context)
     const { key_name, project_id } = await readBody(context, orgKeyBody)
-    return made(context, owner, key_name, project_id)
+    return create(context, owner, key_name, project_id)
   })
   api.delete('/organizations/:org/api_keys/:key', (context) =>
-    context.json(revoked(ofOrganization(context), context.req.param('key'))),
+    context.json(revoke(ofOrganization(context), context.req.param('key'))),
   )
 }
 
-/** One of a seed was made with the world. */
 const shown = (key: KeyRecord) => ({
   id: numberOf(key),
   name: key.name ?? '',
   created_at: seconds(key.createdAt ?? 0),
-  ...(key.projectId === undefined ? {} : { project_id: key.projectId }),
+  project_id: key.projectId,
 })

@@ -1,4 +1,4 @@
-/** Pages of the lists that have them. Projects and operations page by `cursor`, branches by `next` (public OpenAPI). */
+/** Pagination. Projects and operations use `cursor`, branches use `next` (public OpenAPI). */
 import { z } from 'zod'
 import type { BranchRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
@@ -6,19 +6,19 @@ import type { ProjectTables, Tables } from '../world/tables.ts'
 import { microseconds, parseMicroseconds, seconds } from './present.ts'
 import type { branchesQuery, operationsQuery, projectsQuery } from './query.ts'
 
-/** The cursor of a page is always there; at the end it repeats the one given, which then gives an empty page. */
+/** Every page has a cursor. After the last page it repeats the given one, which leads to an empty page. */
 interface Page {
   readonly cursor: string
 }
 
-/** The cursor of a list without projects: before every id. A cursor has one character at least (public OpenAPI). */
+/** Cursor of an empty list: sorts before every id. A cursor must not be empty (public OpenAPI). */
 export const NO_PROJECT = '-'
 
-/** By id. */
+/** Sorted by id. */
 export const projectPage = (
   tables: Tables,
   { limit, cursor, search }: Pick<z.output<typeof projectsQuery>, 'limit' | 'cursor' | 'search'>,
-  isMeant: (project: ProjectRecord) => boolean,
+  isListed: (project: ProjectRecord) => boolean,
 ): Page & { readonly projects: readonly ProjectRecord[] } => {
   const ids = tables.projectIds()
   const wanted = search.toLowerCase()
@@ -26,7 +26,7 @@ export const projectPage = (
   for (let at = firstWhere(ids.length, (index) => (ids[index] ?? '') > cursor); at < ids.length; at += 1) {
     if (projects.length === limit) break
     const project = tables.projects.get(ids[at] ?? '')?.project
-    if (project === undefined || !isMeant(project)) continue
+    if (project === undefined || !isListed(project)) continue
     if (project.id.includes(wanted) || project.name.toLowerCase().includes(wanted)) projects.push(project)
   }
   return { projects, cursor: projects.at(-1)?.id ?? (cursor || NO_PROJECT) }
@@ -38,7 +38,7 @@ export const operationPage = (
   { limit, cursor }: z.output<typeof operationsQuery>,
 ): Page & { readonly operations: readonly OperationRecord[] } => {
   const before = cursor === '' ? Number.POSITIVE_INFINITY : parseMicroseconds(cursor)
-  if (before === undefined) throw new Refusal(400, 'cursor: not a timestamp that this list gave')
+  if (before === undefined) throw new Refusal(400, 'cursor: not a cursor of this list')
   const { operations: order, operationById } = tables
   const end = firstWhere(order.length, (index) => (order[index]?.createdAtUs ?? 0) >= before)
   const operations: OperationRecord[] = []
@@ -64,7 +64,7 @@ interface BranchPage {
   readonly pagination: { readonly next?: string; readonly sort_by: string; readonly sort_order: string }
 }
 
-/** `next` says where the following page begins, and is absent from the last one. */
+/** `next` is the cursor of the next page; the last page has none. */
 export const branchPage = (
   tables: ProjectTables,
   { limit, cursor, search, sort_by, sort_order }: BranchesQuery,
@@ -96,11 +96,11 @@ const decode = (cursor: string): readonly [string, string] => {
   try {
     return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))
   } catch {
-    throw new Refusal(400, 'cursor: not one that this list gave')
+    throw new Refusal(400, 'cursor: not a cursor of this list')
   }
 }
 
-/** The first index for which `holds`, if it holds for every later one too; else `length`. By bisection. */
+/** Binary search: the first index for which `holds` is true, or `length`. It must be true for all later ones too. */
 const firstWhere = (length: number, holds: (index: number) => boolean): number => {
   let [low, high] = [0, length]
   while (low < high) {

@@ -1,4 +1,4 @@
-/** Records as the API shows them (docs/control-api.md). */
+/** Responses: records in the API's format (docs/control-api.md). JSON leaves out members that are `undefined`. */
 import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf, retentionOf } from '../world/moment.ts'
 import { shownSettings } from '../world/project-settings.ts'
@@ -14,16 +14,18 @@ import {
 import { monthOf } from '../world/usage-meter.ts'
 import type { World } from '../world/world.ts'
 
-/** Second precision (docs/control-api.md). */
+/** A timestamp with second precision (docs/control-api.md). @param ms since the epoch. */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** Microsecond precision (docs/control-api.md). */
+const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : seconds(ms))
+
+/** A timestamp with microsecond precision (docs/control-api.md). @param us since the epoch. */
 export const microseconds = (us: number): string => {
   const ms = Math.floor(us / 1_000)
   return `${new Date(ms).toISOString().slice(0, 23)}${String(us - ms * 1_000).padStart(3, '0')}Z`
 }
 
-/** The inverse; `undefined` if it is not such a timestamp. */
+/** Microseconds since the epoch; `undefined` if the text is not a timestamp. */
 export const parseMicroseconds = (text: string): number | undefined => {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(text)
   if (match === null) return undefined
@@ -61,22 +63,22 @@ export const presentProject = (project: ProjectRecord, world: World) => ({
   creation_source: 'console',
   owner_id: 'sandbox',
   history_retention_seconds: retentionOf(project),
-  ...(project.orgId === undefined ? {} : { org_id: project.orgId }),
+  org_id: project.orgId,
   default_endpoint_settings: {
     autoscaling_limit_min_cu: project.defaults.min,
     autoscaling_limit_max_cu: project.defaults.max,
     suspend_timeout_seconds: project.defaults.suspendTimeoutSeconds,
-    ...(project.defaults.pgSettings === undefined ? {} : { pg_settings: project.defaults.pgSettings }),
+    pg_settings: project.defaults.pgSettings,
   },
   settings: shownSettings(project.settings),
   created_at: seconds(project.createdAt),
   updated_at: seconds(project.updatedAt ?? project.createdAt),
-  ...(project.maintenanceAt === undefined ? {} : { maintenance_scheduled_for: seconds(project.maintenanceAt) }),
-  ...(project.deletedAt === undefined ? {} : { deleted_at: seconds(project.deletedAt) }),
-  ...(project.recoverableUntil === undefined ? {} : { recoverable_until: seconds(project.recoverableUntil) }),
+  maintenance_scheduled_for: time(project.maintenanceAt),
+  deleted_at: time(project.deletedAt),
+  recoverable_until: time(project.recoverableUntil),
 })
 
-/** One project alone is shown with its account. */
+/** Shown when a single project is read, not in lists. */
 export const presentOwner = ({ plan }: ProjectRecord) => ({
   owner: {
     name: 'sandbox',
@@ -89,9 +91,9 @@ export const presentOwner = ({ plan }: ProjectRecord) => ({
 export const presentBranch = (branch: BranchRecord, world: World) => ({
   id: branch.id,
   project_id: branch.projectId,
-  ...(branch.parentId === undefined ? {} : { parent_id: branch.parentId }),
-  ...(branch.parentTime === undefined ? {} : { parent_timestamp: seconds(branch.parentTime) }),
-  ...(branch.parentTime === undefined || !world.keepsHistory ? {} : { parent_lsn: lsnOf(branch.parentTime) }),
+  parent_id: branch.parentId,
+  parent_timestamp: time(branch.parentTime),
+  parent_lsn: branch.parentTime === undefined || !world.keepsHistory ? undefined : lsnOf(branch.parentTime),
   init_source: branch.schemaOf === undefined ? 'parent-data' : 'schema-only',
   name: branch.name,
   current_state: branch.state,
@@ -100,9 +102,9 @@ export const presentBranch = (branch: BranchRecord, world: World) => ({
   default: branch.isDefault,
   primary: branch.isDefault,
   protected: branch.isProtected,
-  ...(branch.expiresAt === undefined ? {} : { expires_at: branch.expiresAt }),
-  ...(branch.ttlSeconds === undefined ? {} : { ttl_interval_seconds: branch.ttlSeconds }),
-  ...(branch.lastResetAt === undefined ? {} : { last_reset_at: seconds(branch.lastResetAt) }),
+  expires_at: branch.expiresAt,
+  ttl_interval_seconds: branch.ttlSeconds,
+  last_reset_at: time(branch.lastResetAt),
   ...countersOf(branch.id, world),
   written_data_bytes: 0,
   data_transfer_bytes: 0,
@@ -110,13 +112,11 @@ export const presentBranch = (branch: BranchRecord, world: World) => ({
   updated_at: seconds(branch.updatedAt),
 })
 
-/** What a client noted about a branch. */
 export const presentAnnotation = ({ id, annotation }: BranchRecord) => ({
   object: { type: 'console/branch', id },
   value: annotation?.value ?? {},
-  ...(annotation === undefined
-    ? {}
-    : { created_at: seconds(annotation.createdAt), updated_at: seconds(annotation.updatedAt) }),
+  created_at: time(annotation?.createdAt),
+  updated_at: time(annotation?.updatedAt),
 })
 
 export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) => ({
@@ -127,9 +127,9 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   branch_id: compute.branchId,
   region_id: project.regionId,
   type: compute.type,
-  ...(compute.name === undefined ? {} : { name: compute.name }),
+  name: compute.name,
   current_state: compute.state,
-  ...(compute.pendingState === undefined ? {} : { pending_state: compute.pendingState }),
+  pending_state: compute.pendingState,
   autoscaling_limit_min_cu: compute.min,
   autoscaling_limit_max_cu: compute.max,
   settings: compute.settings,
@@ -140,18 +140,18 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   creation_source: 'console',
   created_at: seconds(compute.createdAt),
   updated_at: seconds(compute.updatedAt),
-  ...(compute.startedAt === undefined ? {} : { started_at: seconds(compute.startedAt) }),
-  ...(compute.lastActive === undefined ? {} : { last_active: seconds(compute.lastActive) }),
-  ...(compute.suspendedAt === undefined ? {} : { suspended_at: seconds(compute.suspendedAt) }),
+  started_at: time(compute.startedAt),
+  last_active: time(compute.lastActive),
+  suspended_at: time(compute.suspendedAt),
   suspend_timeout_seconds: compute.suspendTimeoutSeconds,
   provisioner: compute.provisioner ?? 'k8s-neonvm',
 })
 
-/** Its password is in the answer that makes it, and nowhere else unless it is asked for. */
+/** @param isNew whether to show the password: only the response that creates or resets it does. */
 export const presentRole = (role: RoleRecord, branchId: string, isNew = false) => ({
   branch_id: branchId,
   name: role.name,
-  ...(isNew && role.password !== undefined ? { password: role.password } : {}),
+  password: isNew ? role.password : undefined,
   protected: false,
   authentication_method: role.canLogin ? 'password' : 'no_login',
   created_at: seconds(role.createdAt),
@@ -171,12 +171,12 @@ export const presentOperation = (operation: OperationRecord) => ({
   id: operation.id,
   project_id: operation.projectId,
   branch_id: operation.branchId,
-  ...(operation.computeId === undefined ? {} : { endpoint_id: operation.computeId }),
+  endpoint_id: operation.computeId,
   action: operation.action,
   status: operation.status,
   failures_count: operation.failures ?? 0,
-  ...(operation.error === undefined ? {} : { error: operation.error }),
-  ...(operation.retryAt === undefined ? {} : { retry_at: seconds(operation.retryAt) }),
+  error: operation.error,
+  retry_at: time(operation.retryAt),
   created_at: seconds(operation.createdAtUs / 1_000),
   updated_at: seconds(operation.updatedAt),
   total_duration_ms: isOver(operation)

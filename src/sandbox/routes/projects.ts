@@ -11,7 +11,7 @@ import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentOwner, presentProject } from './present.ts'
 import { projectsQuery, readQuery, sharedQuery } from './query.ts'
 
-/** What the service offers for `shared_preload_libraries`; of which some are loaded unless a client says otherwise. */
+/** Libraries that the service offers for `shared_preload_libraries`. */
 const LIBRARIES: readonly (readonly [string, string])[] = [
   ['auto_explain', 'Logs the plans of slow statements'],
   ['pg_cron', 'Runs statements at set times'],
@@ -40,7 +40,7 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
       integrations: {},
     })
   })
-  // Nothing is shared with a sandbox's only user.
+  // The sandbox has only one user, so nothing is shared.
   api.get('/projects/shared', (context) => {
     const { cursor } = readQuery(context, sharedQuery)
     return context.json({ projects: [], pagination: { cursor: cursor || NO_PROJECT } })

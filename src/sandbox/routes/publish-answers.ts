@@ -1,4 +1,4 @@
-/** Publishes every answer of the API on a diagnostics channel, for tests that check them all. */
+/** Publishes every response on a diagnostics channel, so that tests can check all of them against the OpenAPI document. */
 import { channel } from 'node:diagnostics_channel'
 import type { MiddlewareHandler } from 'hono'
 
@@ -6,16 +6,15 @@ export const ANSWERS = 'espalier:sandbox:answer'
 
 export interface PublishedAnswer {
   readonly method: string
-  /** Below the API's root, without its query. */
+  /** Below the API root, without the query. */
   readonly path: string
   readonly status: number
-  /** `undefined` if there is no body. */
+  /** The parsed body; `undefined` if there is none. */
   readonly answer: unknown
 }
 
 const answers = channel(ANSWERS)
 
-/** @param root the API's root. */
 export const publishAnswers =
   (root: string): MiddlewareHandler =>
   async (context, next) => {

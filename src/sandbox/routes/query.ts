@@ -1,25 +1,19 @@
-/** What a list may be asked for (public OpenAPI): each parameter is checked, one that is not documented is ignored. */
+/** Query parameters (public OpenAPI): documented ones are checked, unknown ones are ignored. */
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { issueText } from '../issue-text.ts'
-import { Refusal } from '../world/refusal.ts'
+import { parse } from './body.ts'
 import { reportIgnored } from './ignored.ts'
 
-const limit = (most: number) => {
-  const error = `must be a whole number between 1 and ${most}`
+const wholeNumber = (least: number, most: number, unit = '') => {
+  const error = `must be a whole number${unit} between ${least} and ${most}`
   return z
     .string()
     .regex(/^\d{1,9}$/, error)
     .transform(Number)
-    .refine((value) => value >= 1 && value <= most, error)
+    .refine((value) => value >= least && value <= most, error)
 }
-const TIMEOUT = 'must be a whole number of milliseconds between 100 and 30000'
-const timeout = z
-  .string()
-  .regex(/^\d{1,9}$/, TIMEOUT)
-  .transform(Number)
-  .refine((value) => value >= 100 && value <= 30_000, TIMEOUT)
-/** In any case: Python's clients send `False`. */
+const limit = (most: number) => wholeNumber(1, most)
+/** Upper and lower case are equal: Python clients send `False`. */
 export const flag = z
   .string()
   .regex(/^(true|false)$/i, 'must be true or false')
@@ -32,8 +26,8 @@ export const projectsQuery = z.object({
   cursor: text.default(''),
   search: text.default(''),
   org_id: organization.optional(),
-  /** Nothing here takes as long as a client would wait. */
-  timeout: timeout.optional(),
+  /** Checked, but no list takes that long. */
+  timeout: wholeNumber(100, 30_000, ' of milliseconds').optional(),
   recoverable: flag.default(false),
 })
 export const sharedQuery = projectsQuery.pick({ limit: true, cursor: true, search: true, timeout: true })
@@ -49,27 +43,20 @@ export const branchesQuery = z.object({
     .enum(['asc', 'desc', 'ASC', 'DESC'], { error: 'must be asc or desc' })
     .default('desc')
     .transform((order) => (order.toLowerCase() === 'asc' ? 'asc' : 'desc')),
-  /** A deleted branch cannot be recovered here, so none is left to be listed. */
+  /** Has no effect: the sandbox cannot recover branches, so it does not list deleted ones. */
   include_deleted: flag.optional(),
 })
 export const countQuery = z.object({ search: text.default('') })
 export const deletionQuery = z.object({ hard_delete: flag.optional() })
 
-/** @throws {Refusal} 400 that names the parameter. */
+/** @throws {Refusal} 400 with the parameter's name. */
 export const readQuery = <T extends object>(context: Context, schema: z.ZodType<T>): T => {
   const given = context.req.query()
-  const parsed = schema.safeParse(given)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    const where = issue?.path.join('.') || 'query'
-    throw new Refusal(400, `${where}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
-  }
-  const read: object = parsed.data
+  const read = parse(given, schema, 'query')
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(read, name))
   reportIgnored(
     context,
-    Object.keys(given)
-      .filter((name) => !Object.hasOwn(read, name))
-      .map((name) => `?${name}`),
+    unknown.map((name) => `?${name}`),
   )
-  return parsed.data
+  return read
 }

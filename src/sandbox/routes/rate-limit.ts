@@ -1,4 +1,4 @@
-/** The service's published limits: 700 requests a minute for an account, bursts of 40 a second for a route. */
+/** The service's published rate limits: 700 requests a minute per account, 40 a second per route. */
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { SandboxClock } from '../clock/clock.ts'
@@ -7,7 +7,7 @@ import { Refusal } from '../world/refusal.ts'
 const ACCOUNT = { burst: 700, perMs: 700 / 60_000 }
 const ROUTE = { burst: 40, perMs: 40 / 1_000 }
 
-/** Refuses with 429 what is over a limit, by the sandbox's own time. */
+/** Refuses requests over a limit with 429, by the sandbox's clock. */
 export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
   const account = bucket(ACCOUNT, clock)
   const routes = new Map<string, () => boolean>()
@@ -20,7 +20,7 @@ export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
   }
 }
 
-/** Whether one more may pass. */
+/** A token bucket: the returned function takes a token, or returns false if there is none. */
 const bucket = ({ burst, perMs }: typeof ACCOUNT, clock: SandboxClock): (() => boolean) => {
   let left = burst
   let seen = clock.now()

@@ -1,9 +1,9 @@
-/** Remembers each request of the API, with what was answered to a change. */
+/** Records each request. For changes it also records the request body and the response. */
 import type { MiddlewareHandler } from 'hono'
 import type { SandboxClock } from '../clock/clock.ts'
 import type { Recorder } from '../control/recorder.ts'
 
-/** A longer body is not kept: thousands of requests are. */
+/** Longer bodies are not recorded, to limit memory use. */
 const LONGEST_BODY = 16 * 1024
 
 export const record =
@@ -15,7 +15,7 @@ export const record =
     const path = url.slice(url.indexOf(root) + root.length)
     const { status } = context.res
     if (method === 'GET') return recorder.add({ at, method, path, status })
-    // A client without a key fills no memory.
+    // A client without a key must not fill the memory.
     const body = status === 401 ? '' : await context.req.text()
     const answer = status === 204 ? undefined : await readJson(context.res.clone())
     recorder.add({
@@ -28,5 +28,5 @@ export const record =
     })
   }
 
-/** `undefined` if a fault left none. */
+/** `undefined` if there is no JSON, for example because of a fault. */
 const readJson = (response: Response): Promise<unknown> => response.json().catch(() => undefined)

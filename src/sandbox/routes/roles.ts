@@ -13,13 +13,12 @@ import { presentOperation, presentRole } from './present.ts'
 
 const newRole = z.object({ role: z.object({ name: sqlName, no_login: z.boolean().optional() }) })
 
-/** Takes up first what SQL has changed since the last time. */
+/** Reads from Postgres what SQL has changed since the last time. */
 export const refreshCatalog = async (world: World, computes: Computes, branchId: string): Promise<void> => {
   const found = await computes.readCatalog(branchId)
   if (found !== undefined) noteCatalog(world, branchId, found)
 }
 
-/** So that no route of roles and databases answers with less than the branch has. */
 export const refreshBefore = (api: Hono, path: string, world: World, computes: Computes): void => {
   api.use(`${path}/*`, async (context, next) => {
     await refreshCatalog(world, computes, context.req.param('branch') ?? '')

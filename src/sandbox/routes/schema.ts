@@ -1,4 +1,4 @@
-/** A branch's schema as SQL, and what differs between two branches. */
+/** A branch's schema as SQL, and the differences between two branches. */
 import { createTwoFilesPatch } from 'diff'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -14,7 +14,7 @@ import { readQuery } from './query.ts'
 import { refreshCatalog } from './roles.ts'
 
 const NOT_HERE = 'NOT_SERVED_BY_SANDBOX'
-const past = z.undefined({ error: 'is not supported by the sandbox: it shows the schema as it is now' }).optional()
+const past = z.undefined({ error: 'is not supported by the sandbox, which shows the current schema only' }).optional()
 
 const schemaQuery = z.object({
   db_name: z.string(),
@@ -74,13 +74,13 @@ const orRefused = async (dumping: Promise<string> | undefined): Promise<string |
   }
 }
 
-/** Of what pg_dump printed; the rest names the command, with nothing in it that helps. */
+/** The first line that pg_dump printed. The rest repeats the command. */
 const firstLine = (error: unknown): string => {
-  const printed = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)
+  const printed = String(error instanceof Error && 'stderr' in error ? error.stderr : error)
   return printed.split('\n')[0] ?? 'pg_dump failed'
 }
 
-/** The owner's, so that nothing in the database runs as somebody who may do more. */
+/** Logs in as the owner, so that code in the database runs with the owner's privileges only. */
 const loginOf = (branch: BranchRecord, owner: string, database: string): Login => {
   const password = catalogOf(branch).roles.find(({ name }) => name === owner)?.password
   if (password !== undefined) return { user: owner, password, database }

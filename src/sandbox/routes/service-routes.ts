@@ -1,6 +1,6 @@
 /**
- * Every route that the service has, served here or not: by what is missing here a client learns that it is the sandbox
- * that lacks it. From the service's public OpenAPI document and its official clients; `{}` matches one segment.
+ * All routes of the service, from its public OpenAPI document and its official clients. They let the sandbox say whether it
+ * lacks a route or the route does not exist. `{}` matches one segment.
  */
 const ROUTES = `
 GET                   /auth
@@ -151,7 +151,7 @@ export const SERVICE_ROUTES: readonly ServiceRoute[] = ROUTES.trim()
     return { path: words.at(-1) ?? '', methods: words.slice(0, -1) }
   })
 
-/** The service's route for a path below the API's root; where several fit, the one with the fewest placeholders. */
+/** Finds the route for a path below the API root. If several match, the one with the fewest placeholders wins. */
 export const serviceRoute = (path: string): ServiceRoute | undefined => {
   const segments = path.split('/')
   const fitting = SERVICE_ROUTES.filter((route) => {

@@ -1,4 +1,4 @@
-/** `POST /sql`: statements over HTTP, as the service's serverless driver sends them (its public source). */
+/** `POST /sql`: SQL over HTTP, in the protocol of the service's serverless driver (from its public source). */
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { type Computes, ConnectionRefusal, type Login } from '../computes/computes.ts'
@@ -15,7 +15,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   RepeatableRead: 'REPEATABLE READ',
   Serializable: 'SERIALIZABLE',
 }
-/** What an error of Postgres holds; the driver hands it to the application. */
+/** Fields of a Postgres error, which the driver passes on to the application. */
 const ERROR_FIELDS = [
   ...['severity', 'code', 'detail', 'hint', 'position', 'internalPosition', 'internalQuery', 'where'],
   ...['schema', 'table', 'column', 'dataType', 'constraint', 'file', 'line', 'routine'],
@@ -25,14 +25,14 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
   app.post('/sql', limitBody(MAX_BODY_BYTES), async (context) => {
     const asked = await readBody(context, body)
     if (context.req.header('neon-raw-text-output') !== 'true') {
-      throw new Refusal(400, 'Neon-Raw-Text-Output must be true: the sandbox leaves values as text')
+      throw new Refusal(400, 'Neon-Raw-Text-Output must be true: the sandbox returns values as text')
     }
     const statements = 'queries' in asked ? asked.queries : [asked]
     const begin = 'queries' in asked ? beginOf(context) : undefined
     const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
     const target = await computes.portOf({ host: login.host, port })
-    if (computes.kind === 'simulated') throw new Refusal(501, 'the sandbox simulates its computes: there is no SQL')
-    if (target === undefined) throw new Refusal(400, `no compute of this sandbox is at ${login.host}:${port}`)
+    if (computes.kind === 'simulated') throw new Refusal(501, 'the sandbox simulates its computes, so there is no SQL')
+    if (target === undefined) throw new Refusal(400, `this sandbox has no compute at ${login.host}:${port}`)
     try {
       const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
       const isArray = context.req.header('neon-array-mode') === 'true'

@@ -1,4 +1,4 @@
-/** `/v2`: Postgres' protocol in a WebSocket, as the service's serverless driver speaks it (its public source). */
+/** `/v2`: Postgres' protocol over WebSocket, as the service's serverless driver uses it (from its public source). */
 import type { IncomingMessage, Server } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -9,9 +9,9 @@ const PATH = '/v2'
 const LOOPBACK = '127.0.0.1'
 
 /**
- * It leads to this sandbox's computes only, wherever the client would like to go.
+ * Connects clients to this sandbox's computes only, whatever address they request.
  *
- * @returns what ends every connection; the server does not know them any more.
+ * @returns a function that ends all connections. Closing the server does not: it does not track upgraded sockets.
  */
 export const serveWebSockets = (server: Server, computes: Computes): (() => void) => {
   const open = new Set<Duplex>()
@@ -31,7 +31,7 @@ export const serveWebSockets = (server: Server, computes: Computes): (() => void
   }
 }
 
-/** `address=host:port`, as the driver appends it. Rejects where the address of the request is no URL. */
+/** Reads `address=host:port`, which the driver appends. Rejects if the request's URL is malformed. */
 const target = async ({ url }: IncomingMessage, computes: Computes): Promise<number | undefined> => {
   const { pathname, searchParams } = new URL(url ?? '/', 'http://localhost')
   const [, host, port] = /^(.+?)(?::(\d+))?$/.exec(searchParams.get('address') ?? '') ?? []

@@ -1,11 +1,11 @@
-/** A history for a project that starts with one: what its oldest compute went through, an hour apart. */
+/** Invents past operations for a seeded project: what happened to its first compute, an hour apart. */
 import { createHash } from 'node:crypto'
 import { type Durations, durationOf } from '../world/durations.ts'
 import type { OperationRecord } from '../world/records.ts'
 
 const APART_MS = 3_600_000
 const CYCLE = ['start_compute', 'apply_config', 'suspend_compute'] as const
-/** A branch without a compute has only been made. */
+/** For a branch without a compute. */
 const WITHOUT_COMPUTE = ['create_branch'] as const
 
 export const pastOperations = (
@@ -34,10 +34,8 @@ export const pastOperations = (
   })
 }
 
-/** The same text gives the same one. */
+/** Deterministic: the same text gives the same UUID. */
 const uuidOf = (text: string): string => {
   const hex = createHash('sha256').update(text).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    '-',
-  )
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

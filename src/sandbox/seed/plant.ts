@@ -1,4 +1,4 @@
-/** A seed as the records of a new world. */
+/** Turns a seed into the records of a new world. */
 import { createHash } from 'node:crypto'
 import { type Catalog, newCatalog, newDatabaseId } from '../world/catalog.ts'
 import { DURATIONS, type Durations } from '../world/durations.ts'
@@ -7,10 +7,10 @@ import type { ComputeRecord, WorldRecord } from '../world/records.ts'
 import { pastOperations } from './past.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-interface Surroundings {
-  /** Postgres' major version of its projects. */
+interface PlantOptions {
+  /** Major version of Postgres for its projects. */
   readonly pgVersion?: number
-  /** By action, if they differ from the defaults. */
+  /** Durations that differ from the defaults, by action. */
   readonly durations?: Durations
   readonly durationSpread?: number
 }
@@ -18,7 +18,7 @@ interface Surroundings {
 export const plant = (
   { projects, keys }: ResolvedSeed,
   now: number,
-  times: Surroundings = {},
+  options: PlantOptions = {},
 ): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
   const usual = newCatalog(now)
@@ -29,7 +29,7 @@ export const plant = (
       name: project.name ?? project.id,
       regionId: project.region,
       plan: project.plan,
-      ...(times.pgVersion === undefined ? {} : { pgVersion: times.pgVersion }),
+      ...(options.pgVersion === undefined ? {} : { pgVersion: options.pgVersion }),
       ...(project.org === undefined ? {} : { orgId: project.org }),
       ...(project.maintenance === undefined ? {} : { maintenanceAt: Date.parse(project.maintenance) }),
       defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
@@ -39,11 +39,11 @@ export const plant = (
       project.branches.map((branch) => [branch.name, branch.id ?? derivedId('br', project.id, branch.name)]),
     )
     const catalogs = new Map<string, Catalog>()
-    const someDefault = project.branches.some((branch) => branch.default)
+    const hasDefault = project.branches.some((branch) => branch.default)
     for (const [index, branch] of project.branches.entries()) {
       const id = ids.get(branch.name) ?? ''
       const parentId = branch.parent === undefined ? undefined : ids.get(branch.parent)
-      const catalog = catalogs.get(branch.parent ?? '') ?? likeIt(usual)
+      const catalog = catalogs.get(branch.parent ?? '') ?? withNewIds(usual)
       catalogs.set(branch.name, catalog)
       records.push({
         kind: 'branch',
@@ -51,7 +51,7 @@ export const plant = (
         projectId: project.id,
         name: branch.name,
         ...(parentId === undefined ? {} : { parentId }),
-        isDefault: branch.default || (!someDefault && index === 0),
+        isDefault: branch.default || (!hasDefault && index === 0),
         isProtected: branch.protected,
         state: 'ready',
         createdAt: now,
@@ -62,23 +62,29 @@ export const plant = (
         records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))
       }
     }
-    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id, times))
+    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id, options))
   }
   return records
 }
 
-/** With the same role and password: real computes copy what they made for the first one. */
-const likeIt = ({ roles, databases }: Catalog): Catalog => ({
+/** The same roles and passwords everywhere: real computes then copy the data that they made for the first branch. */
+const withNewIds = ({ roles, databases }: Catalog): Catalog => ({
   roles,
   databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
 })
 
-/** Of the first branch, and of its first compute if it has one. */
-const past = (count: number, now: number, records: readonly WorldRecord[], projectId: string, times: Surroundings) => {
+/** Past operations of the first branch and its first compute. */
+const past = (
+  count: number,
+  now: number,
+  records: readonly WorldRecord[],
+  projectId: string,
+  options: PlantOptions,
+) => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
   const on = { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) }
-  return pastOperations(count, now, on, { ...DURATIONS, ...times.durations }, times.durationSpread)
+  return pastOperations(count, now, on, { ...DURATIONS, ...options.durations }, options.durationSpread)
 }
 
 const toKey = (key: ResolvedSeed['keys'][number]): WorldRecord => ({
@@ -123,6 +129,6 @@ const toCompute = (
   ...(compute.state === 'idle' ? { suspendedAt: now } : { startedAt: now }),
 })
 
-/** The same seed gives the same ids. */
+/** Deterministic: the same seed gives the same ids. */
 const derivedId = (prefix: 'br' | 'ep', ...parts: readonly string[]): string =>
   idOf(prefix, createHash('sha256').update(parts.join('\n')).digest())

@@ -1,18 +1,19 @@
-/** The world to start from, as a person writes it: the vocabulary is the manifest's. */
+/** Seeds: the projects that a sandbox starts with. A seed uses the manifest's terms and obeys the API's rules. */
 import { z } from 'zod'
 import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER, schemaAddress } from '../../model/index.ts'
 import { pgSettings } from '../world/compute-request.ts'
-import { checkProject, checkProjects } from './check-seed.ts'
+import { limitProblem } from '../world/limits.ts'
+import type { ProjectRecord } from '../world/records.ts'
 
 const SCALE_TO_ZERO: Readonly<Record<string, number>> = { default: SCALE_TO_ZERO_DEFAULT, never: SCALE_TO_ZERO_NEVER }
 
 const size = z
   .union([z.number(), z.strictObject({ min: z.number(), max: z.number() })], {
-    error: 'a number of compute units, or {min, max}',
+    error: 'must be a number of compute units, or {min, max}',
   })
   .transform((value) => (typeof value === 'number' ? { min: value, max: value } : value))
 
-const SCALE_TO_ZERO_FORMS = '`default`, `never` or a duration with its unit, such as 5m'
+const SCALE_TO_ZERO_FORMS = 'must be `default`, `never` or a duration with its unit, such as 5m'
 const scaleToZero = z.string({ error: SCALE_TO_ZERO_FORMS }).transform((text, context) => {
   const seconds = Object.hasOwn(SCALE_TO_ZERO, text) ? SCALE_TO_ZERO[text] : parseDuration(text)
   if (seconds !== undefined) return seconds
@@ -44,56 +45,119 @@ const branch = z.strictObject({
   name: z.string().min(1).max(256),
   default: z.boolean().default(false),
   protected: z.boolean().default(false),
-  /** A branch named earlier. */
+  /** The name of a branch listed before this one. */
   parent: z.string().optional(),
   computes: z.array(compute).default([]),
 })
 
-const KEY_LENGTH = { error: 'a key has 8 to 256 characters' }
+const KEY_LENGTH = { error: 'must have 8 to 256 characters' }
 const keyText = { key: z.string().min(8, KEY_LENGTH).max(256, KEY_LENGTH), revoked: z.boolean().default(false) }
 const orgId = z.string().regex(/^org-[a-z0-9-]{1,56}$/)
 
-/** Keys besides the sandbox's own, which may do everything. */
+/** API keys in addition to the sandbox's own, which has access to everything. */
 const key = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('personal'), ...keyText }),
   z.strictObject({ kind: z.literal('organization'), org: orgId, ...keyText }),
   z.strictObject({ kind: z.literal('project'), project: z.string(), ...keyText }),
 ])
 
-const project = z
-  .strictObject({
-    id: z.string().regex(/^[a-z0-9-]{1,60}$/),
-    name: z.string().optional(),
-    region: z
-      .string()
-      .regex(/^[a-z0-9-]{1,60}$/)
-      .default('aws-eu-central-1'),
-    plan: z.enum(['free', 'paid']).default('paid'),
-    /** The organization that it belongs to. */
-    org: orgId.optional(),
-    /** What a new compute has where its request does not say. */
-    defaults: z
-      .strictObject({
-        size: size.default({ min: 0.25, max: 2 }),
-        scaleToZero: scaleToZero.default(SCALE_TO_ZERO_DEFAULT),
-      })
-      .default({ size: { min: 0.25, max: 2 }, scaleToZero: SCALE_TO_ZERO_DEFAULT }),
-    branches: z.array(branch).min(1),
-    /** When the next service update is due. Nothing happens then. */
-    maintenance: z.iso.datetime().optional(),
-    /** How many finished operations its past holds. */
-    operations: z.int().min(0).max(10_000).default(0),
-  })
-  .superRefine(checkProject)
+const project = z.strictObject({
+  id: z.string().regex(/^[a-z0-9-]{1,60}$/),
+  name: z.string().optional(),
+  region: z
+    .string()
+    .regex(/^[a-z0-9-]{1,60}$/)
+    .default('aws-eu-central-1'),
+  plan: z.enum(['free', 'paid']).default('paid'),
+  /** The organization that owns the project. */
+  org: orgId.optional(),
+  /** Defaults for new computes. */
+  defaults: z
+    .strictObject({
+      size: size.default({ min: 0.25, max: 2 }),
+      scaleToZero: scaleToZero.default(SCALE_TO_ZERO_DEFAULT),
+    })
+    .default({ size: { min: 0.25, max: 2 }, scaleToZero: SCALE_TO_ZERO_DEFAULT }),
+  branches: z.array(branch).min(1),
+  /** When the next service update is due. The sandbox shows it and does not act on it. */
+  maintenance: z.iso.datetime().optional(),
+  /** How many past operations to invent. */
+  operations: z.int().min(0).max(10_000).default(0),
+})
+
+type SeedProject = z.output<typeof project>
+type SeedCompute = SeedProject['branches'][number]['computes'][number]
+
+type Report = (path: readonly PropertyKey[], message: string) => void
+
+const reportTo =
+  (context: z.RefinementCtx): Report =>
+  (path, message) =>
+    context.addIssue({ code: 'custom', path: [...path], message })
+
+const checkProject = (checked: SeedProject, context: z.RefinementCtx): void => {
+  const report = reportTo(context)
+  checkSize(checked.defaults, checked.plan, ['defaults'], report)
+  const names = new Set<string>()
+  let hasDefault = false
+  for (const [index, { name, parent, computes, default: isDefault }] of checked.branches.entries()) {
+    const at = ['branches', index] as const
+    if (names.has(name)) report([...at, 'name'], `two branches are named ${name}`)
+    if (parent !== undefined && !names.has(parent)) {
+      report([...at, 'parent'], `no branch before this one is named ${parent}`)
+    }
+    if (isDefault && hasDefault) report([...at, 'default'], 'only one branch can be the default')
+    hasDefault ||= isDefault
+    names.add(name)
+    let hasPrimary = false
+    for (const [place, compute] of computes.entries()) {
+      const here = [...at, 'computes', place]
+      if (compute.type === 'read_write' && hasPrimary) report(here, 'a branch can have only one read_write compute')
+      hasPrimary ||= compute.type === 'read_write'
+      checkSize(compute, checked.plan, here, report)
+    }
+  }
+}
+
+/** Ids must be unique across projects. */
+const checkProjects = (projects: readonly SeedProject[], context: z.RefinementCtx): void => {
+  const report = reportTo(context)
+  const ids = new Set<string>()
+  const claim = (id: string | undefined, path: readonly PropertyKey[]): void => {
+    if (id === undefined) return
+    if (ids.has(id)) report([...path, 'id'], `the id ${id} is used twice`)
+    ids.add(id)
+  }
+  for (const [index, { id, branches }] of projects.entries()) {
+    claim(id, [index])
+    for (const [place, branch] of branches.entries()) {
+      claim(branch.id, [index, 'branches', place])
+      for (const [spot, compute] of branch.computes.entries()) {
+        claim(compute.id, [index, 'branches', place, 'computes', spot])
+      }
+    }
+  }
+}
+
+const checkSize = (
+  { size, scaleToZero }: Pick<SeedCompute, 'size' | 'scaleToZero'>,
+  plan: ProjectRecord['plan'],
+  path: readonly PropertyKey[],
+  report: Report,
+): void => {
+  const problem = limitProblem({ ...size, suspendTimeoutSeconds: scaleToZero }, plan)
+  if (problem === undefined) return
+  report([...path, problem.field === 'suspend_timeout_seconds' ? 'scaleToZero' : 'size'], problem.message)
+}
 
 export const seedShape = z.strictObject({
-  projects: z.array(project).superRefine(checkProjects),
+  projects: z.array(project.superRefine(checkProject)).superRefine(checkProjects),
   keys: z.array(key).default([]),
 })
 
-/** What a seed file says. */
+/** A seed as written. */
 export type Seed = z.input<typeof seedShape>
-/** With every default filled in. */
+/** A seed with all defaults filled in. */
 export type ResolvedSeed = z.output<typeof seedShape>
 
 /** The JSON Schema (2020-12) of a seed file. */

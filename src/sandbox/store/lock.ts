@@ -1,22 +1,22 @@
-/** One sandbox a folder: a file that names the process. */
+/** A lock file with the process id: only one sandbox can use a folder. */
 import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 
-/** Folders in use within this process, which the file alone cannot distinguish from a lock left behind. */
+/** Folders in use by this process. The file alone cannot tell these from a lock left by a process with the same id. */
 const heldHere = new Set<string>()
 
 /**
- * Takes over a folder whose process no longer runs. Returns a function that releases it.
+ * Locks the folder, unless a running process holds the lock. Returns a function that releases it.
  *
- * @throws {EspalierError} `E_SANDBOX_STATE` if another sandbox holds it.
+ * @throws {EspalierError} `E_SANDBOX_STATE` if another sandbox uses the folder.
  */
 export const takeLock = (directory: string): (() => void) => {
   const lock = join(directory, 'lock')
   const held = realpathSync(directory)
   if (heldHere.has(held)) throw inUse(directory, process.pid)
-  // Written aside and linked, so that nobody reads a lock that does not name its process yet.
+  // Written to a separate file and linked, so that nobody reads a lock file without a process id.
   const own = `${lock}.${process.pid}`
   writeFileSync(own, `${process.pid}\n`, { mode: 0o600 })
   try {
@@ -36,8 +36,8 @@ export const takeLock = (directory: string): (() => void) => {
 }
 
 const inUse = (directory: string, holder: number): EspalierError =>
-  new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) uses the folder ${directory}.`, {
-    hint: `End that one or name another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
+  new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) is using the folder ${directory}.`, {
+    hint: `Stop it, or choose another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
   })
 
 const tryLink = (from: string, to: string): boolean => {

@@ -1,0 +1,73 @@
+/** YAML files that a person wrote: seeds and faults. Each mistake is reported with file, line and column. */
+import { readFile } from 'node:fs/promises'
+import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
+import type { z } from 'zod'
+import { EspalierError } from '../model/index.ts'
+import { issueText } from './issue-text.ts'
+
+/** Enough for any file written by hand. An alias bomb stops here. */
+const MAX_ALIASES = 100
+
+export interface FileKind {
+  /** Code of its errors. */
+  readonly code: string
+  readonly title: string
+  readonly hint: string
+}
+
+/** @throws {EspalierError} the kind's code, if the file cannot be read. */
+export const readYaml = async (path: string, { code, title, hint }: FileKind): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new EspalierError(code, `${title} ${path} cannot be read.`, { hint, cause })
+  }
+}
+
+/**
+ * The value as written, without the schema's defaults.
+ *
+ * @param name the file's name for messages.
+ * @throws {EspalierError} the kind's code: one line for each mistake.
+ */
+export const parseYaml = (text: string, name: string, schema: z.ZodType, { code, hint }: FileKind): unknown => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
+  const mistake = (offset: number, message: string): string => {
+    const { line, col } = lines.linePos(offset)
+    return `${name}:${line}:${col}: ${message}`
+  }
+  const check = (mistakes: readonly string[]): void => {
+    if (mistakes.length > 0) throw new EspalierError(code, mistakes.join('\n'), { hint })
+  }
+  check(document.errors.map(({ pos, message }) => mistake(pos[0], message.split('\n')[0] ?? '')))
+  visit(document, {
+    Alias: (_key, node) => {
+      if (node.resolve(document) !== undefined) return
+      const message = `*${node.source} is an unknown alias: no &${node.source} above it`
+      check([mistake(node.range?.[0] ?? 0, message)])
+    },
+  })
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES })
+  } catch {
+    check([mistake(0, `too many aliases: at most ${MAX_ALIASES} are allowed`)])
+  }
+  const issues = schema.safeParse(value).error?.issues ?? []
+  check(
+    issues.map((issue) =>
+      mistake(offsetOf(document, issue.path), `${issue.path.join('.') || 'the file'}: ${issueText(issue)}`),
+    ),
+  )
+  return value
+}
+
+/** Position of the node at `path`, or of its nearest existing ancestor. */
+const offsetOf = (document: Document, path: readonly PropertyKey[]): number => {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return 0
+}
