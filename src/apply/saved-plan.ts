@@ -35,6 +35,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
       ? []
       : [`It was saved by espalier ${file.espalier}; this is ${present.espalierVersion}.`]),
     ...newlySkipped(file.plan, fresh.plan),
+    ...otherwiseDenied(file.plan, fresh.plan),
   ]
   if (!fresh.ok || !rewound.ok) {
     const errors = [fresh, rewound].flatMap((result) => (result.ok ? [] : result.diagnostics))
@@ -80,6 +81,18 @@ const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
     return other === name ? [] : [`The project ${id} is called ${other}, and the plan calls it ${name}.`]
   })
 }
+
+/** A policy has changed, an override is missing or new, or an expected cost has come to exceed its limit. */
+const otherwiseDenied = (saved: Plan, fresh: Plan): readonly string[] => {
+  const [then, now] = [deniedIn(saved), deniedIn(fresh)]
+  return [
+    ...[...now].filter((message) => !then.has(message)).map((message) => `${message}.`),
+    ...[...then].filter((message) => !now.has(message)).map((message) => `No longer so: ${message}.`),
+  ]
+}
+
+const deniedIn = ({ policies }: Plan): ReadonlySet<string> =>
+  new Set(policies?.results.filter(({ outcome }) => outcome === 'denied').map(({ message }) => message))
 
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
