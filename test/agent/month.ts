@@ -69,7 +69,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   }
   const commit = async (): Promise<void> => {
     for (const index of sizes.keys()) {
-      if (!chance(0.05)) continue
+      if (!chance(Math.max(0.05, 1 / count))) continue
       sizes[index] = SIZES[Math.floor(random() * SIZES.length)] ?? 1
       watch.committed(index, sizes[index])
       counts.commits += 1
@@ -78,7 +78,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   }
   const editSome = async (): Promise<void> => {
     for (const index of sizes.keys()) {
-      if (!chance(0.003)) continue
+      if (!chance(Math.max(0.003, 0.1 / count))) continue
       counts.edits += 1
       // A change that the faults swallow was never made.
       await world.edit(projectId(index), computeId(index), { suspend_timeout_seconds: 600 }).catch(() => undefined)
