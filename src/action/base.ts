@@ -19,7 +19,12 @@ export interface Split extends BaseComparison {
   readonly notes: readonly string[]
 }
 
-/** The base's manifests; `undefined` if its commit cannot be read. @param find its commit. */
+/**
+ * The base's manifests; `undefined` if its commit cannot be read.
+ *
+ * @param find its commit.
+ * @throws {EspalierError} `E_OUTSIDE` if the commit has something else in their place.
+ */
 export const readBase = async (
   find: () => Promise<string>,
   head: Manifests,
@@ -29,7 +34,7 @@ export const readBase = async (
     const commit = await find()
     return { commit, manifests: await manifestsAt(commit, head, { cwd }) }
   } catch (error) {
-    if (error instanceof EspalierError) return undefined
+    if (error instanceof EspalierError && error.code === 'E_GIT') return undefined
     throw error
   }
 }
@@ -42,7 +47,7 @@ export const withoutBase = (plan: Plan, notes: readonly string[] = []): Split =>
 })
 
 export const NO_BASE =
-  'The base could not be read, so drift is shown as introduced. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'
+  'The base could not be read, so drift is shown as introduced, and its policies are not known. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'
 
 /**
  * What is checked out for a pull request is its merge into the base, whose first parent is the base as it is now. Else

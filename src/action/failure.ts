@@ -47,6 +47,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_GIT: 'git',
   E_POLICY_BASE: 'refused',
   E_NO_MANIFESTS: 'validation-failed',
+  E_OUTSIDE: 'refused',
   E_FORK_BASE: 'refused',
   E_FORK_CHECKOUT: 'refused',
   E_NOT_MERGED: 'refused',

@@ -41,7 +41,7 @@ export interface AgentOptions {
 
 export interface RunningAgent extends AgentControl {
   /**
-   * Until `stop`.
+   * Until `stop`. The data folder is still held then: the last events may be on their way.
    *
    * @throws {EspalierError} `E_AGENT_DATA` once the data folder is another agent's.
    */
@@ -132,11 +132,11 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       say(`${id} is no longer declared. Nothing of it is changed.`)
     changed()
   }
-  /** Until the agent stops. What a person must know of a failure is in the view or ends the agent. */
-  const every = async (ms: number, task: () => Promise<void>): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(ms, stopping.signal).catch(() => undefined)
-      if (!stopping.signal.aborted) await task()
+  /** What a person must know of a failure is in the view or ends the agent. */
+  const every = async (ms: number, task: () => Promise<void>, until: AbortSignal): Promise<void> => {
+    while (!until.aborted) {
+      await clock.sleep(ms, until).catch(() => undefined)
+      if (!until.aborted) await task()
     }
   }
   const pollForEver = async (): Promise<void> => {
@@ -152,9 +152,18 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     }
   }
   const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)
-  const close = async (): Promise<void> => {
+  /** The lease of the data folder, until the last step is done: a step may take minutes after SIGTERM. */
+  const holding = async (working: readonly Promise<unknown>[]): Promise<void> => {
+    const ended = new AbortController()
+    const renewing = orLost(every(data.renewEveryMs, () => data.renew(), ended.signal))
+    try {
+      await Promise.all(working)
+    } finally {
+      ended.abort()
+      await renewing
+    }
     await accounts.close()
-    await data.release()
+    if (lost !== undefined) throw lost
   }
   const rereadKeys = async (): Promise<void> => {
     try {
@@ -166,22 +175,16 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const subjects = new Map<string, unknown>(Object.entries(desired.events()))
   return {
-    run: async () => {
-      const loops = [
-        pollForEver(),
-        every(data.renewEveryMs, () => data.renew()),
-        every(DAY_MS, () => removeJournals(data.path, now() - options.keepMs)),
-      ].map(orLost)
-      await Promise.all([scheduler.run(), ...loops])
-      await close()
-      if (lost !== undefined) throw lost
-    },
-    once: async () => {
-      await poll()
-      await mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))
-      await close()
-      if (lost !== undefined) throw lost
-    },
+    run: () =>
+      holding([
+        scheduler.run(),
+        orLost(pollForEver()),
+        orLost(every(DAY_MS, () => removeJournals(data.path, now() - options.keepMs), stopping.signal)),
+      ]),
+    once: () =>
+      holding([
+        poll().then(() => mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))),
+      ]),
     stop,
     view: (): AgentView => ({
       version: VERSION,

@@ -37,8 +37,12 @@ const PROJECT_FILE = z.object({
   failure: z.string().exactOptional(),
   /** Operations that failed, by compute. */
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
-  /** The journal of an apply that has begun and not ended. */
-  applying: z.string().exactOptional(),
+  /** An apply that has begun and not ended, and the version of the manifests that it is for. */
+  applying: z.object({ journal: z.string(), version: z.string() }).exactOptional(),
+  /** What was applied since a round was last shown: its event is still to be raised. */
+  applied: z
+    .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
+    .exactOptional(),
   /** Changes and computes that an apply of ours was changing when it failed or ended. */
   moving: z.array(z.string()).exactOptional(),
   /** Steps that were started in the last 24 hours and interrupted somebody, or deleted a compute. */

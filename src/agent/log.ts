@@ -4,7 +4,7 @@ import type { ProjectView } from './view.ts'
 export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
   const lines: string[] = []
   const { lastApply: applied, missedWindow: missed, message } = after
-  if (applied !== undefined && applied !== before.lastApply) {
+  if (applied !== undefined && applied.at !== before.lastApply?.at) {
     for (const step of applied.done) lines.push(`${after.id}  done: ${step}`)
   }
   if (missed !== undefined && after.missedWindows > before.missedWindows) {

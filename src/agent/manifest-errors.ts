@@ -23,7 +23,7 @@ export const errorsOf = (
     .map((error) => {
       const file = error.source?.file
       const mentioned =
-        file === undefined || error === review?.policies?.mistake ? undefined : wordsIn(loaded.lineOf, file)
+        file === undefined || error === review?.policies?.mistake ? undefined : wordsIn(loaded.texts.get(file))
       const known = declaredIn.get(file ?? '')
       return {
         text: textOf(error),
@@ -47,14 +47,8 @@ const projectsByFile = (...all: readonly (Declared | undefined)[]): ReadonlyMap<
 }
 
 /** Everything in the file that could be the id of a project; `undefined` if its text is not known. */
-const wordsIn = (lineOf: Manifests['loaded']['lineOf'], file: string): ReadonlySet<string> | undefined => {
-  const words = new Set<string>()
-  for (let line = 1; ; line += 1) {
-    const text = lineOf({ file, line, column: 1, length: 1 })
-    if (text === undefined) return line === 1 ? undefined : words
-    for (const word of text.match(/[a-z0-9-]+/g) ?? []) words.add(word)
-  }
-}
+const wordsIn = (text: string | undefined): ReadonlySet<string> | undefined =>
+  text === undefined ? undefined : new Set(text.match(/[a-z0-9-]+/g))
 
 const textOf = ({ message, source }: Diagnostic): string =>
   source === undefined ? message : `${source.file}:${source.line}:${source.column}: ${message}`

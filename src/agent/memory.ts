@@ -79,10 +79,10 @@ export const beforeStep = (file: ProjectFile, step: Step, now: number): ProjectF
 export const beforeApply = (
   before: ProjectFile,
   { summary, cost }: Plan,
-  journal: string,
+  applying: NonNullable<ProjectFile['applying']>,
   now: number,
 ): ProjectFile => {
-  const file = { ...before, applying: journal }
+  const file = { ...before, applying }
   const cu = summary.capacity.after.maxCu - summary.capacity.before.maxCu
   const cuHours = (cost?.computes ?? []).reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
   return cu === 0 && cuHours === 0 ? file : { ...file, growth: [...file.growth, { at: now, cu, cuHours }] }
@@ -110,6 +110,20 @@ export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile,
     maxDeletes: less(budgets.maxDeletes, recent.filter(({ deletes }) => deletes).length),
     maxCuIncrease: less(budgets.maxCuIncrease, sum(grown.map(({ cu }) => cu))),
     maxCuHoursIncrease: less(budgets.maxCuHoursIncrease, sum(grown.map(({ cuHours }) => cuHours))),
+  }
+}
+
+/** Applies of one round, and one that a crash cut off, are shown as one. */
+export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']): ProjectFile => {
+  if (applied === undefined) return file
+  const { done, interruptions } = file.applied ?? { done: [], interruptions: 0 }
+  return {
+    ...file,
+    applied: {
+      ...applied,
+      done: [...done, ...applied.done],
+      interruptions: interruptions + applied.interruptions,
+    },
   }
 }
 

@@ -1,25 +1,19 @@
 /** Applies what a round of a project decided, and completes what an earlier run of the agent left in the middle. */
 import type { WriteApi } from '../api/index.ts'
-import { type ApplyEvent, type Observed, type Outcome, type Plan, stepTitle } from '../model/index.ts'
+import { type ApplyEvent, type Observed, type Outcome, type Plan, type Step, stepTitle } from '../model/index.ts'
 import { apply, type Manifests } from '../workflow/index.ts'
-import { afterApply, beforeApply, beforeStep, budgetsLeft } from './memory.ts'
+import type { ProjectFile } from './data-folder.ts'
+import { afterApply, beforeApply, beforeStep, budgetsLeft, withApplied } from './memory.ts'
 import type { ProjectStore } from './project-store.ts'
-import { begunChanges, movedBy, readJournal, waitForOpen } from './recovery.ts'
+import { type Interrupted, movedBy, readJournal, waitForOpen } from './recovery.ts'
 import type { Round } from './round.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
-import type { ApplyView } from './view.ts'
 
 export interface Decided {
   readonly round: Round
   readonly manifests: Manifests
   readonly observed: Observed
-}
-
-export interface Applied {
-  readonly outcome: Outcome
-  /** Absent if no step was done. */
-  readonly view?: ApplyView
 }
 
 export class ProjectApply {
@@ -46,13 +40,13 @@ export class ProjectApply {
     version: string,
     api: WriteApi,
     ignoreWindows = false,
-  ): Promise<Applied | undefined> {
+  ): Promise<Outcome | undefined> {
     const { clock, now, policy, budgets, operationTimeoutMs, onSignal } = this.#shared
     const left = budgetsLeft(budgets, this.#store.file, now())
     const journal = await this.#shared.journalFor(this.#id, version)
     this.#suspending = new AbortController()
     if (isSuspended(this.#store.file.suspension, now())) return undefined
-    await this.#store.saveAs((file) => beforeApply(file, round.plan, journal, now()))
+    await this.#store.saveAs((file) => beforeApply(file, round.plan, { journal, version }, now()))
     const applied = await apply({
       manifests,
       planned: { manifests, observed, result: { ok: true, plan: round.plan } },
@@ -70,19 +64,37 @@ export class ProjectApply {
     })
     if (applied.kind !== 'ended') return undefined
     const { plan, outcome } = applied
-    await this.#store.saveAs((file) => afterApply(file, plan, outcome, now()))
-    const view = applyView(plan, outcome, version, now())
-    return { outcome, ...(view === undefined ? {} : { view }) }
+    const done = outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step)
+    const view = applyView(plan, new Set(done), version, now())
+    await this.#store.saveAs((file) => withApplied(afterApply(file, plan, outcome, now()), view))
+    return outcome
   }
 
-  /** @returns the changes of a chain that an earlier run of the agent began and did not end. */
-  async recover(api: WriteApi): Promise<ReadonlySet<string>> {
-    const { applying: journal } = this.#store.file
-    if (journal === undefined) return new Set()
-    const interrupted = await readJournal(journal)
+  /** @returns an apply that an earlier run of the agent began and did not end, once its operations are over. */
+  async recover(api: WriteApi): Promise<Interrupted | undefined> {
+    const { applying } = this.#store.file
+    if (applying === undefined) return undefined
+    const interrupted = await readJournal(applying.journal)
     await waitForOpen(api, this.#id, this.#shared)
-    if (interrupted !== undefined) this.#store.change((file) => ({ ...file, moving: movedBy(interrupted) }))
-    return interrupted === undefined || interrupted.hasEnded ? new Set() : begunChanges(interrupted)
+    this.#store.change(({ applying: _, ...file }) =>
+      interrupted === undefined ? file : { ...file, applying, moving: movedBy(interrupted) },
+    )
+    return interrupted
+  }
+
+  /**
+   * Remembers what that apply did, so that its event is raised.
+   *
+   * @param rest what is still to be done, if that is known: what it started and is not part of it was done.
+   */
+  recovered({ plan, started, done }: Interrupted, rest: Plan | undefined): void {
+    const { now } = this.#shared
+    const left = rest && new Set(rest.changes.map(({ id }) => id))
+    const isDone = ({ id, change }: Step): boolean => done.has(id) || (started.has(id) && left?.has(change) === false)
+    const ids = new Set(plan.steps.filter(isDone).map(({ id }) => id))
+    this.#store.change(({ applying, ...file }) =>
+      withApplied(file, applying && applyView(plan, ids, applying.version, now())),
+    )
   }
 
   /** Before each call: the lease still holds, and the attempt is on disk. */
@@ -100,8 +112,7 @@ export class ProjectApply {
 }
 
 /** `undefined` if no step was done. */
-const applyView = (plan: Plan, outcome: Outcome, version: string, now: number): ApplyView | undefined => {
-  const done = new Set(outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step))
+const applyView = (plan: Plan, done: ReadonlySet<string>, version: string, now: number): ProjectFile['applied'] => {
   const steps = plan.steps.filter(({ id }) => done.has(id))
   if (steps.length === 0) return undefined
   const changes = new Map(plan.changes.map((change) => [change.id, change]))

@@ -6,7 +6,7 @@ import { type Shown, shownProject, unknownProject } from './project-view.ts'
 import type { Shared } from './shared.ts'
 import type { Status } from './state.ts'
 import { isSuspended } from './suspension.ts'
-import type { ApplyView, ProjectView } from './view.ts'
+import type { ProjectView } from './view.ts'
 
 export class ProjectDisplay {
   readonly #id: string
@@ -27,10 +27,6 @@ export class ProjectDisplay {
     return this.#view
   }
 
-  applied(lastApply: ApplyView): void {
-    this.#view = { ...this.#view, lastApply }
-  }
-
   missedWindow(missedWindow: NonNullable<ProjectFile['missed']>): void {
     this.#view = { ...this.#view, missedWindow, missedWindows: this.#view.missedWindows + 1 }
   }
@@ -43,8 +39,11 @@ export class ProjectDisplay {
     const { status: before } = this.#store.file
     const isSame = before?.state === status.state && before.reason === status.reason
     const since = isSame ? before.since : at
-    this.#store.change((file) => ({ ...file, status: { ...status, since } }))
-    this.#view = shownProject(this.#view, status, this.#store.file, shown, {
+    const isOver = given.state !== 'Progressing'
+    const { applied } = this.#store.file
+    this.#store.change((file) => ({ ...(isOver ? withoutApplied(file) : file), status: { ...status, since } }))
+    const last = isOver && applied !== undefined ? { ...this.#view, lastApply: applied } : this.#view
+    this.#view = shownProject(last, status, this.#store.file, shown, {
       at,
       since,
       account: accounts.of(this.#id)?.account,
@@ -52,10 +51,12 @@ export class ProjectDisplay {
       version,
       readAt: this.#live.isRead ? this.#live.readAt : undefined,
     })
-    const isOver = given.state !== 'Progressing'
     const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
     await this.#store.saveAs((file) => (events === undefined ? file : { ...file, events }))
     if (isOver) keeper?.onKept(this.#id)
     changed()
   }
 }
+
+/** Shown now, with its event: both are in the same write. */
+const withoutApplied = ({ applied: _, ...file }: ProjectFile): ProjectFile => file

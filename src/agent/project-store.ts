@@ -6,6 +6,7 @@ export class ProjectStore {
   readonly #data: DataFolder
   readonly #lost: (error: unknown) => void
   #file: ProjectFile
+  #saved: ProjectFile
   #written = ''
   #writing: Promise<void> = Promise.resolve()
 
@@ -14,11 +15,17 @@ export class ProjectStore {
     this.#id = id
     this.#data = data
     this.#file = file ?? NEW_PROJECT_FILE
+    this.#saved = this.#file
     this.#lost = lost
   }
 
   get file(): ProjectFile {
     return this.#file
+  }
+
+  /** What is on disk: after a crash, that is all that is known. */
+  get saved(): ProjectFile {
+    return this.#saved
   }
 
   change(change: (file: ProjectFile) => ProjectFile): void {
@@ -30,9 +37,9 @@ export class ProjectStore {
     const file = this.#file
     const write = async (): Promise<void> => {
       const text = JSON.stringify(file)
-      if (text === this.#written) return
-      await this.#data.writeProject(this.#id, file)
+      if (text !== this.#written) await this.#data.writeProject(this.#id, file)
       this.#written = text
+      this.#saved = file
     }
     const written = this.#writing.then(write)
     this.#writing = written.catch(() => undefined)

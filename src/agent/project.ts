@@ -12,7 +12,7 @@ import { ProjectPlan } from './project-plan.ts'
 import { ProjectStore, withoutFailure } from './project-store.ts'
 import { differencesOf } from './project-view.ts'
 import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
-import { leavesGap, operationsStuck } from './recovery.ts'
+import { chainOf, leavesGap, operationsStuck } from './recovery.ts'
 import { waitAfter } from './retries.ts'
 import type { Round } from './round.ts'
 import type { Shared } from './shared.ts'
@@ -52,8 +52,9 @@ export class AgentProject {
     return this.#plan.last
   }
 
+  /** An event that is sent before it is on disk would be raised again, as another one, after a crash. */
   get kept(): unknown {
-    return this.#store.file.events
+    return this.#store.saved.events
   }
 
   /** Work that waited while no agent ran comes first. */
@@ -143,13 +144,16 @@ export class AgentProject {
     const isForced = cause !== 'interval' && cause !== 'backoff'
     if (isForced || this.#store.file.record?.manifests !== declaration.digest)
       this.#store.change(({ retryAt: _, ...file }) => ({ ...file, failures: 0 }))
-    const chain = await this.#apply.recover(key.api)
+    const interrupted = await this.#apply.recover(key.api)
+    const chain = interrupted === undefined ? undefined : chainOf(interrupted)
     const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
       this.#plan.decide(declaration, manifests, await this.#read(key.api, isFull), continuing)
-    if (chain.size > 0) await this.#finishChain(await decide(true, chain), declaration, key.api)
-    // Not before its chain is brought to an end: the agent may be killed again.
-    this.#store.change(({ applying: _, ...file }) => file)
-    let decided = await decide(cause !== 'interval')
+    let decided = await decide(interrupted !== undefined || cause !== 'interval', chain)
+    if (interrupted !== undefined) this.#apply.recovered(interrupted, decided && this.#plan.last)
+    if (chain !== undefined) {
+      await this.#finishChain(decided, declaration, key.api)
+      decided = await decide(true)
+    }
     let applies = 0
     while (decided !== undefined && this.#mayRun(decided.round, applies)) {
       if (!this.#live.isFull) {
@@ -157,10 +161,10 @@ export class AgentProject {
         continue
       }
       await this.#display.show({ state: 'Progressing' }, declaration.version, {})
-      const applied = await this.#applyNow(decided, declaration, key.api)
+      const outcome = await this.#apply.run(decided, declaration.version, key.api)
       applies += 1
       decided = await decide(true)
-      if (applied?.outcome.interrupted !== false) break
+      if (outcome?.interrupted !== false) break
     }
     if (decided === undefined) wakeNextInterval(this.id, this.#shared)
     else await this.#conclude(decided.round, declaration, key.api)
@@ -168,15 +172,9 @@ export class AgentProject {
   }
 
   /** Outside its window, only a chain that would leave a branch without its primary continues. */
-  async #finishChain(decided: Decided | undefined, declaration: Declaration, api: WriteApi): Promise<void> {
+  async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined || !this.#mayRun(decided.round, 0)) return
-    if (leavesGap(decided.round.plan.steps, decided.observed)) await this.#applyNow(decided, declaration, api, true)
-  }
-
-  async #applyNow(decided: Decided, { version }: Declaration, api: WriteApi, ignoreWindows = false) {
-    const applied = await this.#apply.run(decided, version, api, ignoreWindows)
-    if (applied?.view !== undefined) this.#display.applied(applied.view)
-    return applied
+    if (leavesGap(decided.round.plan.steps, decided.observed)) await this.#apply.run(decided, version, api, true)
   }
 
   #mayRun({ steps }: Round, applies: number): boolean {

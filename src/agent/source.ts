@@ -14,7 +14,7 @@ import {
   remoteTip,
   withoutCredentials,
 } from '../base/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, type SizeTable } from '../model/index.ts'
 import { digestOf, type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
 
 export interface Version {
@@ -41,7 +41,16 @@ export interface Source {
   continues(version: string, earlier: string): Promise<boolean>
 }
 
-interface GitOptions {
+/** What manifests are read and reviewed with, besides what they hold themselves. */
+export interface SourceSettings {
+  readonly sizeTable?: SizeTable
+  /** Absolute, and not part of the repository. */
+  readonly policyPaths?: readonly string[]
+  /** Adds prices and account limits. */
+  readonly review?: (manifests: Manifests) => Promise<Manifests>
+}
+
+interface GitOptions extends SourceSettings {
   readonly repo: string
   readonly ref: string
   /** Within the repository. */
@@ -52,7 +61,10 @@ interface GitOptions {
   readonly maxBytes?: number
 }
 
-export const gitSource = ({ repo, ref, paths, folder, maxBytes }: GitOptions): Source => {
+const unreviewed = async (manifests: Manifests): Promise<Manifests> => manifests
+
+export const gitSource = (options: GitOptions): Source => {
+  const { repo, ref, folder, maxBytes, review = unreviewed } = options
   let opening: Promise<Mirror> | undefined
   let last: { readonly tip: string; readonly version: Version } | undefined
   let refused: { readonly tip: string; readonly error: RepositoryTooLarge } | undefined
@@ -69,7 +81,7 @@ export const gitSource = ({ repo, ref, paths, folder, maxBytes }: GitOptions): S
     return {
       id: commit,
       ...(committedAt === undefined ? {} : { committedAt }),
-      manifests: await manifestsAt(commit, { paths }, { cwd: opened.folder, missing: 'told' }),
+      manifests: await review(await manifestsAt(commit, options, { cwd: opened.folder, missing: 'told' })),
     }
   }
   return {
@@ -102,11 +114,11 @@ export const gitSource = ({ repo, ref, paths, folder, maxBytes }: GitOptions): S
 }
 
 /** @param paths files, folders or globs, read together as one version. */
-export const folderSource = (paths: readonly string[], cwd: string): Source => ({
+export const folderSource = (paths: readonly string[], cwd: string, settings: SourceSettings = {}): Source => ({
   kind: 'folder',
   from: paths.length === 0 ? cwd : paths.join(' '),
   read: async () => {
-    const manifests = await readFolder(paths, cwd)
+    const manifests = await readFolder(paths, cwd, settings)
     const { loaded, review } = manifests
     const digest = createHash('sha256').update(digestOf(loaded.texts))
     digest.update(canonicalJson([review?.policies?.policies, loaded.diagnostics]))
@@ -116,12 +128,16 @@ export const folderSource = (paths: readonly string[], cwd: string): Source => (
   continues: async () => true,
 })
 
-const readFolder = async (paths: readonly string[], cwd: string): Promise<Manifests> => {
+const readFolder = async (
+  paths: readonly string[],
+  cwd: string,
+  { review = unreviewed, ...options }: SourceSettings,
+): Promise<Manifests> => {
   const absolute = await Promise.all(paths.map((path) => settled(isAbsolute(path) ? path : join(cwd, path))))
   const [only] = absolute
   const isFolder = only !== undefined && (await stat(only).catch(() => undefined))?.isDirectory() === true
-  if (absolute.length === 1 && isFolder) return readManifests(['.'], { cwd: only })
-  return readManifests(absolute, { cwd })
+  const [given, folder] = absolute.length === 1 && isFolder ? [['.'], only] : [absolute, cwd]
+  return review(await readManifests(given, { ...options, cwd: folder }))
 }
 
 /** Kubernetes replaces a mounted ConfigMap by moving the link `..data`: followed once, all files are of one version. */

@@ -19,7 +19,7 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
     wayOut: 'Check the spelling, and quote globs: espalier validate "projects/*.yaml"',
   },
   E_OUTSIDE: {
-    rule: 'Links in a manifest folder must stay inside the current folder.',
+    rule: 'Links in a manifest folder must stay inside the current folder. Of a commit, links and submodules are not read.',
     example: 'shared.yaml -> /etc/shared.yaml',
     wayOut: 'Copy the file into the folder.',
   },

@@ -19,7 +19,7 @@ export const mergePlans = (plans: readonly Plan[]): Plan => {
     unmanaged: byProject(plans.flatMap(({ unmanaged }) => unmanaged)),
     estimates: byProject(plans.flatMap(({ estimates }) => estimates)),
     summary: plans.map(({ summary }) => summary).reduce(added, NO_SUMMARY),
-    warnings: plans.flatMap(({ warnings }) => warnings).sort(bySource),
+    warnings: mergeWarnings(plans),
     ...mergeCosts(plans, changes),
     ...mergeLists(plans, 'maintenance'),
     ...mergeLists(plans, 'skipped'),
@@ -48,6 +48,19 @@ const mergePolicies = (plans: readonly Plan[]): Pick<Plan, 'policies'> => {
       changes: [...new Set(all.flatMap(({ changes }) => changes))],
     },
   }
+}
+
+/** An override that one part does not need may be for another part: it is unused if all parts say so. */
+const mergeWarnings = (plans: readonly Plan[]): Plan['warnings'] => {
+  const all = plans.flatMap(({ warnings }) => warnings)
+  const unused = groupBy(
+    all.filter(({ code }) => code === 'W_OVERRIDE_UNUSED'),
+    ({ message }) => message,
+  )
+  return [
+    ...all.filter(({ code }) => code !== 'W_OVERRIDE_UNUSED'),
+    ...[...unused.values()].flatMap((same) => (same.length === plans.length ? same.slice(0, 1) : [])),
+  ].sort(bySource)
 }
 
 const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {

@@ -6,12 +6,14 @@ import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
+import { POLICY_FILE } from './policies.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
-/** Of a blob that is a plain file; links are left out, since they may lead anywhere. */
+/** Of a blob that is a plain file. */
 const PLAIN_FILE = /^100(644|755)$/
-const LINK = '120000'
+/** Links may lead anywhere, and what a submodule holds is not part of the commit: neither is read. */
+const CLOSED = /^(120|160)000$/
 /** Git itself refuses such names where it makes a tree, but not if it is handed one. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
@@ -24,7 +26,7 @@ export interface AtRefOptions {
   readonly cwd?: string
   /**
    * `left-out`: without a word, since to a pull request a new file is new. `told`: as it is told of files on the disk,
-   * and links too. Default: `left-out`.
+   * and links and submodules too. Default: `left-out`.
    */
   readonly missing?: 'left-out' | 'told'
 }
@@ -33,6 +35,7 @@ export interface AtRefOptions {
  * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or it holds more YAML than is read.
+ *   `E_OUTSIDE` if one of them is a link or in a submodule there: it would look as if nothing were declared.
  */
 export const manifestsAt = async (
   ref: string,
@@ -47,19 +50,21 @@ export const manifestsAt = async (
   }
   // A policy file from elsewhere is not part of the repository: it counts as it is.
   const [here, elsewhere] = splitBy(policyPaths, (path) => !isAbsolute(path) && isInside(cwd, join(cwd, path)))
-  const entries = await listTree(cwd, await commitOf(cwd, ref), here)
+  const { files, closed } = await listTree(cwd, await commitOf(cwd, ref), here)
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
   try {
-    await writeFiles(cwd, entries, folder)
+    await writeFiles(cwd, files, folder)
     const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
-    const links = entries.filter(({ mode }) => mode === LINK).map(({ path }) => path)
-    const given = paths.length > 0 ? paths : defaultPath(isThere, links)
-    const followed = links.filter((link) => given.some((path) => leadsThrough(path, link)))
+    const given = paths.length > 0 ? paths : defaultPath(isThere, closed)
+    const asked = [...given, POLICY_FILE, ...here].map(posix.normalize)
+    const unread = closed.filter((one) => asked.some((path) => isWithin(path, one)))
+    if (unread[0] !== undefined && missing === 'left-out') throw notRead(unread[0], ref)
+    const passed = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
     const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'told')
-    const readable = known.filter((path) => isThere(path) || !followed.some((link) => isWithin(path, link)))
+    const readable = known.filter((path) => isThere(path) || !passed.some((one) => isWithin(path, one)))
     const options = sizeTable === undefined ? {} : { sizeTable }
     const loaded = await loadManifests(readable, { cwd: folder, ...options })
-    const told = missing === 'told' ? followed.map(notFollowed) : []
+    const told = missing === 'told' ? passed.map(notFollowed) : []
     const read = { loaded: { ...loaded, diagnostics: [...told, ...loaded.diagnostics] }, paths: known, ...options }
     const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
     return await withPolicies(read, folder, policies)
@@ -68,14 +73,14 @@ export const manifestsAt = async (
   }
 }
 
-const defaultPath = (isThere: (path: string) => boolean, links: readonly string[]): readonly string[] => {
-  const first = DEFAULT_PATHS.find((path) => isThere(path) || links.includes(path))
+const defaultPath = (isThere: (path: string) => boolean, closed: readonly string[]): readonly string[] => {
+  const first = DEFAULT_PATHS.find((path) => isThere(path) || closed.includes(path))
   return first === undefined ? [] : [first]
 }
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Whether a manifest that `path` asks for may be this link, or be behind it. */
+/** Whether a manifest that `path` asks for may be this link or submodule, or be behind it. */
 const leadsThrough = (path: string, link: string): boolean => {
   const normal = posix.normalize(path).replace(/\/$/, '')
   const segments = normal.split('/')
@@ -84,16 +89,26 @@ const leadsThrough = (path: string, link: string): boolean => {
   return isWithin(normal, link) || (YAML.test(link) && (fixed === '' || fixed === '.' || isWithin(link, fixed)))
 }
 
+const COPY = 'Put a copy in its place.'
+
+const notRead = (path: string, ref: string): EspalierError =>
+  new EspalierError(
+    'E_OUTSIDE',
+    `At ${ref}, ${path} is a link or a submodule. Of a commit only plain files are read.`,
+    {
+      hint: `${COPY} Before that, nothing can be compared with ${ref}.`,
+    },
+  )
+
 const notFollowed = (path: string): Diagnostic => ({
   severity: 'error',
   code: 'E_OUTSIDE',
-  message: 'This is a link. Of a commit only plain files are read.',
-  hint: 'Put a copy in its place.',
+  message: 'This is a link or a submodule. Of a commit only plain files are read.',
+  hint: COPY,
   source: { file: path, line: 1, column: 1, length: 1 },
 })
 
 interface Entry {
-  readonly mode: string
   readonly id: string
   readonly bytes: number
   readonly path: string
@@ -104,26 +119,31 @@ const splitBy = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [
   all.filter((one) => !isFirst(one)),
 ]
 
-/**
- * The YAML files below the current folder, those that were named, and every link. Sizes are asked of these alone: each
- * costs a read.
- */
-const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<readonly Entry[]> => {
-  const names = new Set(named.map((path) => posix.normalize(path)))
+interface Tree {
+  readonly files: readonly Entry[]
+  /** Paths of links and submodules. */
+  readonly closed: readonly string[]
+}
+
+/** The YAML files below the current folder, and those that were named. Sizes are asked of these alone: each costs a read. */
+const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<Tree> => {
+  const names = new Set(named.map(posix.normalize))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
-  const found = listed.split('\0').flatMap((line) => {
-    const [, mode = '', id = '', path = ''] = /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
-    return mode === LINK || (PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path))) ? [{ mode, id, path }] : []
+  const all = listed.split('\0').flatMap((line) => {
+    const [, mode = '', id = '', path = ''] = /^(\d+) (?:blob|commit) ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
+    return [{ mode, id, path }]
   })
-  const strange = found.find(({ path }) => LEAVES_FOLDER.test(path))
-  if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange.path)}`)
+  const closed = all.filter(({ mode }) => CLOSED.test(mode)).map(({ path }) => path)
+  const found = all.filter(({ mode, path }) => PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path)))
+  const strange = [...found.map(({ path }) => path), ...closed].find((path) => LEAVES_FOLDER.test(path))
+  if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange)}`)
   if (found.length > MAX_FILES) throw tooStrange(commit, 'it holds more than 50,000 YAML files')
   const sizes = await sizesOf(cwd, found)
   if (!sizes.every(Number.isSafeInteger)) throw missingFiles(commit)
-  const entries = found.map((entry, index) => ({ ...entry, bytes: sizes[index] ?? 0 }))
-  const total = entries.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
+  const files = found.map(({ id, path }, index) => ({ id, path, bytes: sizes[index] ?? 0 }))
+  const total = files.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
   if (total > MAX_TREE_BYTES) throw tooStrange(commit, 'it holds more than 256 MiB of YAML')
-  return entries
+  return { files, closed }
 }
 
 /** In bytes, in the order given. */
@@ -147,8 +167,7 @@ const tooStrange = (commit: string, why: string, cause?: unknown): EspalierError
     cause,
   })
 
-const writeFiles = async (cwd: string, entries: readonly Entry[], folder: string): Promise<void> => {
-  const files = entries.filter(({ mode }) => mode !== LINK)
+const writeFiles = async (cwd: string, files: readonly Entry[], folder: string): Promise<void> => {
   try {
     for (const batch of batches(files.filter(({ bytes }) => bytes <= MAX_BLOB_BYTES))) {
       await writeBatch(cwd, batch, folder)

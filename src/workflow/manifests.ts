@@ -36,6 +36,8 @@ export interface Selecting {
 
 export interface ManifestOptions {
   readonly sizeTablePath?: string | undefined
+  /** Instead of reading one. */
+  readonly sizeTable?: SizeTable
   /** Default: the current folder. */
   readonly cwd?: string
   /** Policy files next to the one of the folder. */
@@ -50,9 +52,9 @@ export interface ManifestOptions {
  */
 export const readManifests = async (
   given: readonly string[],
-  { sizeTablePath, cwd = process.cwd(), policyPaths }: ManifestOptions = {},
+  { sizeTablePath, sizeTable: known, cwd = process.cwd(), policyPaths }: ManifestOptions = {},
 ): Promise<Manifests> => {
-  const sizeTable = sizeTablePath === undefined ? undefined : await readSizeTable(sizeTablePath)
+  const sizeTable = sizeTablePath === undefined ? known : await readSizeTable(sizeTablePath)
   const options = sizeTable === undefined ? {} : { sizeTable }
   const paths = await pathsOf(given, cwd)
   return withPolicies({ loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }, cwd, policyPaths)

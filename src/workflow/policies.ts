@@ -145,7 +145,7 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
     (denial.branch ?? branch.name) === branch.name && (denial.compute ?? title) === title
   const own = denials.find(isOwn)
   return own === undefined
-    ? `another change of its project is denied: ${first.message}`
+    ? `\`${first.policy}\` denies another change of its project`
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 

@@ -22,7 +22,7 @@ test('the policies of the base deny, and what the pull request makes of them is 
   expect(code, log).toBe(1)
   expect(outputs).toMatchObject({ 'failure-reason': 'policy-denied', 'policies-denied': 'small' })
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('policy `small` denies this plan')
+  expect(body).toContain('Policy `small` denies this plan')
   expect(body).toContain('Changes policy `small`: maxSize 2 → maxSize 8')
 })
 

@@ -1,6 +1,7 @@
-/** An agent that is killed at each of its writes, and the one that is started after it. */
+/** An agent that is killed at each moment that leaves a trace, and the one that is started after it. */
 import { afterEach, expect, test } from 'vitest'
 import { isLong } from '../long-runs.ts'
+import { Life } from './life.ts'
 import { MINUTE, openWorld, projectOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -23,47 +24,86 @@ const manifest = (size: number, replicas = ''): string =>
 const BEFORE = manifest(1)
 const AFTER = manifest(2, '    replicas: { reporting: { size: 0.5 } }\n')
 
+const UPDATE = `PATCH /api/v2/projects/${PROJECT}/endpoints/ep-main-11111111`
+
 let world: World
 afterEach(() => world.close())
+
+/** What was received: of each event the titles of the steps that it reports, by its id. */
+const openReceiver = () => {
+  const received = new Map<string, readonly string[]>()
+  let deliveries = 0
+  return {
+    received,
+    deliveries: () => deliveries,
+    send: async (body: string): Promise<number> => {
+      const { id, type, data } = JSON.parse(body)
+      if (type === 'dev.espalier.applied') received.set(id, data.done)
+      deliveries += 1
+      return 204
+    },
+  }
+}
+
+/** @returns how many moments there were, and whether it died at this one. */
+const live = async (moment: number, isDone: boolean) => {
+  const receiver = openReceiver()
+  const life = new Life({ moment, isDone })
+  let isApplying = false
+  world = await openWorld(SEED, {
+    send: receiver.send,
+    onHandled: (method) => {
+      // The service has done it, and the answer is on its way.
+      if (isApplying && method !== 'GET') life.passed()
+    },
+  })
+  await world.declare(BEFORE)
+  const first = await world.start()
+  await world.pass(MINUTE)
+  expect(projectOf(first, PROJECT).state).toBe('Synced')
+  first.stop()
+  await world.pass(2 * MINUTE)
+
+  await world.declare(AFTER)
+  isApplying = true
+  await world.start({}, life)
+  await world.pass(5 * MINUTE)
+  const { isDead } = life
+  if (isDead) {
+    isApplying = false
+    const agent = await world.start()
+    await world.pass(10 * MINUTE)
+    const { state, message } = projectOf(agent, PROJECT)
+    expect({ moment, state, message }).toEqual({ moment, state: 'Synced' })
+  }
+  const sent = world.writes().map((line) => line.split(' ').slice(1, 3).join(' '))
+  expect({ moment, updates: sent.filter((line) => line.startsWith('PATCH')) }).toEqual({ moment, updates: [UPDATE] })
+  expect({ moment, creates: sent.filter((line) => line.startsWith('POST')).length }).toEqual({ moment, creates: 1 })
+  expect(computesOf(world)).toBe(2)
+  // Delivered, and whatever was delivered twice has one id.
+  expect({ moment, done: [...receiver.received.values()].flat().sort() }).toEqual({
+    moment,
+    done: ['create replica "reporting" on main', 'update primary on main (ep-main-11111111)'],
+  })
+  await world.close()
+  return { isDead, moments: life.moments, deliveries: receiver.deliveries() - receiver.received.size }
+}
 
 const computesOf = ({ stage }: World): number =>
   stage.sandbox.control.dump().changes.filter((change) => 'put' in change && change.put.kind === 'compute').length
 
 test.each([true, false])(
-  'nothing is applied twice, and nothing is forgotten (write done: %s)',
+  'killed around a write, a line of the journal, a request or a delivery: all of it is done once, and reported (done: %s)',
   async (isDone) => {
-    let deaths = 0
-    for (let write = 1; ; write += isLong ? 1 : 2) {
-      world = await openWorld(SEED)
-      await world.declare(BEFORE)
-      const first = await world.start()
-      await world.pass(MINUTE)
-      expect(projectOf(first, PROJECT).state).toBe('Synced')
-      first.stop()
-      await world.pass(2 * MINUTE)
-
-      await world.declare(AFTER)
-      const doomed = await world.startDoomed(write, isDone)
-      await world.pass(5 * MINUTE)
-      const isDead = doomed.isDead()
-      if (isDead) {
-        deaths += 1
-        const agent = await world.start()
-        await world.pass(10 * MINUTE)
-        const { state, message } = projectOf(agent, PROJECT)
-        expect({ write, state, message }).toEqual({ write, state: 'Synced' })
-      }
-      const sent = world.writes().map((line) => line.split(' ').slice(1, 3).join(' '))
-      expect({ write, sent: sent.filter((line) => line.startsWith('PATCH')) }).toEqual({
-        write,
-        sent: [`PATCH /api/v2/projects/${PROJECT}/endpoints/ep-main-11111111`],
-      })
-      expect(sent.filter((line) => line.startsWith('POST'))).toHaveLength(1)
-      expect(computesOf(world)).toBe(2)
-      if (!isDead) break
-      await world.close()
+    const { moments } = await live(Number.POSITIVE_INFINITY, isDone)
+    expect(moments).toBeGreaterThan(20)
+    let again = 0
+    for (let moment = 1 + (isDone ? 1 : 0); moment <= moments; moment += isLong ? 1 : 8) {
+      const { isDead, deliveries } = await live(moment, isDone)
+      expect({ moment, isDead }).toEqual({ moment, isDead: true })
+      again += deliveries
     }
-    expect(deaths).toBeGreaterThan(3)
+    if (isLong && isDone) expect(again).toBeGreaterThan(0)
   },
   120_000,
 )

@@ -5,18 +5,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   type AgentOptions,
+  createNotifier,
   folderSource,
   openAgent,
   openDataFolder,
   type ProjectView,
   type RunningAgent,
+  type Send,
   type Version,
 } from '../../src/agent/index.ts'
+import type { Clock } from '../../src/model/index.ts'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { openStage, type Stage, type StageOptions } from '../reliability/stage.ts'
+import { Life } from './life.ts'
 
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
+
+export interface WorldOptions extends StageOptions {
+  /** Receives the events of all agents. */
+  readonly send?: Send
+}
 
 export interface World {
   readonly stage: Stage
@@ -30,9 +39,8 @@ export interface World {
   breakGit(error: Error | undefined): void
   /** Takes the ref away, or rewrites its history. */
   moveGit(how: { readonly isGone?: boolean; readonly isRewritten?: boolean }): void
-  start(options?: Partial<AgentOptions>): Promise<RunningAgent>
-  /** Starts one that is as dead as after `kill -9` from its n-th write on, before or after that is done. */
-  startDoomed(write: number, isDone: boolean): Promise<{ readonly isDead: () => boolean }>
+  /** @param life of its process. */
+  start(options?: Partial<AgentOptions>, life?: Life): Promise<RunningAgent>
   /** Lets time pass. */
   pass(ms: number): Promise<void>
   /** By hand, past the agent. */
@@ -41,7 +49,7 @@ export interface World {
   close(): Promise<void>
 }
 
-export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise<World> => {
+export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions = {}): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
   const writes: string[] = []
   const stage = await openStage({
@@ -54,14 +62,19 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
   })
   const manifests = join(folder, 'manifests')
   await mkdir(manifests)
-  const doomed = new Set<RunningAgent>()
+  await mkdir(join(folder, 'data'))
   /** Without those that have ended: a month has dozens, and each knows every project. */
-  const agents = new Map<RunningAgent, Promise<void>>()
+  const agents = new Map<RunningAgent, { readonly life: Life; readonly ended: Promise<void> }>()
+  let started = 0
   const log: string[] = []
   const onDisk = folderSource([manifests], folder)
   let version: Version | undefined
   let moved: Parameters<World['moveGit']>[0] = {}
   let broken: Error | undefined
+  const bury = async (agent: RunningAgent, life: Life): Promise<void> => {
+    agents.delete(agent)
+    await life.end()
+  }
   const world: World = {
     stage,
     folder,
@@ -82,9 +95,13 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
     moveGit: (how) => {
       moved = how
     },
-    start: async (more = {}) => {
-      const data =
-        more.data ?? (await openDataFolder(join(folder, 'data'), { holder: randomUUID(), now: stage.clock.now }))
+    start: async (more = {}, life = new Life()) => {
+      for (const [agent, { life }] of agents) if (life.isDead) await bury(agent, life)
+      started += 1
+      const path = await life.begin(join(folder, 'data'), join(folder, `process-${started}`))
+      const clock = life.clock(stage.clock)
+      const data = await openDataFolder(path, { holder: randomUUID(), now: clock.now })
+      const notifier = send && notifierOf(life, clock, send)
       const agent = await stage.during(
         openAgent({
           // In virtual time, neither is asked every few seconds.
@@ -97,8 +114,9 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
             continues: async (one, earlier) => one === earlier || moved.isRewritten !== true,
           },
           data: { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined },
+          ...(notifier === undefined ? {} : { keeper: notifier }),
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],
-          api: { baseUrl: stage.sandbox.apiUrl, clock: stage.clock, random: () => 0.5 },
+          api: { baseUrl: stage.sandbox.apiUrl, clock, random: () => 0.5 },
           policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart']) },
           budgets: {},
           interval: 5 * MINUTE,
@@ -107,40 +125,22 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
           concurrency: 16,
           operationTimeoutMs: 10 * MINUTE,
           keepMs: 90 * 24 * HOUR,
-          clock: stage.clock,
+          clock,
           random: () => 0.5,
           log: (line) => log.push(line),
           ...more,
         }),
       )
-      const ended = agent.run().finally(() => agents.delete(agent))
-      ended.catch(() => undefined)
-      agents.set(agent, ended)
-      return agent
-    },
-    startDoomed: async (write, isDone) => {
-      const data = await openDataFolder(join(folder, 'data'), { holder: randomUUID(), now: stage.clock.now })
-      let writes = 0
-      const never = new Promise<never>(() => undefined)
-      const dying =
-        <A extends readonly unknown[]>(work: (...args: A) => Promise<void>) =>
-        async (...args: A): Promise<void> => {
-          writes += 1
-          if (writes > write) return never
-          if (writes < write || isDone) await work(...args)
-          if (writes === write) return never
-        }
-      const agent = await world.start({
-        data: {
-          ...data,
-          renewEveryMs: 24 * HOUR,
-          renew: dying(async () => undefined),
-          writeProject: dying(data.writeProject),
-          writeSource: dying(data.writeSource),
-        },
+      notifier?.start(agent)
+      const ended = agent.run().finally(async () => {
+        agents.delete(agent)
+        await notifier?.stop()
+        await data.release()
+        await life.end()
       })
-      doomed.add(agent)
-      return { isDead: () => writes >= write }
+      ended.catch(() => undefined)
+      agents.set(agent, { life, ended })
+      return agent
     },
     pass: (ms) => stage.during(stage.clock.sleep(ms)),
     edit: async (project, compute, endpoint) => {
@@ -153,10 +153,10 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
     },
     writes: () => writes,
     close: async () => {
-      for (const [agent, ended] of [...agents]) {
+      for (const [agent, { life, ended }] of [...agents]) {
         agent.stop()
-        if (doomed.has(agent)) continue
-        await stage.during(ended.catch(() => undefined))
+        if (life.isDead) await bury(agent, life)
+        else await stage.during(ended.catch(() => undefined))
       }
       await stage.sandbox.close()
       await rm(folder, { recursive: true, force: true })
@@ -164,6 +164,14 @@ export const openWorld = async (seed: Seed, options: StageOptions = {}): Promise
   }
   return world
 }
+
+const notifierOf = (life: Life, clock: Clock, send: Send) =>
+  createNotifier({
+    send: (body, headers) => life.moment(() => send(body, headers)),
+    key: Buffer.from('a key of thirty two bytes, at least'),
+    clock,
+    log: () => undefined,
+  })
 
 export const stateOf = (agent: RunningAgent, id: string): string => {
   const project = projectOf(agent, id)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findBinaries, howToInstall } from '../../src/sandbox/computes/postgres/binaries.ts'
-import { knowsPreparedStatements } from '../../src/sandbox/computes/postgres/pooler.ts'
+import { supportsPreparedStatements } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-binaries-'))
@@ -32,7 +32,7 @@ test('without Postgres nothing is found, and a hint says how to install it', asy
 })
 
 test.each([
-  ['is empty', folder, 'postgres or initdb is not there'],
+  ['is empty', folder, 'postgres or initdb is missing'],
   ['holds an old one', () => fake('13.9'), 'its version is 13.9'],
 ])('a folder that was named and %s is an error that says so', async (_what, make, reason) => {
   await expect(findBinaries(await make(), await folder())).rejects.toMatchObject({
@@ -56,5 +56,5 @@ test.each([
   ['PgBouncer 2.0.0', true],
   ['something else', false],
 ])('%j knows prepared statements: %s', (version, known) => {
-  expect(knowsPreparedStatements(version)).toBe(known)
+  expect(supportsPreparedStatements(version)).toBe(known)
 })

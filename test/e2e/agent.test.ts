@@ -1,8 +1,12 @@
 /** `espalier agent` by its commands, on the embedded sandbox. */
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { espalier, espalierAsProcess, type Running, start } from './espalier.ts'
 
@@ -13,8 +17,8 @@ let running: Running | undefined
 const git = (...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(folder, 'repo') }).toString()
 const commit = async (size: string, more = ''): Promise<void> => {
-  const text = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: ${size} }${more} }\n`
-  await writeFile(join(folder, 'repo', 'espalier.yaml'), text)
+  const manifest = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: ${size} }${more} }\n`
+  await writeFile(join(folder, 'repo', 'espalier.yaml'), manifest)
   git('add', '.')
   git('commit', '-qm', size)
 }
@@ -66,7 +70,7 @@ test('a suspended project is left alone until it is resumed', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   const suspended = await agent('suspend', 'shop', '--for', '1h', '--reason', 'load test')
-  expect(suspended).toMatchObject({ code: 0, stdout: 'Suspended: shop.\n' })
+  expect(suspended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Suspended until \w+ .* UTC: shop\.\n$/) })
   await running.says('Suspended')
   await commit('2')
   const status = await agent('reconcile', PROJECT, '--wait')
@@ -107,6 +111,37 @@ test('--once does one round and exits like status', async () => {
   expect(await run('--once').ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done: update') })
 })
 
+test('--once sends the events of its round before it ends', async () => {
+  const received: string[] = []
+  const receiver = createServer(async (request, response) => {
+    received.push(await text(request))
+    response.writeHead(204).end()
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  await writeFile(join(folder, 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  await run('--once').ended
+  await commit('2')
+  const ended = await run('--once', '--notify', url, '--notify-secret-file', join(folder, 'secret')).ended
+  expect(ended.code).toBe(0)
+  expect(received.map((body) => (JSON.parse(body) as { type: string }).type)).toEqual(['dev.espalier.applied'])
+  receiver.close()
+})
+
+test('policies and a size table of the operator count in addition to those of the repository', async () => {
+  const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
+  await writeFile(join(folder, 'operator.yaml'), policy)
+  await run('--once').ended
+  await commit('2')
+  const denied = await run('--once', '--policy', join(folder, 'operator.yaml'), '--price', '0.2USD', '--tier', 'scale')
+    .ended
+  expect(denied).toMatchObject({ code: 3, stdout: expect.stringContaining('Blocked: Policy') })
+  const sizes = { steps: [{ cu: 1, maxConnections: 100 }] }
+  await writeFile(join(folder, 'sizes.json'), JSON.stringify(sizes))
+  const unknown = await run('--once', '--size-table', join(folder, 'sizes.json')).ended
+  expect(unknown).toMatchObject({ code: 3, stdout: expect.stringMatching(/Invalid.*2 CU/) })
+})
+
 test('a relative --repo is the one in the current folder, where git runs elsewhere', async () => {
   const ended = await espalierAsProcess(
     ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=sandbox', '--seed', 'seed.yaml', '--once'],
@@ -131,6 +166,8 @@ test.each([
   [['--request-share', '2'], '--request-share'],
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify', 'http://127.0.0.1:1'], '--notify-secret-file'],
+  [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
+  [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],
 ])('agent run %j is refused', async (flags, words) => {
   const ended = await espalier(['agent', 'run', '--data', join(folder, 'data'), ...flags])
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(words) })

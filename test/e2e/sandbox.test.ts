@@ -158,7 +158,7 @@ test('data of another version of Postgres is refused, not touched', async () => 
   const file = join(state, 'postgres', 'branches', branch, 'PG_VERSION')
   execFileSync('sh', ['-c', `echo 12 > ${file}`])
   const { code, stderr } = await espalier(args)
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('is of Postgres 12') })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('needs Postgres 12') })
   expect(await readFile(file, 'utf8')).toBe('12\n')
   await rm(state, { recursive: true })
 })
@@ -168,9 +168,12 @@ test('connect without a sandbox says how to start one', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('espalier sandbox serve') })
 })
 
-test('a folder without Postgres is an error that says what it must hold', async () => {
+test('a folder without Postgres is an error that says what it must contain', async () => {
   const { code, stderr } = await espalier(['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--pg-bin', state])
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('must hold postgres and initdb') })
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('must contain postgres and initdb'),
+  })
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 

@@ -196,7 +196,7 @@ test.each([
   const base = paths === 'manifests' ? 'espalier.yaml manifests' : paths
   const { code, log } = await world.run({ paths: base })
   expect(code).toBe(1)
-  expect(log).toContain('title=E_OUTSIDE::This is a link.')
+  expect(log).toContain('title=E_OUTSIDE::This is a link or a submodule.')
   expect(log).not.toContain('root:')
   expect(world.requests()).toEqual([])
 })

@@ -1,6 +1,9 @@
-/** What the Rego of examples/policy reads is in the JSON that Espalier writes. */
-import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+/** The Rego of examples/policy, on the JSON that Espalier writes. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { jsonPlan } from '../../src/apply/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import { plan } from '../../src/planner/index.ts'
@@ -8,34 +11,92 @@ import { startInProcess } from '../in-process.ts'
 import { world } from '../planner/world.ts'
 
 const FOLDER = 'examples/policy'
+const RULES = join(FOLDER, 'policy')
 
-test('plan.rego reads keys that a plan has, and `windows` is absent without a window', () => {
-  const text = readFileSync(`${FOLDER}/espalier.yaml`, 'utf8').replace('size: 1', 'size: { min: 1, max: 8 }')
-  const { desired } = parseManifests([{ path: 'espalier.yaml', text }])
-  const { plan: made } = plan(desired, world({ main: { primary: { size: 1 } } }))
-  const { steps, changes } = JSON.parse(jsonPlan(made))
-  const restart = steps.find(({ kind }: { kind: string }) => kind === 'update')
-  expect(restart).toMatchObject({ branch: { name: 'main' }, impact: 'restart' })
-  expect(restart).not.toHaveProperty('windows')
-  const sizes = changes.flatMap(({ attributes }: { attributes: readonly { path: string; after: unknown }[] }) =>
-    attributes.filter(({ path }) => path === 'size').map(({ after }) => after),
+/** The example's manifest, with other values. */
+const manifest = (more: { readonly primary?: string; readonly replica?: string; readonly window?: string }): string =>
+  readFileSync(join(FOLDER, 'espalier.yaml'), 'utf8')
+    .replace('primary: { size: 1 }', `primary: ${more.primary ?? '{ size: 1 }'}`)
+    .replace('reports: { size: 2 }', `reports: ${more.replica ?? '{ size: 1 }'}`)
+    .replace('branches:', `${more.window ?? ''}branches:`)
+
+const plannedJson = (text: string): string => {
+  const { desired, diagnostics } = parseManifests([{ path: 'espalier.yaml', text }])
+  expect(diagnostics).toEqual([])
+  return jsonPlan(
+    plan(desired, world({ main: { primary: { size: 1 }, replicas: [{ name: 'reports', size: 1 }] } })).plan,
   )
-  expect(sizes).toContainEqual({ min: 1, max: 8 })
+}
+
+const resolvedJson = async (text: string): Promise<string> => {
+  const cwd = mkdtempSync(join(tmpdir(), 'espalier-rego-'))
+  cpSync(FOLDER, cwd, { recursive: true })
+  writeFileSync(join(cwd, 'espalier.yaml'), text)
+  const { stdout, code } = await startInProcess(['show', '--resolved', 'espalier.yaml', '--format', 'json'], { cwd })
+    .ended
+  expect(code).toBe(0)
+  return stdout
+}
+
+/** Messages of what is denied, by each program that can judge. */
+const PROGRAMS: Readonly<Record<string, (input: string) => readonly string[]>> = {
+  opa: (input) => {
+    const { stdout } = spawnSync('opa', ['eval', '--stdin-input', '--data', RULES, 'data.main.deny'], {
+      input,
+      encoding: 'utf8',
+    })
+    return JSON.parse(stdout).result[0].expressions[0].value
+  },
+  conftest: (input) => {
+    const { stdout, status } = spawnSync('conftest', ['test', '--policy', RULES, '--output', 'json', '-'], {
+      input,
+      encoding: 'utf8',
+    })
+    const denied = JSON.parse(stdout)[0].failures ?? []
+    expect(status).toBe(denied.length > 0 ? 1 : 0)
+    return denied.map(({ msg }: { readonly msg: string }) => msg)
+  },
+}
+
+const WINDOW = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
+
+describe.each(Object.entries(PROGRAMS))('judged by %s', (name, denied) => {
+  const judging = test.skipIf(spawnSync(name, ['--version']).error?.message.includes('ENOENT') === true)
+
+  judging.each([
+    ['nothing changes', {}, []],
+    ['a restart on main without a window', { primary: '{ size: 2 }' }, [/restarts a compute on main outside/]],
+    ['a restart in a window', { primary: '{ size: 2 }', window: WINDOW }, []],
+    ['up to four times the minimum', { primary: '{ size: { min: 1, max: 4 } }', window: WINDOW }, []],
+    ['more than that', { primary: '{ size: { min: 1, max: 8 } }', window: WINDOW }, [/more than four times/]],
+  ] as const)('a plan: %s (skipped without the program)', (_, more, expected) => {
+    expect(denied(plannedJson(manifest(more)))).toEqual(expected.map((words) => expect.stringMatching(words)))
+  })
+
+  judging.each([
+    ['replica as large as its primary', {}, []],
+    ['replica larger', { replica: '{ size: 2 }' }, [/a replica of main is larger than its primary/]],
+    ['replica that may become larger', { replica: '{ size: { min: 0.5, max: 2 } }' }, [/larger than its primary/]],
+    ['primary that may become as large', { primary: '{ size: { min: 1, max: 2 } }', replica: '{ size: 2 }' }, []],
+    ['no primary', { primary: 'absent', replica: '{ size: 2 }' }, []],
+  ] as const)('manifests: %s (skipped without the program)', async (_, more, expected) => {
+    expect(denied(await resolvedJson(manifest(more)))).toEqual(expected.map((words) => expect.stringMatching(words)))
+  })
 })
 
-test('resolved.rego reads keys that resolved manifests have', async () => {
-  const { stdout, code } = await startInProcess(['show', '--resolved', 'espalier.yaml', '--format', 'json'], {
-    cwd: FOLDER,
-  }).ended
-  expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({
+test('without either program: the keys that the rules read are there, and `windows` is absent without a window', async () => {
+  const { steps, changes } = JSON.parse(plannedJson(manifest({ primary: '{ size: { min: 1, max: 8 } }' })))
+  expect(steps[0]).toMatchObject({ branch: { name: 'main' }, impact: 'restart' })
+  expect(steps[0]).not.toHaveProperty('windows')
+  expect(changes[0].attributes).toMatchObject([{ path: 'size', after: { min: 1, max: 8 } }])
+  expect(JSON.parse(await resolvedJson(manifest({})))).toMatchObject({
     documents: [
       {
         project: 'quiet-river-12345678',
         branches: {
           main: {
             primary: { attributes: { size: { value: 1 } } },
-            replicas: { reports: { attributes: { size: { value: 2 } } } },
+            replicas: { reports: { attributes: { size: { value: 1 } } } },
           },
         },
       },

@@ -100,7 +100,15 @@ const commentOf = (overrides?: ReadonlyMap<string, string>, costThreshold?: numb
 test('what restarts is on top, then cost, checks and policies in a line each', async () => {
   const text = commentOf()
   await expect(text).toMatchFileSnapshot('golden/review-comment.md')
-  const parts = ['### Espalier', '[!WARNING]', '**Cost:**', '**Checks:**', '**Policies, after the merge:**', '| --- |']
+  const parts = [
+    '### Espalier',
+    '[!WARNING]',
+    '[!CAUTION]',
+    '**Cost:**',
+    '**Checks:**',
+    '**Policies, after the merge:**',
+    '| --- |',
+  ]
   const places = parts.map((part) => text.indexOf(part))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(places).not.toContain(-1)

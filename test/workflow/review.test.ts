@@ -92,10 +92,7 @@ test('a denied project is shown and does not run', () => {
 test('what else a denied project would change is refused for that reason, and not as if it were denied itself', () => {
   const { plan } = planOf(RESIZE + PREVIEW, { policies: policies(SMALL) })
   expect(plan.changes.map(({ branch, refused }) => [branch.name, refused])).toEqual([
-    [
-      'main',
-      'another change of its project is denied: `preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU)',
-    ],
+    ['main', '`preview-size` denies another change of its project'],
     ['preview/x', '`preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU). Previews are small'],
   ])
 })

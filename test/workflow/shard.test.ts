@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import { parseShard } from '../../src/model/index.ts'
 import { mergePlans, plan } from '../../src/planner/index.ts'
-import { shardOf } from '../../src/workflow/index.ts'
+import { planSnapshot, shardOf } from '../../src/workflow/index.ts'
 import { runs } from '../long-runs.ts'
 import { desired, world } from '../planner/world.ts'
 
@@ -70,4 +71,61 @@ test('however a fleet is cut, the plans of its parts make the plan of the whole'
     }),
     { numRuns: runs(100) },
   )
+})
+
+test('merged, the parts say what the whole does of policies, overrides, cost and service updates', () => {
+  const ids = ['a', 'b', 'c']
+  const live = {
+    takenAt: '2026-11-21T00:00:00Z',
+    missing: [],
+    projects: ids.flatMap((id) =>
+      world({ main: { primary: { size: 1, scaleToZero: -1, id: `ep-${id}` } } }).projects.map((project) => ({
+        ...project,
+        id,
+        settings: { subscription: 'scale_v3', maintenanceScheduledFor: '2026-11-22T02:00:00Z' },
+        computes: project.computes.map((compute) => ({ ...compute, startedAt: '2026-10-01T00:00:00Z' })),
+      })),
+    ),
+  }
+  const size = (id: string): number => ({ a: 2, b: 4, c: 8 })[id] ?? 1
+  const policies = (text: string) => ({
+    files: ['p.yaml'],
+    policies: parsePolicies([{ path: 'p.yaml', text }]).policies,
+  })
+  const review = {
+    price: { cuHour: 0.5, currency: 'EUR' },
+    policies: policies(`version: 1
+policies:
+  - { name: large, level: deny, reason: r, rule: { maxSize: 6 } }
+  - { name: medium, level: deny, reason: r, rule: { maxSize: 3 } }
+  - { name: hours, level: warn, reason: r, rule: { maxCuHours: 10 } }`),
+    // Each is for one project, or for none.
+    overrides: new Map([
+      ['large', 'load test'],
+      ['hours', 'known'],
+    ]),
+    actor: 'ann',
+  }
+  const planOf = (some: readonly string[], more = review) => {
+    const files = some.map((id) => ({
+      path: `${id}.yaml`,
+      text: `version: 1\nproject: ${id}\nbranches: { main: { primary: { size: ${size(id)} } } }\n`,
+    }))
+    const manifests = { loaded: parseManifests(files), paths: files.map(({ path }) => path), review: more }
+    return planSnapshot(live, manifests).result.plan
+  }
+  const whole = planOf(ids)
+  expect(whole.policies?.results.map(({ project, policy, outcome }) => `${project} ${policy} ${outcome}`)).toEqual([
+    'a hours overridden',
+    'b medium denied',
+    'b hours overridden',
+    'c large overridden',
+    'c medium denied',
+    'c hours overridden',
+  ])
+  expect(whole).toMatchObject({ cost: { total: { money: {} } }, maintenance: [{}, {}, {}] })
+  expect(mergePlans([planOf(['c']), planOf(['a', 'b'])])).toEqual(whole)
+  const unused = { ...review, overrides: new Map([['large', 'load test']]) }
+  expect(mergePlans([planOf(['a'], unused), planOf(['b'], unused)])).toEqual(planOf(['a', 'b'], unused))
+  expect(planOf(['a', 'b'], unused).warnings).toMatchObject([{ code: 'W_OVERRIDE_UNUSED' }])
 })

@@ -7,10 +7,14 @@ deny contains message if {
 	some document in object.get(input, "documents", [])
 	some name, branch in document.branches
 	some replica in branch.replicas
-	size := replica.attributes.size.value
-	primary := branch.primary.attributes.size.value
-	is_number(size)
-	is_number(primary)
-	size > primary
+	largest(replica) > largest(branch.primary)
 	message := sprintf("%s: a replica of %s is larger than its primary", [document.project, name])
 }
+
+# A size is a number of CU, or a range.
+largest(compute) := size if {
+	size := compute.attributes.size.value
+	is_number(size)
+}
+
+largest(compute) := compute.attributes.size.value.max

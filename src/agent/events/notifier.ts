@@ -38,6 +38,8 @@ export interface Notifier extends EventKeeper {
   /** Until `stop`. */
   start(control: AgentControl): void
   stop(): Promise<void>
+  /** Instead of `start`, after a round of each project: until all events are delivered, at most so long. */
+  deliver(control: AgentControl, limitMs: number): Promise<void>
 }
 
 interface Retry {
@@ -162,6 +164,21 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       isStopping = true
       wakeUp()
       await running
+    },
+    deliver: async (control, limitMs) => {
+      const end = clock.now() + limitMs
+      for (const { name } of control.view().accounts) accountsWithRounds.add(name)
+      await look(control)
+      // What is no longer declared is found the second time.
+      await look(control)
+      for (;;) {
+        await deliver(control)
+        const isPending = [...control.kept().values()].some((kept) => pendingOf(kept).length > 0)
+        const next = Math.min(...[...retries.values()].map(({ at }) => at))
+        if (isStopping || !isPending || next > end) return
+        await clock.sleep(Math.max(next - clock.now(), 1), wake.signal).catch(() => undefined)
+        wake = new AbortController()
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 import { type Command, defineCommand, type ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS, BUDGET_FLAGS } from '../flags.ts'
+import { API_ENVIRONMENT, API_FLAGS, BUDGET_FLAGS, MANIFEST_FLAGS } from '../flags.ts'
+import { REVIEW_FLAGS } from '../review-flags.ts'
 import { PATHS } from './paths.ts'
 
 const DATA_FLAG = {
@@ -44,6 +45,9 @@ const STATE_CODES = `Exit codes:
   3   a project is Blocked, Failing, Invalid or Suspended
   5   all is done but what waits for its restart window`
 
+/** Overrides name their reason, for one run. */
+const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
+
 const RUN_FLAGS = {
   repo: text('Manifests:', 'Git repository with the manifests: any URL or path that git can fetch'),
   ref: text('Manifests:', 'Branch or tag of --repo', { default: 'main' }),
@@ -63,6 +67,8 @@ const RUN_FLAGS = {
     { array: true },
   ),
   ...BUDGET_FLAGS,
+  ...REVIEW,
+  ...MANIFEST_FLAGS,
   interval: text('Agent:', 'How often each project is read; at least 60s', { default: '5m' }),
   'request-share': number('Agent:', "Share of an account's request limit, from 0 to 1", { default: 0.5 }),
   once: toggle('Agent:', 'One round, then exit like agent status'),
@@ -97,6 +103,7 @@ const runCommand = defineCommand({
 
 ${STATE_CODES}
   Without --once it exits with 0 once it was stopped, and with 1 if it could not start or go on.
+  With --once and --notify, it waits up to 30 s for events to be delivered; the next run sends the rest.
 
 ${API_ENVIRONMENT}`,
   run: async (argv, io) => (await import('../runs/agent-run.ts')).runAgent(argv, io),

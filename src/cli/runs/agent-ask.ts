@@ -1,5 +1,5 @@
 import type { AgentView, ProjectView } from '../../agent/index.ts'
-import { EspalierError, EXIT, type ExitCode, plainText } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, formatUtc, plainText } from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { agentIn } from '../agent-data.ts'
 import type { AskFlags, ChoiceFlags, ReconcileFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'
@@ -52,8 +52,13 @@ const changeSuspension = async (
   body?: object,
 ): Promise<ExitCode> => {
   const asked = subjectsOf(flags)
-  for (const path of await pathsOf(asked, flags, io)) await ask(`${path}/suspension`, method, flags, io, body)
-  print(`${done}: ${asked === 'all' ? 'all projects' : plainText(asked.join(', '))}.`, io.stdout)
+  let until: string | undefined
+  for (const path of await pathsOf(asked, flags, io)) {
+    const answer = (await ask(`${path}/suspension`, method, flags, io, body)) as { readonly until?: string }
+    until = answer.until
+  }
+  const end = until === undefined ? '' : ` until ${formatUtc(Date.parse(until))}`
+  print(`${done}${end}: ${asked === 'all' ? 'all projects' : plainText(asked.join(', '))}.`, io.stdout)
   return EXIT.ok
 }
 

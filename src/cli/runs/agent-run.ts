@@ -14,12 +14,14 @@ import {
   parseListenAddress,
   type RunningAgent,
   type Source,
+  type SourceSettings,
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
 import { plainText, readBoundedFile } from '../../base/index.ts'
+import { parseManifests, readSizeTable } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
-import { allowed, pathsOf } from '../../workflow/index.ts'
+import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
 import { tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
 import type { AgentRunFlags } from '../commands/agent.ts'
@@ -55,7 +57,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
       log,
       ...(notifier === undefined ? {} : { keeper: notifier }),
     })
-    if (flags.once === true) return await once(agent, io)
+    if (flags.once === true) return await once(agent, notifier, io)
     const server = await serveAgent(agent, {
       listen: settings.listen,
       ...(settings.listenPublic === undefined ? {} : { listenPublic: settings.listenPublic }),
@@ -69,7 +71,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
     if (server.publicUrl !== undefined) log(`Health and metrics  ${server.publicUrl}`)
     notifier?.start(agent)
     try {
-      await untilStopped(agent, io, () => agent.run())
+      await untilStopped(agent.stop, io, () => agent.run())
     } finally {
       await notifier?.stop()
       await server.close()
@@ -81,8 +83,18 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
   }
 }
 
-const once = async (agent: RunningAgent, io: Io): Promise<ExitCode> => {
-  await untilStopped(agent, io, () => agent.once())
+/** A cron job must end; what is not delivered by then is kept for the next one. */
+const DELIVERY_MS = 30_000
+
+const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {
+  const stop = (): void => {
+    agent.stop()
+    void notifier?.stop()
+  }
+  await untilStopped(stop, io, async () => {
+    await agent.once()
+    await notifier?.deliver(agent, DELIVERY_MS)
+  })
   const { projects, source } = agent.view()
   if (source.version === undefined && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
   return exitCodeOfAll({ projects, source })
@@ -95,8 +107,7 @@ export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' |
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }
 
-const untilStopped = async (agent: RunningAgent, io: Io, run: () => Promise<void>): Promise<void> => {
-  const stop = (): void => agent.stop()
+const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>): Promise<void> => {
   const releases = [io.onSignal('SIGINT', stop), io.onSignal('SIGTERM', stop)]
   try {
     await run()
@@ -140,11 +151,32 @@ const settingsOf = (flags: AgentRunFlags) => {
   } as const
 }
 
-const sourceOf = async ({ repo, ref, paths }: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
-  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd)
+const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
+  const { repo, ref, paths } = flags
+  const settings = await sourceSettings(flags, io)
+  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
   // What looks like a path is one; git would take it as relative to the mirror.
   const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
-  return gitSource({ repo: isPath ? resolve(io.cwd, repo) : repo, ref, paths, folder: join(folder, 'repo') })
+  return gitSource({
+    ...settings,
+    repo: isPath ? resolve(io.cwd, repo) : repo,
+    ref,
+    paths,
+    folder: join(folder, 'repo'),
+  })
+}
+
+/** These files are the operator's: a commit does not change them. */
+const sourceSettings = async (flags: AgentRunFlags, io: Io): Promise<SourceSettings> => {
+  const { sizeTable, policy = [] } = flags
+  const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)
+  // A mistake in the flags is one of the command line, not of the repository.
+  await review({ loaded: parseManifests([]), paths: [] })
+  return {
+    review,
+    policyPaths: policy.map((path) => io.locate(path)),
+    ...(sizeTable === undefined ? {} : { sizeTable: await readSizeTable(io.locate(sizeTable)) }),
+  }
 }
 
 const connectionOf = async (flags: AgentRunFlags, io: Io) => {

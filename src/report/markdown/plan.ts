@@ -234,7 +234,7 @@ const alarm = (all: readonly Change[], isFleet: boolean): readonly string[] => {
     .slice(0, 5)
     .map(
       (change) =>
-        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}`,
+        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
     )
   const more = loud.length > named.length ? [`> - and ${group(loud.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]

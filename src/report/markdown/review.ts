@@ -3,7 +3,7 @@ import type { Plan } from '../../model/index.ts'
 import {
   computeTitle,
   counted,
-  deniedWords,
+  deniedBy,
   overriddenWords,
   planCostWords,
   planMoneyWords,
@@ -20,15 +20,32 @@ export const reviewPart = ({
   const cost = changeOf(plan) < costThreshold ? undefined : planCostWords(plan)
   const money = plan.cost === undefined ? undefined : planMoneyWords(plan.cost.total)
   const updates = new Set((plan.maintenance ?? []).map(({ sentence }) => sentence))
-  const checks = [deniedWords(plan), ...overriddenWords(plan), tierWords(plan), ...updates]
+  const checks = [...overriddenWords(plan).map(literal), tierWords(plan), ...[...updates].map(literal)]
   const found = checks.filter((words) => words !== undefined)
   const proposed = plan.policies?.changes ?? []
   const lines = [
     ...(cost === undefined ? [] : [`**Cost:** ${cost}${money === undefined ? '' : `; ${literal(money)}`}`]),
-    ...(found.length === 0 ? [] : [`**Checks:** ${found.map(literal).join(' · ')}`]),
+    ...(found.length === 0 ? [] : [`**Checks:** ${found.join(' · ')}`]),
     ...(proposed.length === 0 ? [] : [`**Policies, after the merge:** ${proposed.map(literal).join(' · ')}`]),
   ]
-  return lines.length === 0 ? [] : [lines.join('<br>\n')]
+  // One line of Markdown: GitHub breaks a comment's lines at line ends as well, but not those of a summary.
+  return [...deniedPart(plan), ...(lines.length === 0 ? [] : [lines.join('<br>')])]
+}
+
+const MOST_NAMES = 5
+
+const deniedPart = (plan: Plan): readonly string[] => {
+  const { policies, projects } = deniedBy(plan)
+  if (policies.length === 0) return []
+  const who = `${policies.length === 1 ? 'Policy' : 'Policies'} ${namesOf(policies)} ${policies.length === 1 ? 'denies' : 'deny'} this plan`
+  return [
+    `> [!CAUTION]\n> ${who}: nothing runs in ${projects.length === 1 ? 'project' : 'projects'} ${namesOf(projects)}.`,
+  ]
+}
+
+const namesOf = (names: readonly string[]): string => {
+  const shown = names.slice(0, MOST_NAMES).map(literal).join(', ')
+  return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown
 }
 
 /** CU-hours a month: as expected, else the most that is possible. */

@@ -42,7 +42,7 @@ export {
 export { badness, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
-export { deniedWords, overriddenWords, policyLines } from './policies.ts'
+export { deniedBy, overriddenWords, policyLines } from './policies.ts'
 export { skippedLines } from './skipped.ts'
 export {
   adviceTitles,

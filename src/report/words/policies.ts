@@ -47,10 +47,16 @@ export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly 
   ),
 ]
 
-/** `policy \`preview-size\` denies 1 change`; `undefined` if none denies. */
-export const deniedWords = ({ policies }: Pick<Plan, 'policies'>): string | undefined => {
-  const denied = (policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
-  if (denied.length === 0) return undefined
-  const names = [...new Set(denied.map(({ policy }) => `\`${policy}\``))]
-  return `${names.length === 1 ? 'policy' : 'policies'} ${names.join(', ')} ${names.length === 1 ? 'denies' : 'deny'} this plan`
+/** Names of the policies that deny something, and titles of the projects that do not run for it. */
+export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames'>): DeniedBy => {
+  const denied = (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
+  return {
+    policies: [...new Set(denied.map(({ policy }) => policy))],
+    projects: [...new Set(denied.map(({ project }) => project))].map(projectTitle(plan)),
+  }
+}
+
+export interface DeniedBy {
+  readonly policies: readonly string[]
+  readonly projects: readonly string[]
 }

@@ -1,12 +1,12 @@
-/** The compute backend: nothing but their states, or real Postgres. The world knows it only by this. */
+/** The interface of compute backends: simulated, or real Postgres. */
 
-/** Who may log in, and what to; passwords are the branch's own. */
+/** Roles and databases of a branch. */
 export interface BranchCatalog {
   readonly roles: readonly { readonly name: string; readonly password?: string; readonly canLogin: boolean }[]
   readonly databases: readonly { readonly name: string; readonly owner: string }[]
 }
 
-/** What must become of a role or a database; what is so already is left alone. */
+/** An idempotent change to a role or database. */
 export type CatalogChange =
   | { readonly kind: 'put-role'; readonly role: BranchCatalog['roles'][number] }
   | { readonly kind: 'drop-role'; readonly name: string }
@@ -14,12 +14,12 @@ export type CatalogChange =
   | { readonly kind: 'rename-database'; readonly name: string; readonly to: string }
   | { readonly kind: 'drop-database'; readonly name: string }
 
-/** As Postgres has it. */
+/** Roles and databases as Postgres has them. */
 export interface FoundCatalog {
   readonly roles: readonly {
     readonly name: string
     readonly canLogin: boolean
-    /** Whether this is the password's SCRAM secret; false if it was changed by SQL, or there is none. */
+    /** Whether this is the role's password. False if SQL changed it, or if there is none. */
     readonly hasPassword: (password: string) => boolean
   }[]
   readonly databases: BranchCatalog['databases']
@@ -32,116 +32,115 @@ export interface Login {
   readonly database: string
 }
 
-/** What a compute must be to run. */
+/** How a compute must run. */
 export interface ComputeSpec {
   readonly id: string
   readonly branchId: string
   readonly type: 'read_write' | 'read_only'
   readonly maxConnections: number
-  /** What temporary files may take, in bytes (docs/control-api.md). */
+  /** Limit for all temporary files together, in bytes (docs/control-api.md). */
   readonly tempDiskBytes: number
   /** Postgres settings by name. */
   readonly settings: Readonly<Record<string, string>>
-  /** Libraries to load at the start. */
+  /** Value of `shared_preload_libraries`. */
   readonly libraries: readonly string[]
-  /** Postgres' major version. */
+  /** Major version of Postgres. */
   readonly pgVersion: number
-  /** `wal_level = logical`, and roles that may replicate. */
+  /** Whether logical replication is on: `wal_level = logical`, and roles may replicate. */
   readonly isLogical: boolean
-  /** What a branch without data starts with. */
+  /** Initial roles and databases of a branch without data. */
   readonly catalog: BranchCatalog
-  /** What was asked of the branch's roles and databases since, oldest first; a primary carries it out. */
+  /** Pending changes to roles and databases, oldest first. A primary executes them. */
   readonly changes: readonly CatalogChange[]
 }
 
-/** A client's connection, as long as the sandbox remembers it. */
+/** A connection that is open, or was recently. */
 export interface ConnectionInfo {
   readonly id: string
   readonly computeId: string
-  /** Milliseconds since the epoch, of the machine's clock. */
+  /** Milliseconds since the epoch, by the system clock. */
   readonly openedAt: number
   /** Absent while it is open. */
   readonly closedAt?: number
 }
 
 export interface Activity {
-  /** Whether a query runs right now. */
+  /** Whether a query is running. */
   readonly busy: boolean
-  /** When a client last did something, as `performance.now()` counts; `-Infinity` where none ever did. */
+  /** Time of the last client activity, as a value of `performance.now()`; `-Infinity` if there was none. */
   readonly lastUse: number
 }
 
 export interface BranchSource {
   readonly branchId: string
-  /** The tables of its databases come without their rows. */
+  /** Whether to copy tables without their rows. */
   readonly isSchemaOnly: boolean
 }
 
 export interface RestoreWork {
-  /** Unlike that of any other restore: one that was cut off is done again, and one that was done is not. */
+  /** Unique per restore. An interrupted restore is repeated; a finished one is not. */
   readonly id: string
   readonly from: string
   readonly preserveAs?: string
 }
 
 /**
- * Every promise is settled once the work is done; `undefined` says that there was none. Each call may be made again:
- * what is so already is left alone. Calls for one compute are carried out in their order.
+ * Promises settle when the work is done; `undefined` means that there is none to do. Calls are idempotent. Calls for the
+ * same compute run one after the other.
  */
 export interface Computes {
   readonly kind: 'postgres' | 'simulated'
-  /** For a person: what it is, and where clients find it. */
+  /** For display: what the computes are and where clients connect. */
   readonly description: string
-  /** Postgres' major versions that a project can have. */
+  /** The available major versions of Postgres. */
   readonly versions: readonly number[]
-  /** A branch with another one's data as of now; without a source, with none. */
+  /** Creates a branch with the current data of its source, or without data. */
   addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
   /**
-   * Gives a branch the data of another one as of now. What it had is kept as the branch `preserveAs`, if that is
-   * named. Its computes run again from the next connection on.
+   * Replaces a branch's data with the current data of another one. The branch `preserveAs`, if given, receives the old
+   * data. The branch's computes stop; the next connection starts them again.
    */
   restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
   removeBranch(id: string): Promise<void> | undefined
-  /** Runs, and takes connections. */
   start(spec: ComputeSpec): Promise<void> | undefined
   /** Connections end with SQLSTATE 57P01. */
   stop(id: string): Promise<void> | undefined
-  /** Runs as asked; nothing happens if it does so already. */
+  /** Does nothing if the compute already runs with this spec. */
   restart(spec: ComputeSpec): Promise<void> | undefined
-  /** Takes up what can be taken up without a restart. */
+  /** Applies what can be changed without a restart. */
   configure(spec: ComputeSpec): Promise<void> | undefined
-  /** The compute is deleted for good. */
+  /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
   activity(id: string): Promise<Activity> | undefined
-  /** Opens a connection that the sandbox itself holds; a compute that is idle wakes. */
+  /** Opens a connection that the sandbox itself holds. Starts an idle compute. */
   connect(id: string, login: Login | undefined): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
-  /** Those that are open, and the last ones that ended. */
+  /** Open and recently closed connections. */
   connections(): readonly ConnectionInfo[]
-  /** The roles and databases of a branch whose primary runs; `undefined` if none does. */
+  /** Roles and databases of a branch; `undefined` if its primary is not running. */
   readCatalog(branchId: string): Promise<FoundCatalog | undefined> | undefined
-  /** `pg_dump --schema-only`; a compute that is idle wakes. `undefined` if nothing is behind it. */
+  /** Output of `pg_dump --schema-only`. Starts an idle compute. `undefined` if the compute is simulated. */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
-  /** The port on 127.0.0.1 behind an address as a client has it: a compute's host name, or its own port. */
+  /** The port on 127.0.0.1 for an address from a client: a compute's host name, or 127.0.0.1 and a compute's port. */
   portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
-  /** Runs in a separate session, in a transaction if one is begun. @throws Postgres' error. */
+  /** Runs statements in a new session. @param begin the BEGIN of a transaction around them. @throws Postgres' error. */
   runSql(
     at: Login & { readonly port: number },
     statements: readonly Statement[],
     begin: string | undefined,
   ): Promise<readonly StatementResult[]> | undefined
-  /** How clients reach a compute; `undefined` if nothing listens. */
+  /** Where clients connect to a compute; `undefined` if it is simulated. */
   address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
 }
 
-/** A statement as the service's serverless driver sends it: values are text. */
+/** A statement from the service's serverless driver, which sends all values as text. */
 export interface Statement {
   readonly query: string
   readonly params: readonly (string | null)[]
 }
 
-/** What came of it, in Postgres' text form. */
+/** A result in Postgres' text format. */
 export interface StatementResult {
   readonly command: string
   readonly rowCount: number | null
@@ -151,15 +150,15 @@ export interface StatementResult {
 
 export interface ComputeAddress {
   readonly host: string
-  /** Of this compute alone. */
+  /** The compute's own port. */
   readonly port: number
-  /** Shared by all: the compute is named by `options=endpoint%3D<id>` or by SNI. */
+  /** Port of all computes. Clients name the compute by `options=endpoint%3D<id>` or by SNI. */
   readonly sharedPort: number
 }
 
-/** Why a client cannot have a connection, as Postgres' protocol reports it. */
+/** A refused connection, as Postgres' protocol reports it. */
 export class ConnectionRefusal extends Error {
-  /** Five characters (Postgres documentation, appendix A). */
+  /** Five characters (PostgreSQL documentation, appendix A). */
   readonly sqlState: string
 
   constructor(sqlState: string, message: string) {
@@ -169,25 +168,25 @@ export class ConnectionRefusal extends Error {
   }
 }
 
-/** Makes a compute take connections: wakes it, or waits while it changes. */
+/** Prepares computes for connections: starts an idle one, and waits while a compute is changing. */
 export interface Gate {
   /**
-   * Resolves once it may take connections, with what it must be.
+   * Resolves with the spec once the compute may accept connections.
    *
-   * @throws {ConnectionRefusal} if there is no such compute, or it may not wake.
+   * @throws {ConnectionRefusal} if there is no such compute, or if it cannot be started.
    */
   reach(computeId: string): Promise<ComputeSpec>
   isKnown(computeId: string): boolean
-  /** Takes what a branch has just before its primary stops; nobody can ask it then. */
+  /** Call with a branch's roles and databases before its primary stops, since they cannot be read afterwards. */
   found(branchId: string, catalog: FoundCatalog): void
 }
 
 export const NO_SUCH_COMPUTE = '08004'
 export const FEATURE_NOT_SUPPORTED = '0A000'
 
-/** The service's choice where a request names no version (public OpenAPI). */
-const USUAL_VERSION = 17
+/** The service's default version (public OpenAPI). */
+const DEFAULT_VERSION = 17
 
-/** The version to use if none is named, of those that are there. */
+/** The version for projects that request none. */
 export const usualVersion = (versions: readonly number[]): number =>
-  versions.includes(USUAL_VERSION) ? USUAL_VERSION : Math.max(...versions)
+  versions.includes(DEFAULT_VERSION) ? DEFAULT_VERSION : Math.max(...versions)

@@ -1,8 +1,8 @@
-/** The clients' connections: those that are open, and the last ones that ended. */
+/** Client connections: open ones, and those that ended recently. */
 import { randomUUID } from 'node:crypto'
 import type { ConnectionInfo } from './computes.ts'
 
-/** How many ended ones are remembered. */
+/** Ended connections to remember. */
 const REMEMBERED = 1_000
 
 export class ConnectionLog {
@@ -23,7 +23,7 @@ export class ConnectionLog {
     if (this.#ended.length > REMEMBERED) this.#ended.shift()
   }
 
-  /** Ends every open one of a compute. */
+  /** Closes all open connections of a compute. */
   closeAll(computeId: string): void {
     for (const connection of [...this.#open.values()]) if (connection.computeId === computeId) this.close(connection.id)
   }

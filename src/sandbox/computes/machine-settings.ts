@@ -1,15 +1,15 @@
-/** Settings of Postgres that belong to the machine and not to the database: no client may name them. */
+/** Postgres settings that affect the machine rather than the database: clients may not set them. */
 
-/** Programs that Postgres runs, libraries that it loads, files and sockets that it opens, and who may open them. */
+/** Settings that run programs, load libraries, open files or sockets, or set permissions. */
 const OF_THE_MACHINE = [
   /^include/,
   /_(command|library|libraries|path|director(y|ies)|destdir|dir|file|keyfile|filename|conninfo|provider)$/,
   /^(ssl|unix_socket_.*|listen_addresses|port|bonjour.*|log_destination|logging_collector|log_file_mode)$/,
   /^(syslog_.*|event_source|allow_.*)$/,
-  // Code of languages that reach the machine, run as a session starts.
+  // Code in languages with access to the machine, which runs when a session starts.
   /^pl(perl|python|tcl)\w*\./,
 ]
 
-/** Names of settings are the same in upper and lower case. */
+/** Names of settings are case-insensitive. */
 export const isOfTheMachine = (setting: string): boolean =>
   OF_THE_MACHINE.some((names) => names.test(setting.toLowerCase()))

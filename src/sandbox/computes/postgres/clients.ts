@@ -1,9 +1,10 @@
-/** Where clients connect: the proxy before the servers, its ports, and connections that the sandbox holds itself. */
+/** Client connections: the proxy in front of the servers, its ports, and connections that the sandbox itself holds. */
 import pg from 'pg'
-import { type ComputeAddress, type ConnectionInfo, ConnectionRefusal, type Gate, type Login } from '../computes.ts'
+import { messageOf } from '../../../base/index.ts'
+import { type Computes, ConnectionRefusal, type Gate } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
-import { type ConnectionProxy, type ProxyOptions, startProxy } from '../proxy/proxy.ts'
+import { type ProxyOptions, startProxy } from '../proxy/proxy.ts'
 import { wantedOf } from '../proxy/startup.ts'
 import type { Home } from './home.ts'
 import { SUPERVISOR } from './session.ts'
@@ -15,99 +16,70 @@ const NAMES = ['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test']
 export interface ClientsOptions extends Pick<ProxyOptions, 'reach' | 'isDiskFull' | 'secretOf'> {
   readonly home: Home
   readonly gate: Gate
-  /** Port that all computes share; 0 takes a free one. */
+  /** Port shared by all computes. 0: any free port. */
   readonly port: number
-  /** Whether another free port will do where `port` is taken. */
+  /** Whether to use any free port if `port` is taken. */
   readonly anyPort: boolean
   readonly log: (line: string) => void
 }
 
+export type Clients = Awaited<ReturnType<typeof listenForClients>>
+
 /** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
-export const listenForClients = async (options: ClientsOptions): Promise<Clients> => {
+export const listenForClients = async ({ home, gate, port, anyPort, log, ...how }: ClientsOptions) => {
   const connections = new ConnectionLog()
+  const held = new Map<string, pg.Client>()
   const proxy = await startProxy(
     {
-      reach: options.reach,
-      secretOf: options.secretOf,
-      isDiskFull: options.isDiskFull,
+      ...how,
       certificate: () => selfSigned(NAMES, Date.now()),
       log: connections,
       refusedRole: SUPERVISOR,
-      onBug: (error) => options.log(`proxy  ${error instanceof Error ? error.message : String(error)}`),
+      onBug: (error) => log(`proxy  ${messageOf(error)}`),
     },
-    options,
+    { port, anyPort },
   )
-  return new Clients(options, connections, proxy)
-}
-
-export class Clients {
-  readonly #home: Home
-  readonly #gate: Gate
-  readonly #connections: ConnectionLog
-  readonly #proxy: ConnectionProxy
-  readonly #held = new Map<string, pg.Client>()
-
-  constructor({ home, gate }: ClientsOptions, connections: ConnectionLog, proxy: ConnectionProxy) {
-    this.#home = home
-    this.#gate = gate
-    this.#connections = connections
-    this.#proxy = proxy
-  }
-
-  get sharedPort(): number {
-    return this.#proxy.sharedPort
-  }
-
-  /** A separate port, the same as in the last run if it is free. */
-  async address(id: string): Promise<ComputeAddress> {
-    const port = await this.#proxy.open(id, this.#home.ports.get(id))
-    this.#home.keepPort(id, port)
-    return { host: LOOPBACK, port, sharedPort: this.#proxy.sharedPort }
-  }
-
-  async portOf({ host, port }: { readonly host: string; readonly port: number }): Promise<number | undefined> {
-    const name = host.split('.')[0] ?? ''
-    if (this.#gate.isKnown(wantedOf(name).computeId)) return this.#proxy.open(name)
-    return host === LOOPBACK && this.#proxy.isOwn(port) ? port : undefined
-  }
-
-  /** No further connections for a compute. */
-  shut(id: string): void {
-    this.#proxy.shut(id)
-  }
-
-  async connect(id: string, login: Login | undefined): Promise<ConnectionInfo> {
-    if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
-    const address = { ...(await this.address(id)), ...login }
-    const before = new Set(this.list().map((connection) => connection.id))
-    const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })
-    client.on('error', () => undefined)
-    await client.connect()
-    const opened = this.list().find(
-      (connection) => connection.computeId === id && connection.closedAt === undefined && !before.has(connection.id),
-    )
-    if (opened === undefined) throw new Error('a connection that was opened is not known')
-    this.#held.set(opened.id, client)
-    return opened
-  }
-
-  disconnect(connectionId: string): void {
-    void this.#held
-      .get(connectionId)
-      ?.end()
-      .catch(() => undefined)
-    this.#held.delete(connectionId)
-  }
-
-  list(): readonly ConnectionInfo[] {
-    return this.#connections.list()
-  }
-
-  endHeld(): void {
-    for (const client of this.#held.values()) void client.end().catch(() => undefined)
-  }
-
-  async close(): Promise<void> {
-    await this.#proxy.close()
-  }
+  const clients = {
+    sharedPort: proxy.sharedPort,
+    /** Each compute has its own port: the same as in the last run if it is free. */
+    address: async (id) => {
+      const own = await proxy.open(id, home.ports.get(id))
+      home.storePort(id, own)
+      return { host: LOOPBACK, port: own, sharedPort: proxy.sharedPort }
+    },
+    portOf: async ({ host, port: asked }) => {
+      const name = host.split('.')[0] ?? ''
+      if (gate.isKnown(wantedOf(name).computeId)) return proxy.open(name)
+      return host === LOOPBACK && proxy.isOwn(asked) ? asked : undefined
+    },
+    /** Accepts no further connections for a compute. */
+    shut: (id: string): void => proxy.shut(id),
+    connect: async (id, login) => {
+      if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
+      const address = { ...(await clients.address(id)), ...login }
+      const before = new Set(connections.list().map((connection) => connection.id))
+      const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })
+      client.on('error', () => undefined)
+      await client.connect()
+      const opened = connections
+        .list()
+        .find(({ id: own, computeId, closedAt }) => computeId === id && closedAt === undefined && !before.has(own))
+      if (opened === undefined) throw new Error('the proxy did not log a connection that was opened')
+      held.set(opened.id, client)
+      return opened
+    },
+    disconnect: (connectionId) => {
+      void held
+        .get(connectionId)
+        ?.end()
+        .catch(() => undefined)
+      held.delete(connectionId)
+    },
+    connections: () => connections.list(),
+    endHeld: (): void => {
+      for (const client of held.values()) void client.end().catch(() => undefined)
+    },
+    close: () => proxy.close(),
+  } satisfies Partial<Computes> & Record<string, unknown>
+  return clients
 }

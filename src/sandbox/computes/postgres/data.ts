@@ -1,4 +1,4 @@
-/** The folders that hold data: one a branch, one a replica, each first copied from a template or from another one. */
+/** Data folders: one per branch and one per replica, each copied from a template or another folder. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,18 +9,18 @@ import type { Binaries } from './binaries.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
 import { withSession } from './session.ts'
-import { copyAtRest, makingOf, removeUnfinished, Templates } from './templates.ts'
+import { copyAtRest, draftOf, removeUnfinished, Templates } from './templates.ts'
 
-/** What a branch's data needs to be made. */
+/** What is needed to create a branch's data. */
 export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
-/** What belongs to a running server and not to its data. */
+/** Files of a running server that are not part of its data. */
 const OF_THE_PROCESS = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
 
-/** Names the restore that data is the result of. */
+/** A file with the id of the last restore. */
 const RESTORED = 'espalier-restored'
 
-/** Renamed in version 15 (its release notes). */
+/** The functions were renamed in version 15 (release notes). */
 const backupCalls = (major: number): { readonly begin: string; readonly end: string } =>
   major < 15
     ? {
@@ -63,47 +63,47 @@ export class DataFolders {
     return existsSync(this.branch(id))
   }
 
-  /** The programs that can open a branch's data. @throws {Error} if this machine has none of that version. */
+  /** Programs of the version that a branch's data needs. @throws {Error} if that version is not installed. */
   binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
     return this.binariesFor(this.branch(branchId), pgVersion)
   }
 
-  /** The same for any folder of data; `usual` if it holds none yet. */
+  /** The same for any data folder. @param usual the version to use if the folder has no data yet. */
   binariesFor(folder: string, usual: number): Binaries {
     const major = versionIn(folder) ?? usual
     const binaries = this.#versions.get(major)
     if (binaries !== undefined) return binaries
-    throw new Error(`Postgres ${major} is not installed here, and the data in ${folder} needs it`)
+    throw new Error(`Postgres ${major} is not installed, but the data in ${folder} needs it`)
   }
 
-  /** Makes what the first branch of a version needs, while nobody waits for it. */
+  /** Creates the template of a version in advance. */
   async prepare(major: number): Promise<void> {
     const binaries = this.#versions.get(major)
     if (binaries !== undefined) await this.#templates.empty(binaries)
   }
 
-  /** A branch without data yet starts from the template, with its roles and databases. */
+  /** Creates the data of a branch that has none, from the template, with its roles and databases. */
   async ensureBranch(spec: BranchSpec): Promise<string> {
     const folder = this.branch(spec.branchId)
     if (existsSync(folder)) return folder
-    const making = makingOf(folder)
-    await this.#templates.provision(this.binariesOf(spec), spec, making)
-    renameSync(making, folder)
+    const draft = draftOf(folder)
+    await this.#templates.provision(this.binariesOf(spec), spec, draft)
+    renameSync(draft, folder)
     return folder
   }
 
-  /** A copy of a branch as it is now; of a running one by an online backup. */
+  /** Copies a branch's current data. If a server runs on it, by an online backup. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
     if (server !== undefined) return this.#backUp(this.branch(from), server, to)
-    const making = makingOf(to)
-    await copyAtRest(this.branch(from), making)
+    const draft = draftOf(to)
+    await copyAtRest(this.branch(from), draft)
     this.remove(to)
-    renameSync(making, to)
+    renameSync(draft, to)
   }
 
   /**
-   * A branch gets a copy of another one's data, or none if that has none; what it had becomes the branch
-   * `preserveAs`, where that is named. Can be repeated if it was interrupted at any point.
+   * Replaces a branch's data with a copy of another one's, or with none if that has none. The branch `preserveAs`, if
+   * given, receives the old data. Can be repeated if it was interrupted at any point.
    */
   async restoreBranch(
     branchId: string,
@@ -127,7 +127,7 @@ export class DataFolders {
     return readdirSync(join(this.#root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
   }
 
-  /** Whether a replica's folder is a copy of this branch. */
+  /** Whether a replica's data is a copy of this branch. */
   isReplicaOf(id: string, branchId: string): boolean {
     try {
       return readFileSync(join(this.replica(id), 'espalier-branch'), 'utf8') === branchId
@@ -145,33 +145,33 @@ export class DataFolders {
     rmSync(folder, { recursive: true, force: true })
   }
 
-  /** An online backup: the log comes last, since it must hold the backup's end (PostgreSQL documentation, 25.3.4). */
+  /** An online backup. The WAL is copied last: it must include the end of the backup (PostgreSQL documentation, 25.3.4). */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
-    const making = makingOf(to)
-    this.remove(making)
-    mkdirSync(making, { mode: 0o700 })
-    this.#runAs.own(making)
+    const draft = draftOf(to)
+    this.remove(draft)
+    mkdirSync(draft, { mode: 0o700 })
+    this.#runAs.own(draft)
     await withSession(server, this.#password, async (query) => {
       const { begin, end } = backupCalls(versionIn(from) ?? 0)
       await query(begin)
       const parts = readdirSync(from).filter((name) => !OF_THE_PROCESS.has(name))
       await copyLive(
         parts.map((name) => join(from, name)),
-        making,
+        draft,
       )
       const [stopped] = await query(end)
-      await copyLive([join(from, 'pg_wal')], making)
-      writeFileSync(join(making, 'backup_label'), String(stopped?.labelfile))
-      this.#runAs.own(join(making, 'backup_label'))
+      await copyLive([join(from, 'pg_wal')], draft)
+      writeFileSync(join(draft, 'backup_label'), String(stopped?.labelfile))
+      this.#runAs.own(join(draft, 'backup_label'))
     })
-    mkdirSync(join(making, 'pg_stat_tmp'), { mode: 0o700 })
-    this.#runAs.own(join(making, 'pg_stat_tmp'))
+    mkdirSync(join(draft, 'pg_stat_tmp'), { mode: 0o700 })
+    this.#runAs.own(join(draft, 'pg_stat_tmp'))
     this.remove(to)
-    renameSync(making, to)
+    renameSync(draft, to)
   }
 }
 
-/** Of which restore a folder's data is the result. */
+/** Id of the restore that a folder's data came from. */
 const restoreOf = (folder: string): string | undefined => {
   try {
     return readFileSync(join(folder, RESTORED), 'utf8')
@@ -180,7 +180,7 @@ const restoreOf = (folder: string): string | undefined => {
   }
 }
 
-/** Of a folder's data; `undefined` if there is none. */
+/** Major version of the data in a folder; `undefined` if there is none. */
 export const versionIn = (folder: string): number | undefined => {
   try {
     return Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8'))
@@ -189,7 +189,7 @@ export const versionIn = (folder: string): number | undefined => {
   }
 }
 
-/** A file may disappear while its folder is being copied; the log makes up for it. */
+/** Ignores files that disappear during the copy: the WAL covers them. */
 const copyLive = async (paths: readonly string[], to: string): Promise<void> => {
   try {
     await run('cp', ['-a', ...paths, `${to}/`], { env: withoutSecrets(process.env) })

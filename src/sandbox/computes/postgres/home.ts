@@ -1,4 +1,4 @@
-/** Where the Postgres servers of one sandbox live, and who they run as. */
+/** The folders, credentials and user of a sandbox's Postgres servers. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import { makeDataFolder, makeSocketFolder } from './temporary.ts'
 import { startWatchdog, type Watchdog } from './watchdog.ts'
 
 export interface HomeOptions {
-  /** Where data is kept; without it, in a temporary folder (in memory if there is room) that is removed with the sandbox. */
+  /** Data folder. Default: a temporary folder (in memory if there is room), removed when the sandbox closes. */
   readonly folder?: string | undefined
-  /** Folder of `postgres` and `initdb`; without it they are looked for. */
+  /** Folder that contains `postgres` and `initdb`. Default: search the usual places. */
   readonly bin?: string | undefined
 }
 
@@ -26,31 +26,31 @@ export interface Home {
   readonly versions: ReadonlyMap<number, Binaries>
   readonly runAs: RunAs
   readonly watchdog: Watchdog
-  /** Of the superuser; no client learns it. */
+  /** The superuser's password. Clients never learn it. */
   readonly password: string
-  /** The same, as libpq reads it. */
+  /** The password in libpq's file format. */
   readonly passFile: string
   readonly hbaFile: string
   /** The last port of each compute. */
   readonly ports: ReadonlyMap<string, number>
-  keepPort(computeId: string, port: number): void
-  /** A short path, as sockets need it; the same for the same name. */
+  storePort(computeId: string, port: number): void
+  /** A path short enough for sockets; always the same for the same name. */
   socketFolder(name: string): string
-  /** Returns the file. */
-  keepConfiguration(computeId: string, text: string): string
+  /** Writes a configuration file and returns its path. */
+  storeConfiguration(computeId: string, text: string): string
   close(): Promise<void>
 }
 
 /**
- * Every session needs its role's password, also over the socket, which the machine's other users can reach too.
- * Whole clusters are copied by the superuser only.
+ * Every session needs a password, even over the socket, because other users of the machine can reach it. Only the
+ * superuser may replicate.
  */
 const HBA = `local all all scram-sha-256\nlocal replication ${SUPERVISOR} scram-sha-256\n`
 
 export const openHome = async (options: HomeOptions): Promise<Home> => {
   if (process.platform === 'win32') {
     throw new EspalierError('E_POSTGRES', 'Postgres computes are not available on Windows.', {
-      hint: 'Leave them simulated (--computes simulated), or use the Windows Subsystem for Linux.',
+      hint: 'Use --computes simulated, or the Windows Subsystem for Linux.',
     })
   }
   const temporary: string[] = []
@@ -70,7 +70,7 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
     const as = await runAs(
       root,
-      // Its sockets are in the temporary folder, wherever its data is.
+      // The sockets are in the temporary folder, wherever the data is.
       [...found.flatMap(({ folders }) => folders), tmpdir()].filter((folder) => folder !== root),
     )
     for (const folder of [...temporary, root]) as.own(folder)
@@ -83,7 +83,7 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
   }
 }
 
-/** Data of one major version cannot be opened by another. */
+/** Data of one major version cannot be used by another. */
 const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): void => {
   const branches = join(root, 'branches')
   for (const name of namesIn(branches)) {
@@ -91,8 +91,8 @@ const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): v
     if (kept === undefined || versions.has(kept)) continue
     throw new EspalierError(
       'E_POSTGRES_VERSION',
-      `The data in ${root} is of Postgres ${kept}; the programs found are of ${[...versions.keys()].join(', ')}.`,
-      { hint: `Name Postgres ${kept} with --pg-bin, or delete ${root} to start with empty databases.` },
+      `The data in ${root} needs Postgres ${kept}, but only ${[...versions.keys()].join(', ')} was found.`,
+      { hint: `Set the folder of Postgres ${kept} with --pg-bin, or delete ${root} to start with empty databases.` },
     )
   }
 }
@@ -126,11 +126,11 @@ const furnish = async ({ root, sockets, temporary, versions, as }: Parts): Promi
     runAs: as,
     watchdog,
     password,
-    // A setting with the password in it could be read by clients.
+    // A file, because clients could read a password in a setting.
     passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
     hbaFile: write('pg_hba.conf', HBA),
     ports,
-    keepPort: (computeId, port) => {
+    storePort: (computeId, port) => {
       if (ports.get(computeId) === port) return
       ports.set(computeId, port)
       write('ports.json', JSON.stringify(Object.fromEntries(ports)))
@@ -144,7 +144,7 @@ const furnish = async ({ root, sockets, temporary, versions, as }: Parts): Promi
       socketFolders.set(name, folder)
       return folder
     },
-    keepConfiguration: (computeId, text) => write(join('computes', `${computeId}.conf`), text),
+    storeConfiguration: (computeId, text) => write(join('computes', `${computeId}.conf`), text),
     close: async () => {
       await watchdog.close()
       for (const folder of temporary) rmSync(folder, { recursive: true, force: true })

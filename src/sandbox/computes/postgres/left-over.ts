@@ -1,4 +1,4 @@
-/** Servers that outlived a sandbox which was killed: they hold the data that this one wants to open. */
+/** Stops servers that a killed sandbox left running: they would block their data folders. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { withoutSecrets } from '../../../model/index.ts'
 const CHECK_EVERY_MS = 20
 const CHECKS = 250
 
-/** Ends those that run on a data folder under one of `parents`, and waits for it. */
+/** Stops all servers whose data folder is in one of `parents`, and waits until they end. */
 export const endLeftOver = async (parents: readonly string[]): Promise<void> => {
   const folders = parents.flatMap((parent) => namesIn(parent).map((name) => join(parent, name)))
   await Promise.all(folders.map(endOn))
@@ -19,7 +19,7 @@ const endOn = async (folder: string): Promise<void> => {
   const lock = join(folder, 'postmaster.pid')
   if (!existsSync(lock)) return
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
-  // The number may be another process' by now.
+  // The process id may belong to another program by now.
   if (pid > 0 && commandOf(pid).includes(folder)) {
     kill(pid, 'SIGINT')
     for (let check = 0; check < CHECKS && commandOf(pid).includes(folder); check += 1) await pause(CHECK_EVERY_MS)
@@ -32,7 +32,7 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
 }
 

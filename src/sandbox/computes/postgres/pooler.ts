@@ -1,14 +1,13 @@
-/** A PgBouncer before one compute, in transaction mode, as `-pooler` hosts of the service have it. */
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+/** A PgBouncer for one compute, in transaction mode, like the service's `-pooler` hosts. */
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import type { BranchCatalog, ComputeSpec } from '../computes.ts'
 import type { RunAs } from './run-as.ts'
 import type { PostgresServer } from './server.ts'
 import { SOCKET_PORT } from './settings.ts'
+import { startProcess } from './start-process.ts'
 import type { Watchdog } from './watchdog.ts'
 
 export interface Pooler {
@@ -16,7 +15,7 @@ export interface Pooler {
   stop(): Promise<void>
 }
 
-/** Of the PATH, or where Debian puts it. */
+/** Searches the PATH, and the folder that Debian uses. */
 export const findPgBouncer = (): string | undefined =>
   [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, 'pgbouncer'))
@@ -32,13 +31,13 @@ export interface PoolerOptions {
   readonly users: BranchCatalog['roles']
 }
 
-/** Of the service's pooler: clients, their prepared statements, its share of the compute's connections (its docs). */
+/** Limits of the service's pooler (docs of the service): clients, prepared statements, share of the compute's connections. */
 const MAX_CLIENTS = 10_000
 const MAX_PREPARED = 1_000
 const POOL_SHARE = 0.9
 
-/** A version before 1.21 does not know prepared statements, and does not start with a setting for them. */
-export const knowsPreparedStatements = (version: string): boolean => {
+/** PgBouncer before 1.21 does not support prepared statements, and does not start if the setting is present. */
+export const supportsPreparedStatements = (version: string): boolean => {
   const [, major = 0, minor = 0] = (/PgBouncer (\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   return major > 1 || (major === 1 && minor >= 21)
 }
@@ -53,7 +52,7 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
     options.runAs.own(path)
     return path
   }
-  // A doubled quote is a quote in this file.
+  // In this file a quote is escaped by doubling it.
   const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`
   const users = file(
     'users.txt',
@@ -75,37 +74,27 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
       `auth_file = ${users}`,
       'pool_mode = transaction',
       `max_client_conn = ${MAX_CLIENTS}`,
-      ...(knowsPreparedStatements(version.stdout) ? [`max_prepared_statements = ${MAX_PREPARED}`] : []),
+      ...(supportsPreparedStatements(version.stdout) ? [`max_prepared_statements = ${MAX_PREPARED}`] : []),
       `default_pool_size = ${Math.floor(POOL_SHARE * spec.maxConnections)}`,
       'ignore_startup_parameters = extra_float_digits,options',
       '',
     ].join('\n'),
   )
-  const [program, args] = options.runAs.command(options.program, [configuration])
-  const child = spawn(program, args, {
-    ...options.runAs.ids,
-    cwd: '/',
+  let last = ''
+  const { ended, kill } = await startProcess({
+    ...options,
+    args: [configuration],
     env: { PATH: process.env.PATH },
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const ended = once(child, 'exit').catch((error: unknown) => error)
-  if (child.pid === undefined) throw await ended
-  const { pid } = child
-  options.watchdog.watch(pid)
-  void ended.then(() => options.watchdog.release(pid))
-  await new Promise<void>((resolve, reject) => {
-    const said: string[] = []
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      said.push(line)
-      if (line.includes('process up')) resolve()
-    })
-    void ended.then(() => reject(new Error(`PgBouncer ended: ${said.at(-1) ?? ''}`)))
+    onLine: (line) => {
+      last = line
+      return line.includes('process up')
+    },
+    explain: () => `PgBouncer ended: ${last}`,
   })
   return {
     socketPath: join(folder, `.s.PGSQL.${SOCKET_PORT}`),
     stop: async () => {
-      child.kill('SIGTERM')
+      kill('SIGTERM')
       await ended
     },
   }

@@ -1,4 +1,4 @@
-/** The poolers that run: one for each compute that somebody reached through one. */
+/** Running poolers. The first pooled connection to a compute starts one. */
 import type { ComputeSpec } from '../computes.ts'
 import type { Home } from './home.ts'
 import { type Pooler, startPooler } from './pooler.ts'
@@ -12,7 +12,7 @@ export class Poolers {
     this.#home = home
   }
 
-  /** The socket of a compute's pooler, which is started where none runs. @param program PgBouncer. */
+  /** Returns the socket of a compute's pooler, and starts it if needed. @param program path of PgBouncer. */
   async reach(
     program: string,
     running: { readonly server: PostgresServer; readonly spec: ComputeSpec },

@@ -1,6 +1,7 @@
-/** Computes that are Postgres: a process for each that runs, a data folder for each branch, a proxy before them. */
+/** Real computes: a server process per running compute, a data folder per branch, and a proxy in front. */
 import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
+import { messageOf } from '../../../base/index.ts'
 import {
   type Activity,
   type BranchSource,
@@ -31,9 +32,9 @@ import { SUPERVISOR, withSession } from './session.ts'
 
 export interface PostgresOptions extends HomeOptions {
   readonly gate: Gate
-  /** Port that all computes share; 0 takes a free one. */
+  /** Port shared by all computes. 0: any free port. */
   readonly port: number
-  /** Whether another free port will do where `port` is taken. */
+  /** Whether to use any free port if `port` is taken. */
   readonly anyPort: boolean
   readonly log: (line: string) => void
 }
@@ -68,7 +69,7 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Comput
       secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
     })
     const computes = new PostgresComputes({ options, home, data, servers, clients })
-    // Made in advance; if it fails, the first one to need it gets the error.
+    // Created in advance. If it fails, the first branch that needs it reports the error.
     void data.prepare(usualVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {
@@ -92,7 +93,7 @@ class PostgresComputes implements Computes {
   readonly #data: DataFolders
   readonly #servers: Servers
   readonly #clients: Clients
-  /** By compute: what is done to it. */
+  /** Work in progress, by compute. */
   readonly #work = new Queues()
   #closing = false
 
@@ -115,12 +116,12 @@ class PostgresComputes implements Computes {
 
   addBranch(id: string, source: BranchSource | undefined): Promise<void> {
     return this.#servers.branches.run(source?.branchId ?? id, async () => {
-      // A source without data has nothing but its roles and databases, and the branch's record has them too.
+      // A source without data has only roles and databases, and the branch's record already has those.
       if (source === undefined || this.#data.hasBranch(id) || !this.#data.hasBranch(source.branchId)) return
       const folder = this.#data.branch(id)
       const server = this.#servers.primaryOf(source.branchId)
       if (!source.isSchemaOnly) return this.#data.copyBranch(source.branchId, server, folder)
-      // The branch is there only once its rows are not.
+      // The branch must not exist before its rows are removed.
       const copy = `${folder}.copy`
       await this.#data.copyBranch(source.branchId, server, copy)
       await dropRows(id, copy, this.#data.binariesFor(copy, 0), { ...this.#options, home: this.#home })
@@ -133,7 +134,7 @@ class PostgresComputes implements Computes {
     const { branches } = this.#servers
     await Promise.all(this.#servers.list({ branchId: id }).map(({ spec }) => this.stop(spec.id)))
     const restore = async (): Promise<void> => {
-      // A client may have woken it since.
+      // A client may have started it again.
       for (const { spec } of this.#servers.list({ branchId: id, type: 'read_write' })) await this.#servers.end(spec.id)
       await this.#data.restoreBranch(id, work, this.#servers.primaryOf(from))
     }
@@ -169,7 +170,7 @@ class PostgresComputes implements Computes {
     return this.#work.run(spec.id, async () => {
       const running = this.#servers.get(spec.id)
       if (running !== undefined) await this.#servers.configure(spec, running)
-      // One that was active before the sandbox began would start with its first connection; this cannot wait for it.
+      // A compute that was active before the sandbox started is launched by its first connection. Changes cannot wait for it.
       else if (spec.changes.length > 0) await this.#launch(spec)
     })
   }
@@ -185,7 +186,7 @@ class PostgresComputes implements Computes {
     const running = this.#servers.get(id)
     if (running === undefined) return { busy: false, lastUse: Number.NEGATIVE_INFINITY }
     return withSession(running.server, this.#home.password, async (query) => {
-      // Taken before it is asked: rather a moment too early than one that was not there yet.
+      // Taken before the query: better slightly too early than too late.
       const asked = performance.now()
       const [row] = await query(ACTIVITY)
       const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : asked - Number(row?.quiet_ms)
@@ -221,7 +222,7 @@ class PostgresComputes implements Computes {
   }
 
   connections(): readonly ConnectionInfo[] {
-    return this.#clients.list()
+    return this.#clients.connections()
   }
 
   address(id: string): Promise<ComputeAddress> {
@@ -232,7 +233,7 @@ class PostgresComputes implements Computes {
     this.#closing = true
     this.#clients.endHeld()
     await this.#work.allIdle()
-    // Replicas first: a primary that stops waits until they have all it wrote.
+    // Replicas first: a primary waits on shutdown until its replicas have all of its WAL.
     for (const type of ['read_only', 'read_write'] as const) {
       await Promise.all(this.#servers.list({ type }).map(({ spec }) => this.stop(spec.id)))
     }
@@ -241,21 +242,21 @@ class PostgresComputes implements Computes {
     await this.#home.close()
   }
 
-  /** The socket of a compute's server or pooler, which takes connections then. */
+  /** Returns the socket of a compute's server or pooler once it accepts connections. */
   async reach({ computeId, pooled }: Wanted): Promise<string> {
     const pgBouncer = pooled ? findPgBouncer() : undefined
     if (pooled && pgBouncer === undefined) {
       throw new ConnectionRefusal(
         POOLER_MISSING,
-        'pooled connections need PgBouncer, which is not installed here: install it, or connect without -pooler',
+        'pooled connections need PgBouncer, which is not installed: install it, or connect without -pooler',
       )
     }
     const spec = await this.#options.gate.reach(computeId)
     await this.#work.idle(computeId)
-    // One that was active before the sandbox began runs from its first connection on.
+    // A compute that was active before the sandbox started is launched by its first connection.
     if (this.#servers.get(computeId) === undefined) await this.start(spec).catch(asRefusal)
     const running = this.#servers.get(computeId)
-    if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute does not run: try again')
+    if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute is not running: try again')
     if (pgBouncer === undefined) return running.server.socketPath
     return this.#servers.poolers.reach(pgBouncer, running)
   }
@@ -264,7 +265,7 @@ class PostgresComputes implements Computes {
     if (!this.#closing) await this.#servers.launch(spec)
   }
 
-  /** Of a replica that can no longer follow its primary. */
+  /** For a replica that can no longer follow its primary. */
   copyAgain(spec: ComputeSpec): void {
     if (this.#servers.get(spec.id)?.spec.branchId !== spec.branchId) return
     const copied = this.#work.run(spec.id, async () => {
@@ -274,22 +275,21 @@ class PostgresComputes implements Computes {
     this.#logFailure(spec.id, copied)
   }
 
-  /** One that ended by itself: the service keeps its computes running. */
+  /** For a server that crashed: the service restarts its computes too. */
   startAgain(spec: ComputeSpec): void {
     if (this.#closing) return
-    this.#options.log(`postgres  ${spec.id}  ended by itself; started again`)
+    this.#options.log(`postgres  ${spec.id}  crashed; restarting it`)
     this.#logFailure(spec.id, this.start(spec))
   }
 
-  /** Of what nobody waits for. */
   #logFailure(id: string, work: Promise<void>): void {
     void work.catch((error: unknown) => {
-      this.#options.log(`postgres  ${id}  ${error instanceof Error ? error.message : String(error)}`)
+      this.#options.log(`postgres  ${id}  ${messageOf(error)}`)
     })
   }
 }
 
-/** Reports to a client why it cannot connect, in Postgres' words. */
+/** Reports the failed start of a compute to the client. */
 const asRefusal = (error: unknown): never => {
-  throw new ConnectionRefusal(NOT_RUNNING, error instanceof Error ? error.message : String(error))
+  throw new ConnectionRefusal(NOT_RUNNING, messageOf(error))
 }

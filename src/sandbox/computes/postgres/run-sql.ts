@@ -1,11 +1,11 @@
-/** Runs statements received over HTTP, each request in a separate session. */
+/** Runs the statements of one HTTP request in a new session. */
 import pg from 'pg'
 import type { Login, Statement, StatementResult } from '../computes.ts'
 
-/** Values stay as Postgres writes them: the client knows their types. */
+/** Returns values as text: the client converts them. */
 const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
-/** @param begin the BEGIN statement of a transaction around all statements; without it each is its own transaction. */
+/** @param begin the BEGIN of a transaction around all statements. Default: each is its own transaction. */
 export const runSql = async (
   at: Login & { readonly host: string; readonly port: number },
   statements: readonly Statement[],
@@ -31,7 +31,7 @@ const runOne = async (client: pg.Client, text: string, values: Statement['params
     values: [...values],
     rowMode: 'array',
     types: asText,
-    // One statement only, as over the extended protocol.
+    // The extended protocol accepts a single statement only, like the service.
     queryMode: 'extended',
   } as pg.QueryArrayConfig)
   return { command, rowCount, fields, rows }

@@ -1,7 +1,6 @@
-/** Makes a copy of a branch one of its schema only. Not by dump and restore: those programs are often not there. */
+/** Reduces a copy of a branch to its schema. Not by dump and restore: those programs are often not installed. */
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
-
 import type { Home } from './home.ts'
 import { serveCompute } from './serve-compute.ts'
 import { withSession } from './session.ts'
@@ -10,10 +9,10 @@ import { withSession } from './session.ts'
 const CONNECTIONS = 20
 
 /**
- * Whatever `pg_dump --schema-only` leaves out. Rows of an extension's own tables belong to the extension. It runs as the
- * superuser, so no code of a client's may run in it: names are looked up in the catalog only, a foreign table is never
- * reached, and no table has triggers meanwhile: `CASCADE` leads to tables that are not in the list.
- * They are hidden in `pg_class`, which Postgres reads again after a change; `pg_trigger` it does not.
+ * Removes what `pg_dump --schema-only` leaves out, except for the rows of extensions' own tables. It runs as the superuser,
+ * so it must not run clients' code: the search path is restricted, foreign tables are not touched, and triggers are
+ * disabled on all tables, because `CASCADE` reaches further ones. That is done in `pg_class`: unlike `pg_trigger`, Postgres
+ * reads it again after a change.
  */
 const DROP_ROWS = `
 DO $$
@@ -38,7 +37,7 @@ BEGIN
     EXECUTE 'REFRESH MATERIALIZED VIEW ' || name || ' WITH NO DATA';
   END LOOP;
   PERFORM lo_unlink(oid) FROM pg_largeobject_metadata;
-  -- They hold samples of what the columns held.
+  -- Statistics contain sample values.
   DELETE FROM pg_statistic WHERE starelid >= 16384;
   DELETE FROM pg_statistic_ext_data;
   UPDATE pg_class SET relhastriggers = true WHERE oid IN (SELECT oid FROM pg_temp.triggered);
@@ -46,7 +45,7 @@ END $$`
 
 const DATABASES = `SELECT datname FROM pg_database WHERE datallowconn`
 
-/** @param data the folder of the copy, which nothing else uses. */
+/** @param data the data folder of the copy. Nothing else may use it. */
 export const dropRows = async (
   branchId: string,
   data: string,

@@ -1,4 +1,4 @@
-/** A database's schema as SQL, by `pg_dump`, which must not be older than the server. */
+/** Dumps a database's schema with `pg_dump`, which must not be older than the server. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { ConnectionRefusal, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
@@ -7,9 +7,9 @@ import type { Binaries } from './binaries.ts'
 const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * As the role that owns the database: what runs in there may do no more than that role.
+ * Runs as the owner of the database, so that code in the database has the owner's privileges only.
  *
- * @throws {ConnectionRefusal} `0A000` where no `pg_dump` of that version or a newer one is there.
+ * @throws {ConnectionRefusal} `0A000` if no `pg_dump` of that version or newer is installed.
  */
 export const dumpSchema = async (
   versions: ReadonlyMap<number, Binaries>,
@@ -21,10 +21,10 @@ export const dumpSchema = async (
   if (best?.pgDump === undefined) {
     throw new ConnectionRefusal(
       FEATURE_NOT_SUPPORTED,
-      `the schema needs pg_dump ${major} or newer, which is not installed here: install Postgres' client programs`,
+      `the schema needs pg_dump ${major} or newer, which is not installed: install Postgres' client programs`,
     )
   }
-  // Not as an argument: there, a name such as `host=elsewhere` would be a connection string.
+  // Not as an argument: `pg_dump` would take a name such as `host=elsewhere` for a connection string.
   const target = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: database }
   const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only'], {
     env: { PATH: process.env.PATH, ...best.env, ...target, LC_ALL: 'C' },
@@ -33,5 +33,5 @@ export const dumpSchema = async (
   return withoutKeys(stdout)
 }
 
-/** Newer releases print a random key in `\\restrict` lines, which are for psql alone. */
+/** Newer releases print a random key in `\\restrict` lines, which are only for psql. */
 const withoutKeys = (sql: string): string => sql.replaceAll(/^\\(un)?restrict .*\n/gm, '')

@@ -1,4 +1,4 @@
-/** From what a compute must be to a server that runs: its configuration, its start, and what it says of its data. */
+/** Starts the server of a compute: writes its configuration, and reacts to its log. */
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './home.ts'
@@ -10,21 +10,21 @@ export interface ServeOptions {
   readonly home: Home
   readonly binaries: Binaries
   readonly log: (line: string) => void
-  /** A standby can no longer follow its primary: it needs a new copy. */
+  /** Called when a standby can no longer follow its primary and needs a new copy. */
   readonly onLostTrack: () => void
 }
 
-/** Settings that data insists on, since it was made under them. */
+/** Minimum values of settings that a standby's data requires. */
 type AtLeast = Readonly<Record<string, string>>
 
 const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
-/** Postgres' own words where data was made under a larger setting (its documentation, 26.4.3). */
+/** Postgres' message if a standby's setting is lower than the primary's (PostgreSQL documentation, 26.4.3). */
 const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
 
 /**
- * Starts a server on a data folder; where the data insists on larger settings, with those.
+ * Starts a server on a data folder. If the data requires larger settings, tries again with those.
  *
- * @throws {Error} in Postgres' words, if it does not start.
+ * @throws {Error} with Postgres' message, if the server does not start.
  */
 export const serveCompute = async (
   spec: ComputeSpec,
@@ -55,14 +55,14 @@ export const serveCompute = async (
   }
 }
 
-/** Returns the file. */
+/** Returns the path of the file. */
 export const writeConfiguration = (
   spec: ComputeSpec,
   { home, binaries, log }: Pick<ServeOptions, 'home' | 'binaries' | 'log'>,
   atLeast: AtLeast = {},
 ): string => {
   const { there, missing } = availableLibraries(spec.libraries, binaries.postgres)
-  for (const name of missing) log(`postgres  ${spec.id}  left out, not installed here: library ${name}`)
+  for (const name of missing) log(`postgres  ${spec.id}  library ${name} is not installed and was left out`)
   const primary = [
     `host=${home.socketFolder(spec.branchId)}`,
     `port=${SOCKET_PORT} user=${SUPERVISOR} passfile=${home.passFile}`,
@@ -76,9 +76,9 @@ export const writeConfiguration = (
     },
     home.hbaFile,
   )
-  return home.keepConfiguration(spec.id, text)
+  return home.storeConfiguration(spec.id, text)
 }
 
-/** Of a primary: by its branch, so that replicas find whichever compute is the primary. */
+/** A primary's folder depends on the branch only, so that replicas find whichever compute is the primary. */
 const socketFolderOf = ({ type, branchId, id }: ComputeSpec, home: Home): string =>
   home.socketFolder(type === 'read_write' ? branchId : id)

@@ -1,4 +1,4 @@
-/** The Postgres processes that run, and their data. The caller must not let calls for one compute overlap. */
+/** Running Postgres servers and their data. Callers must not overlap calls for the same compute. */
 import type { ComputeSpec, FoundCatalog } from '../computes.ts'
 import { Queues } from '../queues.ts'
 import { change, readCatalog } from './catalog.ts'
@@ -19,11 +19,11 @@ export interface ServersOptions {
   readonly home: Home
   readonly data: DataFolders
   readonly log: (line: string) => void
-  /** A server ended though nobody stopped it. */
+  /** Called when a server ends unexpectedly. */
   readonly onCrash: (spec: ComputeSpec) => void
-  /** A replica can no longer follow its primary. */
+  /** Called when a replica can no longer follow its primary. */
   readonly onLostTrack: (spec: ComputeSpec) => void
-  /** What a branch has, before nobody can ask: its primary is about to stop. */
+  /** Called with a branch's roles and databases before its primary stops. */
   readonly onCatalog: (branchId: string, catalog: FoundCatalog) => void
 }
 
@@ -32,7 +32,7 @@ const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanl
 export class Servers {
   readonly disks = new TempDisks()
   readonly poolers: Poolers
-  /** By branch: who uses its data folder. */
+  /** Serializes access to the data folder of each branch. */
   readonly branches = new Queues()
   readonly #options: ServersOptions
   readonly #running = new Map<string, RunningServer>()
@@ -46,7 +46,7 @@ export class Servers {
     return this.#running.get(id)
   }
 
-  /** Of a branch and a type, as far as they are given. */
+  /** Filters by branch and type, if given. */
   list(wanted: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] {
     return [...this.#running.values()].filter(
       ({ spec }) => (wanted.branchId ?? spec.branchId) === spec.branchId && (wanted.type ?? spec.type) === spec.type,
@@ -74,7 +74,7 @@ export class Servers {
     else await this.end(id)
   }
 
-  /** For a primary, the caller must have the branch's data folder to itself. */
+  /** For a primary, the caller must be in the branch's queue (`branches`). */
   async end(id: string): Promise<void> {
     const running = this.get(id)
     if (running === undefined) return
@@ -85,7 +85,7 @@ export class Servers {
     await this.poolers.stop(id)
   }
 
-  /** Takes up what a server can while it runs. */
+  /** Applies what can be changed without a restart. */
   async configure(spec: ComputeSpec, { server }: RunningServer): Promise<void> {
     const { home, data, log } = this.#options
     writeConfiguration(spec, { home, log, binaries: data.binariesOf(spec) })
@@ -94,14 +94,14 @@ export class Servers {
     await this.#changeCatalog(spec, server)
   }
 
-  /** Of a replica, whose data is a copy. */
+  /** Stops a compute and deletes its replica data, if any. */
   async forgetData(id: string): Promise<void> {
     await this.halt(id)
     const { data } = this.#options
     data.remove(data.replica(id))
   }
 
-  /** How a role proves itself, as `pg_authid` has it. */
+  /** The role's SCRAM secret from `pg_authid`. */
   async secretOf(computeId: string, role: string): Promise<string | undefined> {
     const running = this.get(computeId)
     if (running === undefined) return undefined
@@ -117,7 +117,7 @@ export class Servers {
     try {
       await this.#changeCatalog(spec, server)
     } catch (error) {
-      // A server that is not as asked must not stay behind: it would hold the data of the next one.
+      // Do not leave the server running: it would block the data folder.
       await server.stop()
       throw error
     }
@@ -149,13 +149,13 @@ export class Servers {
     return server
   }
 
-  /** What was asked of the branch's roles and databases; a pooler learns of new passwords by being started again. */
+  /** Executes pending changes. A pooler must be restarted for new passwords. */
   async #changeCatalog({ id, changes, isLogical }: ComputeSpec, server: PostgresServer): Promise<void> {
     await change(server, this.#options.home.password, changes, isLogical)
     if (changes.length > 0) await this.poolers.stop(id)
   }
 
-  /** A server that cannot answer is stopped anyway. */
+  /** Failures are ignored: the server is about to be stopped anyway. */
   async #reportCatalog({ branchId }: ComputeSpec, server: PostgresServer): Promise<void> {
     const found = await readCatalog(server, this.#options.home.password).catch(() => undefined)
     if (found !== undefined) this.#options.onCatalog(branchId, found)

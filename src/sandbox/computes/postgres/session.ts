@@ -1,16 +1,16 @@
-/** SQL of the sandbox's own, as the superuser. Clients never learn its password, and the proxy refuses its name. */
+/** SQL sessions of the sandbox itself, as the superuser. Clients never learn its password, and the proxy refuses its name. */
 import pg from 'pg'
 import type { PostgresServer } from './server.ts'
 import { SOCKET_PORT } from './settings.ts'
 
 export const SUPERVISOR = 'supervisor'
 
-/** The first version that can leave event triggers out (its release notes). */
+/** The first version in which event triggers can be turned off (release notes). */
 const HAS_EVENT_SWITCH = 17
 
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
-/** Runs `use` with a session that ends after it. */
+/** Runs `use` with a session, and closes the session afterwards. */
 export const withSession = async <T>(
   server: PostgresServer,
   password: string,
@@ -24,14 +24,14 @@ export const withSession = async <T>(
     password,
     database,
     application_name: 'espalier sandbox',
-    // Nothing that a client made is in the way of a name, and no setting of its database makes this another role.
-    // A statement that fails is not logged: it may hold a password.
+    // Clients' objects cannot shadow system names, and settings of their database cannot change the role.
+    // Failed statements are not logged, because they may contain a password.
     options: [
       '-c search_path=pg_catalog,pg_temp -c role=none -c log_min_error_statement=panic',
       ...(server.major >= HAS_EVENT_SWITCH ? ['-c event_triggers=off'] : []),
     ].join(' '),
   })
-  // A server that stops ends the session; the pending query reports it.
+  // If the server stops, the pending query reports it.
   client.on('error', () => undefined)
   await client.connect()
   try {

@@ -1,31 +1,30 @@
-/** The configuration file of one Postgres. */
+/** The configuration file of a Postgres server. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ComputeSpec } from '../computes.ts'
 import { isOfTheMachine } from '../machine-settings.ts'
 
 export interface Place {
-  /** Folder of the socket. */
   readonly socketFolder: string
-  /** Of a replica: how it reaches its primary. */
+  /** For a replica: connection string of its primary. */
   readonly primary?: string
-  /** Settings that the data insists on, since its primary had them (PostgreSQL documentation, 26.4.3). */
+  /** Minimum values that the data requires because its primary had them (PostgreSQL documentation, 26.4.3). */
   readonly atLeast: Readonly<Record<string, string>>
 }
 
-/** The only port number; servers differ by the folder of their socket. */
+/** Always the same port: servers differ by the folder of their socket. */
 export const SOCKET_PORT = 5432
 
-/** Slots that clients cannot take (docs of the service, connection limits). */
+/** Connections that are reserved for superusers (docs of the service, connection limits). */
 const RESERVED_CONNECTIONS = 7
 
 const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 
 /**
- * What a client may set comes first and what the sandbox needs last: of two lines for one setting the last one counts.
- * Memory is far below what the size represents, so that twenty computes fit on a laptop.
+ * Clients' settings come first: if a setting occurs twice, Postgres uses the last value. Servers get far less memory than
+ * their size stands for, so that twenty of them fit on a laptop.
  *
- * @throws {Error} if a name cannot be that of a setting.
+ * @throws {Error} if a name is invalid, or if clients may not set it.
  */
 export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string): string => {
   const lines: (readonly [string, string])[] = []
@@ -46,7 +45,7 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
     ['shared_preload_libraries', spec.libraries.join(',')],
     ['shared_buffers', '16MB'],
     ['jit', 'off'],
-    // A power failure does not concern a sandbox.
+    // A sandbox need not survive a power failure.
     ['fsync', 'off'],
     ['full_page_writes', 'off'],
     ['wal_level', spec.isLogical ? 'logical' : 'replica'],
@@ -67,14 +66,14 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
   return lines.map(([name, value]) => `${name} = ${quote(value)}\n`).join('')
 }
 
-/** A line end cannot be written in a configuration file; it would begin another setting. */
+/** Newlines cannot be escaped in a configuration file: they would start another setting. */
 const quote = (value: string): string =>
   `'${value
     .replaceAll(/[\r\n]/g, ' ')
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "''")}'`
 
-/** Those that this Postgres has: it does not start with one that is missing. */
+/** Separates installed libraries from missing ones: Postgres would not start with those. */
 export const availableLibraries = (
   libraries: readonly string[],
   postgres: string,

@@ -1,29 +1,29 @@
 /**
- * The disk for temporary files of one compute (docs/control-api.md). Postgres' own limit holds for a session; this one holds for all
- * sessions together: when the disk is full, the sessions that write to it are stopped, as on a real one.
+ * Limits the temporary files of a compute (docs/control-api.md). Postgres' own limit applies to each session; this one
+ * applies to all sessions together. If it is exceeded, the sessions with temporary files are stopped, as on a full disk.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../../base/index.ts'
 
 const CHECK_EVERY_MS = 200
-/** How long a stopped session has to report it. */
+/** Time for a stopped session to report it. */
 const REMEMBERED_MS = 2_000
-/** `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
+/** Files such as `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
 const OF_SESSION = /^pgsql_tmp(\d+)\./
 
 export class TempDisks {
-  /** When a session was stopped, by its process. */
+  /** When each session was stopped, by process id. */
   readonly #stopped = new Map<number, number>()
 
-  /** Until `ended`. @param data the server's data folder. */
+  /** Checks a server until it ends. @param data the server's data folder. */
   watch(data: string, bytes: number, ended: Promise<unknown>): void {
     const timer = setInterval(() => this.#check(join(data, 'base', 'pgsql_tmp'), bytes), CHECK_EVERY_MS)
     timer.unref()
     void ended.then(() => clearInterval(timer))
   }
 
-  /** Whether this session was stopped just now since the disk was full. */
+  /** Whether this session was just stopped because the disk was full. */
   isFull(pid: number): boolean {
     const at = this.#stopped.get(pid)
     this.#stopped.delete(pid)
@@ -43,7 +43,7 @@ export class TempDisks {
     for (const pid of sessions) this.#stop(pid)
   }
 
-  /** SIGINT cancels the query that runs, and does nothing to a session without one (PostgreSQL documentation, 9.28.2). */
+  /** SIGINT cancels the session's running query, if any (PostgreSQL documentation, 9.28.2). */
   #stop(pid: number): void {
     this.#stopped.set(pid, performance.now())
     try {
@@ -54,7 +54,7 @@ export class TempDisks {
   }
 }
 
-/** Of a file, or of a folder's files; a file that was deleted since counts as empty. */
+/** Size of a file, or of all files in a folder. Deleted files count as empty. */
 const sizeOf = (path: string): number => {
   try {
     const stat = statSync(path)

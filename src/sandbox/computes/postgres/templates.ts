@@ -1,9 +1,10 @@
-/** What new branches are copied from: an empty cluster for each version, and one with the usual roles and databases. */
+/** Templates for new branches: for each version an empty cluster, and one with the default roles and databases. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { messageOf } from '../../../base/index.ts'
 import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
@@ -24,10 +25,10 @@ export class Templates {
   readonly #runAs: RunAs
   readonly #password: string
   readonly #empty = new Map<number, Promise<string>>()
-  /** Of each version the first that was asked for. */
+  /** For each version, the first set of roles and databases that was requested. */
   readonly #provisioned = new Map<number, Provisioned>()
 
-  /** @param password of the superuser. */
+  /** @param password the superuser's. */
   constructor(root: string, as: RunAs, password: string) {
     this.#root = root
     this.#runAs = as
@@ -35,9 +36,9 @@ export class Templates {
   }
 
   /**
-   * Data as `initdb` makes it, with what keeps clients inside the database. Made once for each major version.
+   * An empty cluster from `initdb`, made safe for clients. Created once per major version.
    *
-   * @throws {EspalierError} `E_POSTGRES` if it fails.
+   * @throws {EspalierError} `E_POSTGRES` if `initdb` fails.
    */
   empty(binaries: Binaries): Promise<string> {
     const known = this.#empty.get(binaries.major) ?? this.#makeEmpty(binaries)
@@ -46,8 +47,8 @@ export class Templates {
   }
 
   /**
-   * A folder of data with these roles and databases. Branches of a seed have the same ones, and so has a branch of one
-   * that never ran: these are made once and copied.
+   * Creates a data folder with these roles and databases. All branches of a seed have the same ones, so they are created
+   * once and copied.
    */
   async provision(
     binaries: Binaries,
@@ -69,13 +70,13 @@ export class Templates {
       for (const name of readdirSync(this.#root)) {
         if (name.startsWith(stem)) rmSync(join(this.#root, name), { recursive: true, force: true })
       }
-      await this.#make(binaries, statements, makingOf(folder))
-      renameSync(makingOf(folder), folder)
+      await this.#make(binaries, statements, draftOf(folder))
+      renameSync(draftOf(folder), folder)
       return folder
     }
     const first = { key, folder: make() }
     this.#provisioned.set(binaries.major, first)
-    // The next one tries again.
+    // Let the next caller try again.
     void first.folder.catch(() => this.#provisioned.delete(binaries.major))
     return first
   }
@@ -88,32 +89,32 @@ export class Templates {
   async #makeEmpty(binaries: Binaries): Promise<string> {
     const folder = join(this.#root, `template-${binaries.major}`)
     if (existsSync(folder)) return folder
-    const making = makingOf(folder)
+    const draft = draftOf(folder)
     const secret = join(this.#root, `supervisor-${binaries.major}`)
-    rmSync(making, { recursive: true, force: true })
+    rmSync(draft, { recursive: true, force: true })
     writeFileSync(secret, this.#password, { mode: 0o600 })
     this.#runAs.own(secret)
-    mkdirSync(making, { mode: 0o700 })
-    this.#runAs.own(making)
+    mkdirSync(draft, { mode: 0o700 })
+    this.#runAs.own(draft)
     try {
       await this.#run(binaries, binaries.initdb, [
-        ...['-D', making, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
+        ...['-D', draft, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
         ...['--no-sync', '--wal-segsize=1', '--encoding=UTF8', '--locale=C', '--no-instructions'],
       ])
-      await this.#runAlone(binaries, making, safeguards(binaries.major))
+      await this.#runAlone(binaries, draft, safeguards(binaries.major))
     } catch (cause) {
-      throw new EspalierError('E_POSTGRES', 'Postgres cannot make a database.', {
-        hint: cause instanceof Error ? cause.message.trim() : String(cause),
+      throw new EspalierError('E_POSTGRES', 'Postgres cannot create a database.', {
+        hint: messageOf(cause).trim(),
         cause,
       })
     } finally {
       rmSync(secret, { force: true })
     }
-    renameSync(making, folder)
+    renameSync(draft, folder)
     return folder
   }
 
-  /** In single-user mode: nobody else can be connected. */
+  /** Runs statements in single-user mode: nobody else can connect meanwhile. */
   #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
     const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
     return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))
@@ -139,27 +140,27 @@ export class Templates {
 }
 
 /**
- * Where something is made before it gets its name. Of this process alone: programs that a killed sandbox started may
- * still be writing to theirs.
+ * Temporary name of a folder until it is complete. It includes the process id, because programs that a killed sandbox
+ * started may still be writing to its drafts.
  */
-export const makingOf = (folder: string): string => `${folder}.${process.pid}.new`
+export const draftOf = (folder: string): string => `${folder}.${process.pid}.new`
 
-const MAKING = /\.(\d+)\.new$/
+const DRAFT = /\.(\d+)\.new$/
 
-/** What killed sandboxes were making. */
+/** Removes drafts of killed sandboxes. */
 export const removeUnfinished = (parent: string): void => {
   for (const name of readdirSync(parent)) {
-    const pid = MAKING.exec(name)?.[1]
+    const pid = DRAFT.exec(name)?.[1]
     if (pid === undefined || pid === String(process.pid)) continue
     try {
       rmSync(join(parent, name), { recursive: true, force: true })
     } catch {
-      // Something is still being written there; the next start removes it.
+      // A program is still writing there; the next start removes it.
     }
   }
 }
 
-/** Of data that no server runs on. */
+/** Copies data that no server is using. */
 export const copyAtRest = async (from: string, to: string): Promise<void> => {
   rmSync(to, { recursive: true, force: true })
   await run('cp', ['-a', from, to], { env: withoutSecrets(process.env) })

@@ -1,17 +1,16 @@
-/** Folders that end with the sandbox. Each branch has a thousand small files, which are made far faster in memory. */
+/** Temporary folders of a sandbox. In memory if possible: creating a branch's thousand small files is much faster there. */
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isAlive } from '../../../base/index.ts'
 
 const PREFIX = 'espalier-pg-'
-/** A file that says who made the folder, which may have been handed to another user since. */
+/** A file that proves that a sandbox of this user created the folder, whose owner may have changed. */
 const MARK = '.espalier'
 const IN_MEMORY = '/dev/shm'
-/** Some thirty branches' worth; a container often has far less. */
+/** Enough for about thirty branches. Containers often have far less. */
 const ENOUGH_BYTES = 1024 ** 3
 
-/** A folder for data. */
 export const makeDataFolder = (): string => makeIn(hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir())
 
 /** A folder whose path is short enough for sockets. */
@@ -34,8 +33,8 @@ const hasRoom = (parent: string): boolean => {
 }
 
 /**
- * What a sandbox of this user left that was killed together with its watchdog. Everyone may make folders there, of any
- * name: without our mark they stay.
+ * Removes folders that this user's sandboxes left because they were killed together with their watchdog. Anyone can create
+ * folders there, so those without our mark are left alone.
  */
 export const removeStale = (parent: string): void => {
   for (const name of readdirSync(parent)) {
@@ -44,12 +43,12 @@ export const removeStale = (parent: string): void => {
     try {
       rmSync(join(parent, name), { recursive: true, force: true })
     } catch {
-      // Another sandbox may be removing it too.
+      // Another sandbox may be removing it at the same time.
     }
   }
 }
 
-/** Links are not followed. Root hands its folders to another user, but not the mark in them. */
+/** Does not follow links. Root gives its folders to another user, but keeps the mark in them. */
 const isOwn = (folder: string): boolean => {
   const user = process.getuid?.()
   const mark = join(folder, MARK)

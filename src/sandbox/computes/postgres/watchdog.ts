@@ -1,20 +1,19 @@
 /**
- * Ends every Postgres when the sandbox dies without having done so. A shell in a separate session reads which processes
- * run; its input ends with the sandbox, however that ends.
+ * Stops all servers if the sandbox dies. A shell in a separate session keeps a list of the processes. When its input ends,
+ * the sandbox is gone.
  */
 import { spawn } from 'node:child_process'
 import { withoutSecrets } from '../../../model/index.ts'
 
 export interface Watchdog {
-  /** To be ended with the sandbox, from now on. */
   watch(pid: number): void
-  /** It has ended by itself. */
+  /** Call when the process has ended. */
   release(pid: number): void
-  /** Nothing is left to be done. */
+  /** Ends the watchdog itself. */
   close(): Promise<void>
 }
 
-// SIGINT is Postgres' fast shutdown. Folders go once their processes had time to end.
+// SIGINT is Postgres' fast shutdown. The folders are removed once the processes have had time to end.
 const SCRIPT = `
 pids=' '
 while read -r word pid; do
@@ -35,7 +34,7 @@ done
 for folder in "$@"; do rm -rf "$folder"; done
 `
 
-/** @param folders to be removed after a death; none of them outlives the sandbox. */
+/** @param folders temporary folders to remove if the sandbox dies. */
 export const startWatchdog = (folders: readonly string[]): Watchdog => {
   const shell = spawn('sh', ['-c', SCRIPT, 'espalier-watchdog', ...folders], {
     // A separate session: a signal to the sandbox's whole group must not end this process first.

@@ -1,7 +1,7 @@
 /**
- * Lets clients bind their login to the proxy's certificate (`channel_binding=require`, which the service's own clients
- * ask for). The server behind cannot offer that, since TLS ends here; so the client logs in here, by the secret that the
- * server keeps, and with what it proved the proxy logs in there.
+ * SCRAM with channel binding (`channel_binding=require`, which the service's own clients use). The server cannot offer it,
+ * because TLS ends at the proxy. So the client logs in to the proxy, which checks the login against the server's secret,
+ * and then the proxy logs in to the server with the key that the client proved to have.
  */
 import type { Socket } from 'node:net'
 import { ConnectionRefusal } from '../computes.ts'
@@ -13,7 +13,7 @@ const PASSWORD = 'p'.charCodeAt(0)
 const [SASL, SASL_CONTINUE, SASL_FINAL] = [10, 11, 12]
 const PLAIN = 'SCRAM-SHA-256'
 const BOUND = 'SCRAM-SHA-256-PLUS'
-/** No message of a login is longer. */
+/** Longer messages of a login are refused. */
 const MAX_BYTES = 65_536
 const INVALID_PASSWORD = '28P01'
 const PROTOCOL_VIOLATION = '08P01'
@@ -22,23 +22,23 @@ export interface Login {
   readonly client: Socket
   readonly server: Socket
   readonly user: string
-  /** Of the proxy, as DER. */
+  /** The proxy's certificate, as DER. */
   readonly certificate: Buffer
-  /** As `pg_authid` has it; `undefined` if the role has none. */
+  /** The secret in `pg_authid`; `undefined` if the role has none. */
   readonly secretOf: (user: string) => Promise<string | undefined>
 }
 
-/** What was read and is to be passed on before all that follows. */
+/** Bytes that were already read and must be forwarded first. */
 export interface Passed {
   readonly toClient: Buffer
   readonly toServer: Buffer
 }
 
 /**
- * From the server's first answer on: offers the binding, and carries the login out where the client chooses it. Where it
- * does not, or the server asks for something else, nothing was done but to read.
+ * Call before the server's first response is read. Offers channel binding, and performs the login if the client chooses it.
+ * Otherwise, or if the server requests another method, it only returns the bytes that it read.
  *
- * @param early what the client sent already.
+ * @param early bytes that the client has already sent.
  * @throws {ConnectionRefusal} if the login fails.
  */
 export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> => {
@@ -49,7 +49,7 @@ export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> 
   const chosen = await client.next()
   const mechanism = chosen.toString('latin1', HEADER_BYTES, chosen.indexOf(0, HEADER_BYTES))
   if (mechanism !== BOUND) return { toClient: server.rest(), toServer: Buffer.concat([chosen, client.rest()]) }
-  // After the mechanism's name and its zero, four bytes hold the length of what follows.
+  // The mechanism's name and its zero byte are followed by a four-byte length.
   const first = chosen.toString('utf8', HEADER_BYTES + mechanism.length + 5)
   const secret = parseSecret((await login.secretOf(login.user)) ?? '')
   if (!first.startsWith(BINDING) || secret === undefined) throw wrongPassword(login.user)
@@ -88,7 +88,7 @@ const authentication = (kind: number, text: string): Buffer => {
   return frame(AUTHENTICATION, Buffer.concat([body, Buffer.from(text)]))
 }
 
-/** What a side sends, a message at a time. Nothing is read beyond what is asked for, but what came along is kept. */
+/** Reads one message at a time from a socket. `rest()` returns bytes that arrived beyond the last message. */
 class Messages {
   readonly #socket: Socket
   #held: Buffer
@@ -98,7 +98,7 @@ class Messages {
     this.#held = held
   }
 
-  /** @throws {ConnectionRefusal} if it is too long, {Error} where the socket closes first. */
+  /** @throws {ConnectionRefusal} if the message is too long, {Error} if the socket closes first. */
   next(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const finish = (act: () => void): void => {

@@ -1,4 +1,4 @@
-/** X.509 certificates (RFC 5280) for the sandbox's TLS: Node can sign and read them, but not create one. */
+/** X.509 certificates (RFC 5280) for the sandbox's TLS. Node can sign and read certificates, but not create them. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, set, text, time } from './der.ts'
 
@@ -17,9 +17,9 @@ export interface Issuer {
 interface Contents {
   readonly subject: string
   readonly publicKey: KeyObject
-  /** DNS names it is for, besides 127.0.0.1; `*` may replace the first label. */
+  /** DNS names, in addition to 127.0.0.1. The first label may be `*`. */
   readonly hosts: readonly string[]
-  /** Whether it may sign other certificates, or itself. */
+  /** Whether it may sign certificates, including itself. */
   readonly isAuthority: boolean
   readonly from: number
   readonly to: number
@@ -38,7 +38,7 @@ const IP_ADDRESS = 7
 export const newKeys = (): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } =>
   generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 
-/** A certificate for these hosts and 127.0.0.1, signed by itself. @param now milliseconds since the epoch. */
+/** A self-signed certificate for these hosts and 127.0.0.1. @param now milliseconds since the epoch. */
 export const selfSigned = (hosts: readonly string[], now: number): Certificate => {
   const { publicKey, privateKey } = newKeys()
   const subject = 'Espalier sandbox'
@@ -47,7 +47,7 @@ export const selfSigned = (hosts: readonly string[], now: number): Certificate =
   return { key: pemOf(privateKey), cert: issue(contents, { name: subject, privateKey }) }
 }
 
-/** @returns PEM. @param issuer of a key made by {@link newKeys}. */
+/** Returns PEM. The issuer's key must come from {@link newKeys}. */
 export const issue = (
   { subject, publicKey, hosts, isAuthority, from, to }: Contents,
   { name, privateKey }: Issuer,

@@ -1,10 +1,10 @@
-/** What a server says, read on its way to the client (PostgreSQL documentation, 53.7 and 53.8). */
+/** Messages from the server to the client (PostgreSQL documentation, 53.7 and 53.8). */
 import { Transform, type TransformCallback } from 'node:stream'
 
 export const HEADER_BYTES = 5
 const ERROR_RESPONSE = 'E'.charCodeAt(0)
 const BACKEND_KEY_DATA = 'K'.charCodeAt(0)
-/** Errors and keys are short; what claims to be longer passes unread. */
+/** Errors and keys are short. Longer messages are forwarded unread. */
 const MAX_HELD_BYTES = 65_536
 
 export interface ErrorFields {
@@ -17,7 +17,7 @@ export const errorResponse = ({ code, message }: ErrorFields, severity = 'FATAL'
   return frame(ERROR_RESPONSE, Buffer.from(text))
 }
 
-/** A message: its type, its length, its body. */
+/** Encodes a message: type, length, body. */
 export const frame = (type: number, body: Buffer): Buffer => {
   const head = Buffer.alloc(HEADER_BYTES)
   head.writeUInt8(type, 0)
@@ -25,15 +25,14 @@ export const frame = (type: number, body: Buffer): Buffer => {
   return Buffer.concat([head, body])
 }
 
-/** Whole messages pass through `see`, which may give others in their place; all else passes untouched. */
+/** Forwards all messages. Errors and cancel keys go through `see`, which may replace them. */
 export class ServerMessages extends Transform {
   readonly #see: (type: number, message: Buffer) => Buffer
-  /** The beginning of a message that did not come whole yet. */
+  /** The start of an incomplete message. */
   #held: Buffer = Buffer.alloc(0)
-  /** Bytes of a message that pass unread. */
+  /** Remaining bytes of a message that is forwarded unread. */
   #passing = 0
 
-  /** @param see takes the errors and the key that the server sends. */
   constructor(see: (type: number, message: Buffer) => Buffer) {
     super()
     this.#see = see
@@ -43,7 +42,7 @@ export class ServerMessages extends Transform {
     let bytes = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk
     this.#held = Buffer.alloc(0)
     let at = 0
-    /** From here on nothing was passed on yet. */
+    /** Start of the bytes that have not been forwarded yet. */
     let from = 0
     while (at < bytes.length) {
       if (this.#passing > 0) {
@@ -74,18 +73,19 @@ export class ServerMessages extends Transform {
 
 const isOfInterest = (type: number): boolean => type === ERROR_RESPONSE || type === BACKEND_KEY_DATA
 
-/** The process and the secret that a cancel request must name, as that request spells them. */
+/** The process id and secret that a cancel request must name, in that request's encoding. */
 export const keyOf = (type: number, message: Buffer): string | undefined =>
   type === BACKEND_KEY_DATA ? message.toString('hex', HEADER_BYTES) : undefined
 
-/** The server's process that a key is of. */
+/** The server process that a cancel key belongs to. */
 export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16)
 
 /**
- * A compute's disk for temporary files is a limit of Postgres here (53400), and a cancelled query (57014) where several
- * sessions filled it; the service has a real disk, which says 53100 and "No space left on device" (docs/control-api.md).
+ * Translates errors to what the service reports for a full temporary disk: 53100, "No space left on device"
+ * (docs/control-api.md). In the sandbox, Postgres reports its own limit (53400), or a cancelled query (57014) if several
+ * sessions together exceeded it.
  *
- * @param wasStopped asked once for a cancelled query: whether it was stopped since the disk was full.
+ * @param wasStopped called once for a cancelled query: whether it was stopped because the disk was full.
  */
 export const asFullDisk = (type: number, message: Buffer, wasStopped: () => boolean): Buffer => {
   if (type !== ERROR_RESPONSE) return message

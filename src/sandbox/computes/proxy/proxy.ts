@@ -1,4 +1,4 @@
-/** Where clients connect: a port for each compute, and one for all. Wakes idle computes, and passes bytes on. */
+/** Accepts client connections, on one port per compute and a shared one. Starts idle computes and forwards bytes. */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -20,43 +20,44 @@ import {
 } from './startup.ts'
 
 export interface ProxyOptions {
-  /** The socket of a compute's server, which takes connections then. */
+  /** Resolves with the socket of a compute's server once it accepts connections. */
   readonly reach: (wanted: Wanted) => Promise<string>
   readonly certificate: () => Certificate
-  /** Whether a server's process was stopped just now since its compute's temporary disk was full. */
+  /** Whether a server process was just stopped because the temporary disk was full. */
   readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
-  /** Which is the sandbox's own. */
+  /** The sandbox's own superuser. */
   readonly refusedRole: string
-  /** Takes what no client should cause. */
+  /** Called with unexpected errors. */
   readonly onBug: (error: unknown) => void
-  /** How a role proves itself, as `pg_authid` of a compute's server has it. */
+  /** The role's SCRAM secret from `pg_authid`. */
   readonly secretOf: (wanted: Wanted, role: string) => Promise<string | undefined>
 }
 
 export interface ConnectionProxy {
-  /** Listens for one compute; on `port` if it is free. Returns the port. */
+  /** Listens for one compute, on `port` if it is free. Returns the port. */
   open(computeId: string, port?: number): Promise<number>
-  /** No further connections for it; those that are open stay. */
+  /** Accepts no further connections for a compute. Open ones stay. */
   shut(computeId: string): void
   readonly sharedPort: number
-  /** Whether it is one of those that it listens on. */
+  /** Whether the proxy listens on this port. */
   isOwn(port: number): boolean
   close(): Promise<void>
 }
 
 const LOOPBACK = '127.0.0.1'
-/** How long a client may take to say what it wants. */
+/** How long to wait for a client's startup message. */
 const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
 const INVALID_AUTHORIZATION = '28000'
 const INTERNAL_ERROR = 'XX000'
 
-/** The port that all computes share; 0 is a free one. */
+/** Port shared by all computes. */
 interface SharedPort {
+  /** 0: any free port. */
   readonly port: number
-  /** Whether another free one will do if it is taken. */
+  /** Whether to use any free port if `port` is taken. */
   readonly anyPort: boolean
 }
 
@@ -65,7 +66,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   const servers = new Map<string, Promise<Server>>()
   const ports = new Set<number>()
   const clients = new Set<Socket>()
-  /** Sockets of servers by the key that a cancel request names. */
+  /** Sockets of servers, by cancel key. */
   const cancelKeys = new Map<string, string>()
   let tls: { readonly context: SecureContext; readonly certificate: Buffer } | undefined
   const secure = (socket: Socket): TLSSocket => {
@@ -81,7 +82,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     if (error instanceof ConnectionRefusal) refuse(socket, error)
     else {
       options.onBug(error)
-      refuse(socket, { sqlState: INTERNAL_ERROR, message: 'internal error of the sandbox; its log has the cause' })
+      refuse(socket, { sqlState: INTERNAL_ERROR, message: 'internal error of the sandbox: see its log' })
     }
   }
 
@@ -93,7 +94,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     void admit(socket, own).catch((error: unknown) => fail(socket, error))
   }
 
-  /** The socket as it is after TLS, with the message that asks for a session. */
+  /** Negotiates TLS. Returns the resulting socket and the client's first message after that. */
   const greet = async (
     raw: Socket,
   ): Promise<{ readonly socket: Socket; readonly message: FirstMessage; readonly rest: Buffer }> => {
@@ -154,7 +155,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     client.pipe(server)
   }
 
-  /** Under TLS a client may bind its login to it. Connections through the pooler log in there. */
+  /** Over TLS, clients may use channel binding. Pooled connections log in to the pooler instead. */
   const logIn = async (
     client: Socket,
     server: Socket,
@@ -175,7 +176,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     }
   }
 
-  /** A compute may stop between being reached and being dialled; then it is reached once more. */
+  /** Retries, because a compute may stop just before the connection is made. */
   const dial = async (wanted: Wanted): Promise<{ readonly server: Socket; readonly path: string }> => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const path = await options.reach(wanted)
@@ -187,7 +188,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
         server.destroy()
       }
     }
-    throw new ConnectionRefusal(CANNOT_CONNECT_NOW, 'the compute does not take connections right now')
+    throw new ConnectionRefusal(CANNOT_CONNECT_NOW, 'the compute is not accepting connections: try again')
   }
 
   const cancel = (client: Socket, key: string, bytes: Buffer): void => {
@@ -212,7 +213,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   const shared = await listen(port, undefined).catch((cause: unknown) => {
     if (anyPort) return listen(0, undefined)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${port}.`, {
-      hint: 'Another program may use it: choose another with --pg-port, or 0 for a free one.',
+      hint: 'Another program may be using it. Choose another with --pg-port, or 0 for any free port.',
       cause,
     })
   })
@@ -249,7 +250,7 @@ const portOf = (server: Server): number => {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** The first label of the name that a TLS client asked for. */
+/** The first label of the host name in TLS SNI. */
 const serverName = (socket: Socket): string => {
   const name = socket instanceof TLSSocket && typeof socket.servername === 'string' ? socket.servername : ''
   if (name !== '') return name.split('.')[0] ?? ''
@@ -273,9 +274,9 @@ const firstMessage = (socket: Socket): Promise<{ readonly message: FirstMessage;
       const read = readFirstMessage(bytes)
       if (read !== undefined) finish(() => resolve({ message: read.message, rest: bytes.subarray(read.length) }))
     }
-    const gone = (): void => finish(() => reject(new Error('the client left')))
+    const gone = (): void => finish(() => reject(new Error('the client disconnected')))
     const timer = setTimeout(() => {
-      finish(() => reject(new ConnectionRefusal(PROTOCOL_VIOLATION, 'no startup packet came')))
+      finish(() => reject(new ConnectionRefusal(PROTOCOL_VIOLATION, 'no startup packet received')))
     }, PATIENCE_MS)
     socket.on('data', take).once('close', gone)
     socket.resume()

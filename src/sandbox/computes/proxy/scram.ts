@@ -1,10 +1,10 @@
 /**
- * SCRAM-SHA-256 with a secret as Postgres keeps it (RFC 5802, RFC 7677; PostgreSQL documentation, 55.3). What a client
- * proves to one side with the secret's keys can be proven on to the other.
+ * SCRAM-SHA-256 with the secrets that Postgres stores (RFC 5802, RFC 7677; PostgreSQL documentation, 55.3). The proxy checks
+ * a client's login with a secret, learns the client key from it, and uses that key to log in to the server.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`, the column `rolpassword` of `pg_authid`. */
+/** From `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`, the column `rolpassword` of `pg_authid`. */
 export interface ScramSecret {
   readonly iterations: string
   readonly salt: string
@@ -12,7 +12,7 @@ export interface ScramSecret {
   readonly serverKey: Buffer
 }
 
-/** `undefined` if it is something else. */
+/** `undefined` if the text is not a SCRAM secret. */
 export const parseSecret = (text: string): ScramSecret | undefined => {
   const [, iterations, salt, storedKey, serverKey] = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(text) ?? []
   if (iterations === undefined || salt === undefined || storedKey === undefined || serverKey === undefined)
@@ -40,10 +40,10 @@ const fieldOf = (message: string, name: string): string =>
     ?.slice(2) ?? ''
 export const newNonce = (): string => randomBytes(18).toString('base64')
 
-/** How a client's first message begins where it binds itself to the server's certificate (RFC 5929). */
+/** Start of a client's first message if it uses channel binding (RFC 5929). */
 export const BINDING = 'p=tls-server-end-point,,'
 
-/** The side of the server, towards a client that binds itself to the certificate. */
+/** The server's side of a login with channel binding. */
 export class ScramServer {
   readonly first: string
   readonly #clientFirst: string
@@ -51,8 +51,8 @@ export class ScramServer {
   readonly #binding: string
 
   /**
-   * @param clientFirst without what `BINDING` is.
-   * @param certificate as DER.
+   * @param clientFirst the client's first message without `BINDING`.
+   * @param certificate the server's, as DER.
    */
   constructor(secret: ScramSecret, clientFirst: string, certificate: Buffer) {
     this.#secret = secret
@@ -62,7 +62,7 @@ export class ScramServer {
     this.first = `r=${fieldOf(clientFirst, 'r')}${newNonce()},s=${secret.salt},i=${secret.iterations}`
   }
 
-  /** What the client proved itself with, and the answer to it; `undefined` if it proved nothing. */
+  /** Checks the client's proof. Returns the client's key and the final message; `undefined` if the proof is wrong. */
   accept(clientFinal: string): { readonly clientKey: Buffer; readonly final: string } | undefined {
     const at = clientFinal.lastIndexOf(',p=')
     const withoutProof = clientFinal.slice(0, at)
@@ -78,9 +78,9 @@ export class ScramServer {
   }
 }
 
-/** The side of a client that has the key and not the password. */
+/** The client's side of a login, with the client key instead of the password. */
 export class ScramClient {
-  /** Names no user: Postgres takes the one of the startup message. */
+  /** Without a user name: Postgres uses the one in the startup message. */
   readonly #bare = `n=,r=${newNonce()}`
 
   get first(): string {

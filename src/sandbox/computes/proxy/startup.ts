@@ -1,10 +1,10 @@
-/** The first message of a client (PostgreSQL documentation, 53.7: StartupMessage, SSLRequest, CancelRequest). */
+/** A client's first message (PostgreSQL documentation, 53.7: StartupMessage, SSLRequest, CancelRequest). */
 
 export const SSL_REQUEST = 80_877_103
 export const GSS_REQUEST = 80_877_104
 export const CANCEL_REQUEST = 80_877_102
 const PROTOCOL_MAJOR = 3
-/** A startup message is never longer in practice; Postgres itself refuses beyond this. */
+/** Postgres refuses longer startup messages too. */
 const MAX_BYTES = 10_000
 
 export interface Startup {
@@ -19,9 +19,7 @@ export type FirstMessage =
   | { readonly kind: 'cancel'; readonly key: string; readonly bytes: Buffer }
   | { readonly kind: 'invalid' }
 
-/**
- * @returns `undefined` while it is incomplete; else the message and its length in bytes.
- */
+/** Returns the message and its length in bytes; `undefined` while it is incomplete. */
 export const readFirstMessage = (
   bytes: Buffer,
 ): { readonly message: FirstMessage; readonly length: number } | undefined => {
@@ -56,21 +54,21 @@ export const encodeStartup = ({ version, parameters }: Omit<Startup, 'kind'>): B
   return Buffer.concat([head, body])
 }
 
-/** Which compute a client wants, and whether through the pooler. */
+/** The compute that a client connects to. */
 export interface Wanted {
   readonly computeId: string
   readonly pooled: boolean
 }
 
-/** The name of a compute as a host or an option has it. */
+/** @param name the first label of the host name, or the value of the `endpoint` option. */
 export const wantedOf = (name: string): Wanted =>
   name.endsWith('-pooler')
     ? { computeId: name.slice(0, -'-pooler'.length), pooled: true }
     : { computeId: name, pooled: false }
 
 /**
- * Takes `endpoint=<id>` out of the `options` parameter, where clients without SNI name their compute (docs of the
- * service, "Connection errors"). What else the options hold is Postgres'.
+ * Removes `endpoint=<id>` from the `options` parameter, where clients without SNI name their compute (docs of the service,
+ * "Connection errors"). The other options are for Postgres.
  */
 export const takeEndpoint = (
   startup: Startup,

@@ -1,0 +1,74 @@
+/** Manifests and policies of a commit: what cannot be read there is not taken for nothing. */
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { manifestsAt } from '../../src/workflow/index.ts'
+import { makeRepository, type Repository } from '../action/run-action.ts'
+
+const MANIFEST = 'version: 1\nproject: shop\nbranches: { main: { protect: true, primary: { size: 1 } } }\n'
+const policy = (name: string): string =>
+  `version: 1\npolicies:\n  - { name: ${name}, level: deny, reason: r, rule: { maxSize: 1 } }\n`
+
+const repository = (): Repository => {
+  const made = makeRepository()
+  for (const folder of ['espalier', 'envs', 'vendor']) mkdirSync(join(made.folder, folder))
+  made.write('espalier/shop.yaml', MANIFEST)
+  made.write('espalier.policy.yaml', policy('small'))
+  made.write('envs/policy.yaml', policy('tiny'))
+  return made
+}
+
+const link = (from: string, to: string) => (made: Repository) => {
+  renameSync(join(made.folder, from), join(made.folder, 'vendor', 'moved'))
+  symlinkSync(to, join(made.folder, from))
+}
+
+const submodule = (path: string) => (made: Repository) => {
+  renameSync(join(made.folder, path), join(made.folder, '.git', 'moved'))
+  made.git('rm', '-r', '-q', '--cached', '--ignore-unmatch', path)
+  made.git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},${path}`)
+  mkdirSync(join(made.folder, path))
+}
+
+const CLOSED = [
+  ['the policy file is a link', 'espalier.policy.yaml', link('espalier.policy.yaml', 'vendor/moved')],
+  ['a policy file that was named is behind a link', 'envs', link('envs', 'vendor/moved')],
+  ['the manifests are behind a link', 'espalier', link('espalier', 'vendor/moved')],
+  ['the manifests are in a submodule', 'espalier', submodule('espalier')],
+  ['a policy file is in a submodule', 'envs', submodule('envs')],
+] as const
+
+const WHAT = { paths: ['espalier'], policyPaths: ['envs/policy.yaml'] }
+
+test.each(CLOSED)('nothing is compared where %s', async (_case, path, change) => {
+  const made = repository()
+  made.commit('plain')
+  const plain = await manifestsAt('HEAD', WHAT, { cwd: made.folder })
+  expect(plain.review?.policies?.policies.map(({ name }) => name).toSorted()).toEqual(['small', 'tiny'])
+  change(made)
+  made.commit('not plain')
+  await expect(manifestsAt('HEAD', WHAT, { cwd: made.folder })).rejects.toMatchObject({
+    code: 'E_OUTSIDE',
+    message: `At HEAD, ${path} is a link or a submodule. Of a commit only plain files are read.`,
+  })
+})
+
+test.each(CLOSED)('it is an error of the manifests where %s', async (_case, path, change) => {
+  const made = repository()
+  change(made)
+  made.commit('not plain')
+  const { loaded } = await manifestsAt('HEAD', WHAT, { cwd: made.folder, missing: 'told' })
+  expect(loaded.diagnostics).toContainEqual(
+    expect.objectContaining({ code: 'E_OUTSIDE', severity: 'error', source: expect.objectContaining({ file: path }) }),
+  )
+})
+
+test('links and submodules that nothing names are left alone', async () => {
+  const made = repository()
+  symlinkSync('/etc', join(made.folder, 'elsewhere'))
+  submodule('vendor')(made)
+  made.commit('plain manifests')
+  const { loaded } = await manifestsAt('HEAD', WHAT, { cwd: made.folder })
+  expect(loaded.diagnostics).toEqual([])
+  expect(loaded.desired.documents).toHaveLength(1)
+})
