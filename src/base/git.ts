@@ -2,7 +2,7 @@
  * The only place that starts git. Whatever a repository holds, and whatever its configuration says, git runs no other
  * program for us but its own and, for `fetch` over ssh, `ssh`.
  */
-import { lstatSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -73,7 +73,7 @@ interface Ended {
   /** `undefined` if it did not end by itself. */
   readonly code: number | undefined
   readonly stdout: Buffer
-  /** The last line that says something. */
+  /** The line that says it. */
   readonly why: string
 }
 
@@ -119,7 +119,8 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     const said = stderr?.toString().trim() ?? ''
     const known = REFUSALS.find(([pattern]) => pattern.test(said))
     if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
-    const why = said.split('\n').at(-1) ?? ''
+    const lines = said.split('\n')
+    const why = lines.find((line) => line.startsWith('fatal: ')) ?? lines.at(-1) ?? ''
     return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why }
   }
 }
@@ -143,7 +144,8 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
  * that makes a bare repository, and git would run what the configuration in it names.
  */
 const refuseBare = (cwd: string): void => {
-  for (let folder = resolve(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
+  // Where git finds itself, whatever links lead there.
+  for (let folder = realPathOf(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
     if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
     if (!isRepository(folder)) continue
     throw new EspalierError('E_GIT', `${folder} is itself a bare git repository, which is not used.`, {
@@ -152,11 +154,24 @@ const refuseBare = (cwd: string): void => {
   }
 }
 
+const realPathOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
-/** A link counts wherever it leads, even to itself: git takes `HEAD -> refs/heads/main` for a HEAD, with no file there. */
-const isRepository = (folder: string): boolean =>
-  ['HEAD', 'objects', 'refs'].every((name) => statOf(join(folder, name), lstatSync) !== undefined)
+/**
+ * A link counts wherever it leads, even to itself: git takes `HEAD -> refs/heads/main` for a HEAD, with no file there.
+ * `commondir` says where everything but HEAD is, as in the folder that git keeps for a worktree.
+ */
+const isRepository = (folder: string): boolean => {
+  const has = (name: string): boolean => statOf(join(folder, name), lstatSync) !== undefined
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')))
+}
 
 /** `undefined` if nothing is to be found: no entry, a loop of links, a folder that may not be entered. */
 const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {

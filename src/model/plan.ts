@@ -189,7 +189,7 @@ export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
   /** Ids of the planned projects, sorted. */
   readonly projects: readonly string[]
-  /** Names by id, of those that are known. For people only: no comparison of plans counts them. */
+  /** Names by id, of those that are known. For people only: they make no difference to what a plan does. */
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent if every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
