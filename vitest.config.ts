@@ -7,6 +7,8 @@ const common = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
+  // Both cores are busy with tests, so collecting in several threads only adds work.
+  execArgv: ['--single-threaded-gc'],
   setupFiles: ['test/check-answers.ts'],
 }
 

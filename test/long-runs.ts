@@ -7,8 +7,8 @@ export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
 export const part = <T>(all: readonly T[], n: number): readonly T[] =>
   all.filter((_, index) => isLong || index % n === 0)
 
-/** Runs of a property test: 10% of `all` by default, but never fewer than 20. */
-export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(20, Math.round(all * 0.1))))
+/** Runs of a property test: 5% of `all` by default, but never fewer than 20. */
+export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(20, Math.round(all * 0.05))))
 
 /**
  * That a property was not true of nothing: more than `least` of its random cases reached what it is about. Only the

@@ -27,9 +27,15 @@ export const keyFinder = (key: string): KeyFinder => {
 }
 
 const formsOf = (key: string): readonly string[] => {
-  const plain = [key, encodeURIComponent(key)].map(literally)
   const bytes = Buffer.from(key)
-  return key.length < SHORTEST_SECRET ? plain : [...plain, bytes.toString('hex'), ...base64Forms(bytes)]
+  const plain = [...key].map(orPercent).join('')
+  return key.length < SHORTEST_SECRET ? [plain] : [plain, bytes.toString('hex'), ...base64Forms(bytes)]
+}
+
+/** Any part of a text may be percent-encoded, whether it has to be or not. */
+const orPercent = (char: string): string => {
+  const encoded = Buffer.from(char).toString('hex').replace(/../g, '%$&')
+  return `(?:${literally(char)}|${encoded})`
 }
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

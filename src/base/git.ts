@@ -2,7 +2,7 @@
  * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its own
  * and, for `fetch` over ssh, `ssh`.
  */
-import { lstatSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -72,7 +72,7 @@ interface Ended {
   /** Exit code; `undefined` if git did not exit normally. */
   readonly code: number | undefined
   readonly stdout: Buffer
-  /** The last line of stderr. */
+  /** The line of stderr that explains the failure. */
   readonly why: string
 }
 
@@ -118,7 +118,8 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     const said = stderr?.toString().trim() ?? ''
     const known = REFUSALS.find(([pattern]) => pattern.test(said))
     if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
-    const why = said.split('\n').at(-1) ?? ''
+    const lines = said.split('\n')
+    const why = lines.find((line) => line.startsWith('fatal: ')) ?? lines.at(-1) ?? ''
     return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why }
   }
 }
@@ -142,7 +143,8 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
  * repository, and git would run programs from its configuration.
  */
 const refuseBare = (cwd: string): void => {
-  for (let folder = resolve(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
+  // Where git finds itself, whatever links lead there.
+  for (let folder = realPathOf(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
     if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
     if (!isRepository(folder)) continue
     throw new EspalierError('E_GIT', `${folder} is itself a bare git repository, which is not used.`, {
@@ -151,11 +153,24 @@ const refuseBare = (cwd: string): void => {
   }
 }
 
+const realPathOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
-/** Links count even if their target does not exist: git accepts `HEAD -> refs/heads/main` as a HEAD. */
-const isRepository = (folder: string): boolean =>
-  ['HEAD', 'objects', 'refs'].every((name) => statOf(join(folder, name), lstatSync) !== undefined)
+/**
+ * Links count even if their target does not exist: git accepts `HEAD -> refs/heads/main` as a HEAD. A folder with `commondir`
+ * has only its HEAD of its own, like the folder that git keeps for a worktree.
+ */
+const isRepository = (folder: string): boolean => {
+  const has = (name: string): boolean => statOf(join(folder, name), lstatSync) !== undefined
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')))
+}
 
 /** `undefined` if there is no such entry, if links form a loop, or if access is denied. */
 const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {

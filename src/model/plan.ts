@@ -189,7 +189,7 @@ export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
   /** Ids of the planned projects, sorted. */
   readonly projects: readonly string[]
-  /** Known names, by id. For display only: ignored when plans are compared. */
+  /** Known names, by id. For display only: they do not affect what a plan does. */
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent if every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]

@@ -4,7 +4,7 @@ import { seeded, simulateMonth } from './month.ts'
 import { MINUTE } from './running.ts'
 
 test('days of commits, hand edits, faults and restarts: nothing outside of a window, and all converge', async () => {
-  const projects = isLong ? 50 : 12
+  const projects = isLong ? 50 : 6
   const month = await simulateMonth({ projects, days: isLong ? 7 : 2, interval: 60 * MINUTE, random: seeded() })
   expect(month.outsideWindow).toEqual([])
   expect(month.unsettled).toEqual([])

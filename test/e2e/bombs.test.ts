@@ -59,7 +59,7 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
 }
 
 describe.concurrent('a manifest', () => {
-  test.each(part(Object.entries(MANIFEST_BOMBS), 5))('%s', async (_name, make) => {
+  test.each(part(Object.entries(MANIFEST_BOMBS), 10))('%s', async (_name, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), make())
     expectCalm(await run(['validate'], cwd), /E_|error/)
@@ -70,7 +70,7 @@ describe.concurrent('a saved plan and a snapshot', () => {
   // One reader serves both.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
 
-  test.each(part(runs, 4))('%s (a plan: %s)', async (_name, isPlan, make) => {
+  test.each(part(runs, 8))('%s (a plan: %s)', async (_name, isPlan, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'bomb.json'), make())
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')

@@ -49,12 +49,10 @@ const interruptAt = async (
   return { ten, running, ended: await running.ended }
 }
 
-/** Before the first step; in a create, sent and under way; in an update; in the delete that comes last. */
+/** In a create, sent and under way; in the delete that comes last. */
 const someBoundaries: typeof everyBoundary = [
-  [0, 'its operations run'],
   [2, 'the change took effect and was not answered'],
   [2, 'its operations run'],
-  [7, 'the change took effect and was not answered'],
   [10, 'its operations run'],
 ]
 

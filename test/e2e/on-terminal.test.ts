@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import { isLong, part } from '../long-runs.ts'
-import { CTRL_C, type Deed, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
+import { CTRL_C, type Deed } from '../terminal/deeds.ts'
+import { runInProcess } from '../terminal/in-process.ts'
+import { hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { ROOT } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -158,16 +160,18 @@ const manifestsOf = async (count: number, branches: string, more = ''): Promise<
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1
 
-describe.skipIf(!hasTerminal)('a step (skipped without script of util-linux)', () => {
+describe('a step', () => {
+  // The long run is on a real terminal.
+  const run = isLong && hasTerminal ? runOnTerminal : runInProcess
   const cases = OUTCOMES.flatMap((outcome, index) =>
     SIZES.map(([columns, rows], size) => ({ ...outcome, columns, rows, projects: ((index + size) % 3) + 1 })),
   )
   // By default each outcome at one size, in turn.
-  test.concurrent.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
+  test.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
     '$what: $projects project(s) at $columns columns',
-    async ({ columns, rows, projects, branches, more, flags = [], deeds = [], code, once, closing }, { expect }) => {
+    async ({ columns, rows, projects, branches, more, flags = [], deeds = [], code, once, closing }) => {
       const paths = await manifestsOf(projects, branches, more)
-      const ended = await runOnTerminal({
+      const ended = await run({
         args: ['apply', ...paths, ...flags],
         cwd: folder,
         env: environmentOf(sandbox),

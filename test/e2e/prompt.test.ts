@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { part } from '../long-runs.ts'
-import { CTRL_C, CTRL_D, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
+import { isLong } from '../long-runs.ts'
+import { CTRL_C, CTRL_D } from '../terminal/deeds.ts'
+import { runInProcess } from '../terminal/in-process.ts'
+import { hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
 let sandbox: Sandbox
@@ -34,11 +36,14 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
+/** The long run asks on a real terminal. */
+const run = isLong && hasTerminal ? runOnTerminal : runInProcess
+
 const onTerminal = async (
   args: readonly string[],
   answers: readonly (readonly [question: string, answer: string | (() => Promise<string>)])[],
 ) => {
-  const { code, text, missed } = await runOnTerminal({
+  const { code, text, missed } = await run({
     args,
     cwd: folder,
     env: environmentOf(sandbox),
@@ -70,7 +75,7 @@ const resize = async (cu: number): Promise<void> => {
   }
 }
 
-describe.skipIf(!hasTerminal)('while a plan waits for its answer (skipped without script of util-linux)', () => {
+describe('while a plan waits for its answer', () => {
   const deciding = (cu: number) => async () => {
     await resize(cu)
     return 'yes\n'
@@ -125,7 +130,7 @@ describe.skipIf(!hasTerminal)('while a plan waits for its answer (skipped withou
   })
 })
 
-describe.skipIf(!hasTerminal)('apply asks (skipped without script of util-linux)', () => {
+describe('apply asks', () => {
   test('a yes covers the restart; each class beyond it is asked for by itself', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply'],
@@ -171,14 +176,14 @@ describe.skipIf(!hasTerminal)('apply asks (skipped without script of util-linux)
     ['Ctrl-C', CTRL_C],
     ['the end of input', CTRL_D],
   ] as const
-  test.each(part(refusals, 2))('%s means no: nothing is changed', async (_what, answer) => {
+  test.each(refusals)('%s means no: nothing is changed', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
   })
 
-  test.each(part(['y', '', 'yess', 'ok'], 4))('%j is neither yes nor no: it asks for one of them', async (answer) => {
+  test.each(['y', '', 'yess', 'ok'])('%j is neither yes nor no: it asks for one of them', async (answer) => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -200,7 +205,7 @@ describe.skipIf(!hasTerminal)('apply asks (skipped without script of util-linux)
   })
 })
 
-describe.skipIf(!hasTerminal)('init asks (skipped without script of util-linux)', () => {
+describe('init asks', () => {
   test.each([
     ['bakery', 0],
     ['nowhere', 1],

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { part } from '../long-runs.ts'
-import { CTRL_C, hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
+import { isLong } from '../long-runs.ts'
+import { CTRL_C } from '../terminal/deeds.ts'
+import { runInProcess } from '../terminal/in-process.ts'
+import { hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
 let sandbox: Sandbox
@@ -33,8 +35,11 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
+/** The long run is on a real terminal. */
+const runTerminal = isLong && hasTerminal ? runOnTerminal : runInProcess
+
 const run = (args: readonly string[], columns: number, watch = false) =>
-  runOnTerminal({
+  runTerminal({
     args,
     cwd: folder,
     env: environmentOf(sandbox),
@@ -42,11 +47,11 @@ const run = (args: readonly string[], columns: number, watch = false) =>
     deeds: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
   })
 
-describe.runIf(hasTerminal)('on a terminal (skipped without script of util-linux)', () => {
+describe('on a terminal', () => {
   const cases: readonly (readonly [columns: number, args: readonly string[]])[] = [
     [80, ['status']],
     [120, ['status']],
-    ...part([80, 120], 2).map((columns) => [columns, ['operations', 'list', '--limit', '5']] as const),
+    ...[80, 120].map((columns) => [columns, ['operations', 'list', '--limit', '5']] as const),
   ]
   test.each(cases)('of %i columns, %j has one line each', async (columns, args) => {
     const { code, lines } = await run(args, columns)
@@ -64,7 +69,7 @@ describe.runIf(hasTerminal)('on a terminal (skipped without script of util-linux
     })
     const { code, all, lines } = await run(['status', '-o', 'name'], 80)
     expect(code).toBe(0)
-    expect(all).toMatch(/Reading projects 0\/1 {2}\d s {2}rate limit \d+\/700 left/)
+    expect(all).toMatch(/Reading projects 0\/1 {2}\d+ s {2}rate limit \d+\/700 left/)
     expect(lines.join('\n')).not.toContain('Reading')
   })
 

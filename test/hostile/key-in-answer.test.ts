@@ -21,6 +21,7 @@ const FORMS: Readonly<Record<string, string>> = {
   'in base64 for addresses': Buffer.from(`x${KEY}`).toString('base64url'),
   'in hexadecimal': Buffer.from(KEY).toString('hex'),
   'percent-encoded': encodeURIComponent(KEY),
+  'percent-encoded as a whole': Buffer.from(KEY).toString('hex').replace(/../g, '%$&'),
   'in capitals': KEY.toUpperCase(),
 }
 

@@ -10,9 +10,9 @@ const RUNS = { numRuns: runs(2_000) }
 
 test('enough of the random manifests have a plan for the properties below to mean something', () => {
   const results = fc
-    .sample(fc.tuple(manifest, liveWorld), { numRuns: 500, seed: 7 })
+    .sample(fc.tuple(manifest, liveWorld), { numRuns: 100, seed: 7 })
     .map(([document, live]) => planned(document, live))
-  expect(results.filter((result) => result !== undefined && result.plan.steps.length > 0).length).toBeGreaterThan(100)
+  expect(results.filter((result) => result !== undefined && result.plan.steps.length > 0).length).toBeGreaterThan(20)
 })
 
 test('no order that the graph allows breaks a rule of the API, and the next plan is empty', () => {

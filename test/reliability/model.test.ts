@@ -39,7 +39,7 @@ const passing = (ms: number): Command => ({
 
 const { ESPALIER_MODEL_RUNS, ESPALIER_MODEL_SEED, ESPALIER_MODEL_PATH, ESPALIER_MODEL_REPLAY } = process.env
 /** About 100 ms each. */
-const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 60))
+const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 25))
 
 const commands = fc.commands(
   [application.map(applying), manifest.map(declaring), fc.integer({ min: 1, max: 60_000 }).map(passing)],
