@@ -87,6 +87,8 @@ export const unknownProject = (id: string, account: string, since: number): Proj
 
 export interface Shown {
   readonly message?: string | undefined
+  /** Instead of the one that its state suggests. */
+  readonly command?: string | undefined
   readonly differences?: ProjectView['differences']
   readonly sync?: ProjectView['sync']
   readonly scheduledSteps?: number
@@ -117,7 +119,7 @@ export const shownProject = (
   }
   const until = endOf[status.state]
   const message = status.state === 'Suspended' ? suspension?.reason : shown.message
-  const command = commandFor(last.id, status, version)
+  const command = shown.command ?? commandFor(last.id, status, version)
   const { lastApply, missedWindows } = last
   return {
     id: last.id,

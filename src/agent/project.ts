@@ -204,8 +204,9 @@ export class AgentProject {
     const at = this.#shared.now()
     const isDue = [...round.steps.values()].some(({ action }) => action === 'run')
     if (!isDue) this.#store.change(withoutFailure)
-    const [stuck] = Object.values(this.#store.file.failedOperations)
-    const message = this.#store.file.failure ?? stuck?.message
+    const [[compute, stuck] = []] = Object.entries(this.#store.file.failedOperations)
+    const { failure } = this.#store.file
+    const message = failure ?? stuck?.message
     const status = worstOf([
       round.status,
       ...(isSuspended(this.#store.file.suspension, at) ? [{ state: 'Suspended' } as const] : []),
@@ -215,6 +216,11 @@ export class AgentProject {
     ])
     await this.#display.show(status, declaration.version, {
       message: status.state === 'Failing' ? message : undefined,
+      // No attempt follows: whether the value is in effect, nothing shows.
+      command:
+        status.state === 'Failing' && failure === undefined && compute !== undefined
+          ? `espalier compute restart ${compute}`
+          : undefined,
       differences: differencesOf(round.whole, round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
