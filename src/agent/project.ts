@@ -4,6 +4,7 @@ import { EspalierError } from '../base/index.ts'
 import type { Observed, Plan } from '../model/index.ts'
 import type { KeyOfProject } from './accounts.ts'
 import type { ProjectFile } from './data-folder.ts'
+import { filesBehind } from './declared.ts'
 import type { Declaration } from './desired-state.ts'
 import { LiveProject } from './live-project.ts'
 import { type Decided, ProjectApply } from './project-apply.ts'
@@ -131,7 +132,7 @@ export class AgentProject {
   /** @returns whether something was applied. */
   async #reconcile(cause: WakeCause, declaration: Declaration, key: KeyOfProject): Promise<boolean> {
     const { manifests } = declaration
-    const foreign = key.foreignFile(declaration.files)
+    const foreign = key.foreignFile(() => [...declaration.files, ...(manifests ? filesBehind(manifests) : [])])
     const problem =
       foreign === undefined ? declaration.problem : `${foreign} may not declare ${this.id}: its key has other paths.`
     if (problem !== undefined || manifests === undefined) {
