@@ -1,7 +1,7 @@
 /** One comment for each plan of a pull request, edited in place. */
 import { createHash } from 'node:crypto'
 import { shardText } from '../model/index.ts'
-import { type Comment, type GitHub, isSameLogin } from './github.ts'
+import type { Comment, GitHub } from './github.ts'
 import type { Inputs } from './inputs.ts'
 
 export type CommentKind = 'plan' | 'outcome'
@@ -64,7 +64,7 @@ export const upsertComment = async (
 ): Promise<Upserted | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(issue))
-    .filter((comment) => comment.body.startsWith(marker) && isSameLogin(comment.login, login))
+    .filter((comment) => comment.body.startsWith(marker) && comment.login === login)
     .sort((a, b) => b.id - a.id)
   const signature = run === '' ? '' : `<!-- espalier run ${run} -->`
   const signed = `${body}${signature}`

@@ -43,7 +43,7 @@ const payloadShape = z.object({
     .catch(undefined),
 })
 
-/** An event whose payload cannot be read is one without a pull request: only the runner writes it. */
+/** A payload that cannot be read is one without anything in it. */
 export const readEvent = (env: Environment): WorkflowEvent => {
   const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
   const pull = payload.success ? payload.data.pull_request : undefined

@@ -103,16 +103,20 @@ const onePullShape = z.object({
   base: z.object({ sha: z.string() }),
   merged: z.boolean().nullish(),
 })
-const actor = z.object({ login: z.string() })
-const viewerShape = z.object({ data: z.object({ viewer: actor }) })
+const viewer = z.object({ login: z.string() })
+const viewerShape = z.object({ data: z.object({ viewer }) })
+/** GraphQL calls an app `name`, as a user could be called; as the viewer, and in REST, it is `name[bot]`. */
+const actor = z
+  .object({ __typename: z.string(), login: z.string() })
+  .transform(({ __typename: type, login }) => (type === 'Bot' ? `${login}[bot]` : login))
 const authorshipShape = z.object({
   data: z.object({
-    viewer: actor,
+    viewer,
     node: z.object({ body: z.string(), author: actor, lastEditedAt: z.string().nullable(), editor: actor.nullable() }),
   }),
 })
 const AUTHORSHIP =
-  'query($id: ID!) { viewer { login } node(id: $id) { ... on IssueComment { body author { login } lastEditedAt editor { login } } } }'
+  'query($id: ID!) { viewer { login } node(id: $id) { ... on IssueComment { body author { __typename login } lastEditedAt editor { __typename login } } } }'
 
 const MINIMIZE =
   'mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) { minimizedComment { isMinimized } } }'
@@ -245,10 +249,10 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       const parsed = authorshipShape.safeParse(answer?.body)
       if (!parsed.success) return undefined
       const { viewer, node } = parsed.data.data
-      if (!isSameLogin(node.author.login, viewer.login)) return undefined
+      if (node.author !== viewer.login) return undefined
       // An editor whose account is gone has no name.
-      const editor = node.lastEditedAt === null ? viewer.login : (node.editor?.login ?? 'an unknown account')
-      return { body: node.body, ...(isSameLogin(editor, viewer.login) ? {} : { editor }) }
+      const editor = node.lastEditedAt === null ? viewer.login : (node.editor ?? 'an unknown account')
+      return { body: node.body, ...(editor === viewer.login ? {} : { editor }) }
     },
     mergedPullRequests: async (sha) => {
       const answer = await send('GET', `${root}/repos/${repository}/commits/${sha}/pulls?per_page=${PAGE}&page=1`)
@@ -260,9 +264,6 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     close: () => dispatcher.close(),
   }
 }
-
-/** An app is called `name` in one API and `name[bot]` in the other. */
-export const isSameLogin = (a: string, b: string): boolean => a.replace(/\[bot\]$/, '') === b.replace(/\[bot\]$/, '')
 
 const isSafe = (url: string): boolean =>
   URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(new URL(url).hostname))

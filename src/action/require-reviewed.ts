@@ -4,7 +4,7 @@ import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.t
 import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
 import { baseOf, firstParent, present, readBase } from './base.ts'
 import { WORKFLOW_LOGIN } from './comment.ts'
-import { type GitHub, GitHubError, isSameLogin, type MergedPullRequest, openGitHub } from './github.ts'
+import { type GitHub, GitHubError, type MergedPullRequest, openGitHub } from './github.ts'
 import { connect, type Job } from './job.ts'
 import { judgeReviewed, readReviewRecord } from './reviewed.ts'
 
@@ -64,7 +64,7 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
   // Of each plan the newest comment: those before are out of date.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(number)).filter(
-    (one) => one.body.startsWith('<!-- espalier plan ') && isSameLogin(one.login, login),
+    (one) => one.body.startsWith('<!-- espalier plan ') && one.login === login,
   )
   const newest = new Map(own.toSorted((a, b) => a.id - b.id).map((one) => [one.body.split('\n')[0], one]))
   const candidates = [...newest.values()].filter(({ body }) => readReviewRecord(body, headSha) !== undefined)

@@ -29,6 +29,7 @@ export const runAction = async (io: ActionIo): Promise<0 | 1> => {
   try {
     job = jobOf(readInputs(env), io)
     checkFolder(job)
+    checkEvent(job)
     job = await forNamedPullRequest(job)
     const ending = await RUNS[job.inputs.command](job)
     await reportKeyKind(job)
@@ -49,6 +50,19 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   const prefix = prefixOf(root, cwd)
   const runner = openRunner(env, write, prefix, (text) => masked(inputs, text))
   return { env, inputs, event: readEvent(env), runner, clock, onSignal, key: { isUsed: false }, cwd, prefix }
+}
+
+/**
+ * Without its pull request, such a run would count as one of merged manifests.
+ *
+ * @throws {EspalierError} `E_INPUT` if the event names a pull request or a merge group that its payload does not hold.
+ */
+const checkEvent = ({ event, env }: Job): void => {
+  const isReadable = event.name === 'merge_group' ? event.mergeGroupBase : event.pullRequest
+  if (!/^(pull_request|merge_group)/.test(event.name) || isReadable !== undefined) return
+  throw new EspalierError('E_INPUT', `The payload of the event ${event.name} is not as GitHub documents it.`, {
+    hint: `It is read from ${env.GITHUB_EVENT_PATH || 'GITHUB_EVENT_PATH, which is not set'}. Check the runner.`,
+  })
 }
 
 /** @throws {EspalierError} `E_INPUT` if the working directory is missing. */

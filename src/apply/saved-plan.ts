@@ -35,6 +35,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
       ? []
       : [`It was saved by espalier ${file.espalier}; this is ${present.espalierVersion}.`]),
     ...newlySkipped(file.plan, fresh.plan),
+    ...otherwiseDenied(file.plan, fresh.plan),
   ]
   if (!fresh.ok || !rewound.ok) {
     const errors = [fresh, rewound].flatMap((result) => (result.ok ? [] : result.diagnostics))
@@ -59,6 +60,8 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
       ? { kind: 'edited', where: shown.map(inWords) }
       : { kind: 'stale', moved: [...causes, ...shown.map(inWords)] }
   }
+  const renamed = renamedIn(file.plan, fresh.plan)
+  if (renamed.length > 0) return { kind: 'stale', moved: renamed }
   // Which live compute a declared replica is may depend on who is idle.
   const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
@@ -69,6 +72,27 @@ const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] =>
   const known = new Set(saved.skipped?.map(({ change }) => change))
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
 }
+
+/** A name that is not known now, to another key for example, cannot be compared. */
+const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
+  const now = new Map(Object.entries(fresh.projectNames ?? {}))
+  return Object.entries(saved.projectNames ?? {}).flatMap(([id, name]) => {
+    const other = now.get(id) ?? name
+    return other === name ? [] : [`The project ${id} is called ${other}, and the plan calls it ${name}.`]
+  })
+}
+
+/** A policy has changed, an override is missing or new, or an expected cost has come to exceed its limit. */
+const otherwiseDenied = (saved: Plan, fresh: Plan): readonly string[] => {
+  const [then, now] = [deniedIn(saved), deniedIn(fresh)]
+  return [
+    ...[...now].filter((message) => !then.has(message)).map((message) => `${message}.`),
+    ...[...then].filter((message) => !now.has(message)).map((message) => `No longer so: ${message}.`),
+  ]
+}
+
+const deniedIn = ({ policies }: Plan): ReadonlySet<string> =>
+  new Set(policies?.results.filter(({ outcome }) => outcome === 'denied').map(({ message }) => message))
 
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 

@@ -49,7 +49,7 @@ export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
 
 const seenCompute = (compute: ObservedCompute): SeenCompute => {
-  const { id: _id, host: _host, createdAt: _created, lastActive: _last, ...lasting } = compute
+  const { id: _id, host: _host, createdAt: _created, lastActive: _last, startedAt: _started, ...lasting } = compute
   const { branchId, type, state, pendingState, attributes, ...others } = lasting
   return {
     branch: branchId,

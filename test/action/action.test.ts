@@ -65,12 +65,13 @@ test("another author's comment is never edited, even with the marker; nor is tha
   await run({ command: 'plan' }, { event })
   const [mine] = github.comments
   const theirs = github.add(7, 'mallory', mine?.body ?? '')
+  const alike = github.add(7, 'github-actions', mine?.body ?? '')
   const elsewhere = github.add(7, 'github-actions[bot]', '<!-- espalier plan 0000000000000000 -->\nelse')
   const quoted = github.add(7, 'github-actions[bot]', `> ${mine?.body}`)
-  const before = [theirs.body, elsewhere.body, quoted.body]
+  const before = [theirs, alike, elsewhere, quoted].map(({ body }) => body)
   await run({ command: 'plan' }, { event })
-  expect([theirs.body, elsewhere.body, quoted.body]).toEqual(before)
-  expect(github.comments).toHaveLength(4)
+  expect([theirs, alike, elsewhere, quoted].map(({ body }) => body)).toEqual(before)
+  expect(github.comments).toHaveLength(5)
 })
 
 test('the comment is found behind 150 others, and made again where it was deleted in between', async () => {

@@ -73,13 +73,13 @@ test('it is never applied, and one from a fork is not trusted', async () => {
 })
 
 test('a checkout that is not its merge is refused', async () => {
-  const { run, event, github, repository } = await withHead()
+  const { run, github, repository } = await withHead()
   const head = { ...pullRequest({ repository } as World).payload.pull_request.head, ref: 'feature' }
   github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })
   for (const number of ['7', '8']) {
     const { log, outputs } = await run(
       { command: 'plan', 'pull-request': number },
-      { event: { ...event, payload: {} } },
+      { event: { name: 'workflow_dispatch', payload: {} } },
     )
     expect(outputs['failure-reason']).toBe('input')
     expect(log).toContain(`The commit that is checked out is not the merge of pull request #${number}.`)

@@ -31,3 +31,17 @@ test('nothing is applied for an open pull request of this repository, nor for a 
   }
   expect(sandbox.control.requests()).toEqual([])
 })
+
+test.each([
+  ['pull_request', { pull_request: { number: 7 } }],
+  ['pull_request_target', {}],
+  ['merge_group', { merge_group: {} }],
+])('a payload of %s that cannot be read is refused, and not taken for merged manifests', async (name, payload) => {
+  const { run, sandbox } = await withHead()
+  for (const command of ['plan', 'apply']) {
+    const { code, log } = await run({ command }, { event: { name, payload } })
+    expect(code).toBe(1)
+    expect(log).toContain(`::error title=E_INPUT::The payload of the event ${name} is not as GitHub documents it.`)
+  }
+  expect(sandbox.control.requests()).toEqual([])
+})

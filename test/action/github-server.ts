@@ -329,7 +329,11 @@ export class GitHubServer {
   /** A comment and its authors, as GraphQL has them: apps without `[bot]`. */
   #authorship(nodeId: string): object {
     const comment = this.comments.find(({ id }) => `IC_${id}` === nodeId)
-    const actor = (login: string | undefined) => (login === undefined ? null : { login: login.replace(/\[bot\]$/, '') })
+    const actor = (login: string | undefined) => {
+      if (login === undefined) return null
+      const [, bot] = /^(.*)\[bot\]$/.exec(login) ?? []
+      return bot === undefined ? { __typename: 'User', login } : { __typename: 'Bot', login: bot }
+    }
     const node = comment && {
       body: comment.body,
       author: actor(comment.login),

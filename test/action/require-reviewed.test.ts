@@ -105,6 +105,17 @@ test.each([
       github.add(7, 'mallory', own?.body ?? '')
     },
   ],
+  [
+    'was edited by a user who is called like the app',
+    (github: World['github']) => Object.assign(github.comments[0] ?? {}, { editor: 'github-actions' }),
+  ],
+  [
+    'was written by a user who is called like the app',
+    (github: World['github']) => {
+      const [own] = github.comments.splice(0, 1)
+      github.add(7, 'github-actions', own?.body ?? '')
+    },
+  ],
   ['is about an earlier commit', (github: World['github']) => github.heads.set(7, 'f'.repeat(40))],
 ])('a comment that %s does not count', async (_what, tamper) => {
   const world = await reviewed()

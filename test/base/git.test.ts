@@ -1,6 +1,6 @@
 /** No repository makes git run a program of its own, whatever it holds and however it is configured. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -185,6 +185,45 @@ test.each([
   symlinkSync(target, join(cwd, 'HEAD'))
   await expect(commitOf(cwd, 'HEAD')).rejects.toThrow(`${cwd} is itself a bare git repository, which is not used.`)
   expect(repository.isSprung()).toBe(false)
+})
+
+test.each<readonly [string, (folder: string) => string]>([
+  [
+    'whose objects and configuration are in another folder',
+    (folder) => {
+      renameSync(join(folder, 'db'), join(folder, 'store'))
+      mkdirSync(join(folder, 'db'))
+      writeFileSync(join(folder, 'db', 'HEAD'), 'ref: refs/heads/main\n')
+      writeFileSync(join(folder, 'db', 'commondir'), '../store\n')
+      return 'db'
+    },
+  ],
+  [
+    'that a link leads into',
+    (folder) => {
+      symlinkSync('db/objects', join(folder, 'link'))
+      return 'link'
+    },
+  ],
+])('a bare repository %s is refused', async (_what, plant) => {
+  const repository = makeHostileRepository()
+  plantBareRepository(repository, 'db')
+  const cwd = join(repository.folder, plant(repository.folder))
+  expect(() => repository.git('-C', cwd, 'log')).toThrow()
+  expect(repository.isSprung(), 'the trap does not work').toBe(true)
+  const said = await askEverything(cwd, repository)
+  expect(repository.isSprung()).toBe(false)
+  // By us: git before 2.38 would run it.
+  expect(new Set(said)).toEqual(
+    new Set([`EspalierError: ${join(repository.folder, 'db')} is itself a bare git repository, which is not used.`]),
+  )
+})
+
+test('of what git says, the line with the cause is shown', async () => {
+  const { folder } = makeHostileRepository()
+  await expect(git(folder, ['ls-remote', 'file:///nowhere'], { isRemote: true })).rejects.toThrow(
+    "git ls-remote failed: fatal: '/nowhere' does not appear to be a git repository",
+  )
 })
 
 test('a .git that links to itself is not a repository', async () => {

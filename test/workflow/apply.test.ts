@@ -1,8 +1,11 @@
 /** The gates of an apply, which no caller can pass by. */
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
 import { systemClock } from '../../src/base/index.ts'
-import { parseManifests } from '../../src/manifest/index.ts'
+import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply } from '../../src/workflow/index.ts'
 
@@ -69,4 +72,38 @@ test('a plan over budget is refused before anybody is asked', async () => {
   })
   await expect(asked).rejects.toMatchObject({ code: 'E_BUDGET' })
   expect(seen).toEqual(['open', 'snapshot'])
+})
+
+test('an override is in the journal before the first step, and in the notes of the outcome; without it nothing runs', async () => {
+  const { request } = await stage('4')
+  const text = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Because., rule: { maxSize: 2 } }\n'
+  const policies = { files: ['p.yaml'], policies: parsePolicies([{ path: 'p.yaml', text }]).policies }
+  const denied = await apply({ ...request, manifests: { ...request.manifests, review: { policies } } })
+  expect(denied).toMatchObject({ kind: 'ended', outcome: { steps: [{ status: 'not-allowed' }] } })
+
+  const overrides = new Map([['small', 'load test']])
+  const review = { policies, overrides, actor: 'ann' }
+  const journal = join(mkdtempSync(join(tmpdir(), 'espalier-override-')), 'journal.jsonl')
+  const { request: again } = await stage('4')
+  const ended = await apply({ ...again, manifests: { ...again.manifests, review }, journal })
+  expect(ended).toMatchObject({
+    outcome: { converged: true, notes: ['ann overrode policy `small` in shop: load test'] },
+  })
+  const events = readFileSync(journal, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(events.slice(0, 4)).toMatchObject([
+    { type: 'version' },
+    { type: 'plan' },
+    {
+      type: 'policy-overridden',
+      policy: 'small',
+      project: 'shop',
+      reason: 'load test',
+      by: 'ann',
+      violations: ['`small` denies 4 CU for primary on main (at most 2 CU)'],
+    },
+    { type: 'step-start' },
+  ])
 })
