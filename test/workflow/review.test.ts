@@ -63,7 +63,9 @@ test('a plan has its cost, with money where a price is given', () => {
 test('a size that the tier does not allow leaves the project out, unless another tier is named', () => {
   const free = live({ subscription: 'free_v3' })
   const result = planOf(RESIZE, {}, free)
-  expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([{ code: 'E_TIER_SIZE', source: { line: 4 } }])
+  expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([
+    { code: 'E_TIER_SIZE', source: { line: 4, column: 28 } },
+  ])
   expect(planOf(RESIZE, { tier: 'scale' }, free).ok).toBe(true)
   expect(planOf(RESIZE, { tier: 'none' }, free).ok).toBe(true)
   expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([
