@@ -7,7 +7,7 @@ import {
   formatMoneyDifference,
   formatPrice,
 } from '../../cost/index.ts'
-import type { ChangeCost, CostRange, CostSummary, Plan } from '../../model/index.ts'
+import type { ChangeCost, CostRange, CostSummary, CostTotal, Plan } from '../../model/index.ts'
 
 /** Whether a change costs more or less, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
@@ -53,11 +53,19 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
     ...(delta.unknown === 0 ? [] : [`${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`]),
   ]
   const share = before.expected ? ` (${formatDifference((100 * (delta.expected ?? 0)) / before.expected)} %)` : ''
-  return `${formatDifference(delta.expected)} CU-hours a month${share}, ${formatCuHours(before.expected)} → ${formatCuHours(after.expected)}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
+  const sums = isSum(before, delta, after)
+    ? `${share}, ${formatCuHours(before.expected)} → ${formatCuHours(after.expected)}`
+    : ''
+  return `${formatDifference(delta.expected)} CU-hours a month${sums}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
 }
 
+/** Not so if a compute is known on one side only: it is then in that side's sum, and not in the difference. */
+const isSum = (before: CostTotal, delta: CostTotal, after: CostTotal): boolean =>
+  delta.unknown === 0 || Math.abs((before.expected ?? 0) + (delta.expected ?? 0) - (after.expected ?? 0)) < 0.05
+
 /** `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`; `undefined` without a price, or where the cost is unknown. */
-export const planMoneyWords = ({ money }: CostSummary): string | undefined =>
-  money === undefined || money.delta === null
-    ? undefined
-    : `${formatMoneyDifference(money.delta)} ${money.price.currency} a month, ${formatMoney(money.before)} → ${formatMoney(money.after)}, at ${formatPrice(money.price)}`
+export const planMoneyWords = ({ money, before, delta, after }: CostSummary): string | undefined => {
+  if (money === undefined || money.delta === null) return undefined
+  const sums = isSum(before, delta, after) ? ` ${formatMoney(money.before)} → ${formatMoney(money.after)},` : ''
+  return `${formatMoneyDifference(money.delta)} ${money.price.currency} a month,${sums} at ${formatPrice(money.price)}`
+}
