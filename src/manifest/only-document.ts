@@ -44,7 +44,7 @@ export const onlyDocument = (
     return undefined
   }
   if ((first?.problems.length ?? 0) > 0) return undefined
-  const tree = new Tree({ file: path, text, lines, document, diagnostics })
+  const tree = new Tree({ file: path, text, lines, content: document, diagnostics })
   const value = judge(tree, validator, what, SIZE_TABLE)
   return value === undefined ? undefined : { tree, value }
 }

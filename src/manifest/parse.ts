@@ -24,7 +24,7 @@ import { isPolicyFile, isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { list } from './words/list.ts'
 import type { Words } from './words/words.ts'
-import { readDocuments, tokenBudget } from './yaml/documents.ts'
+import { readContents, tokenBudget } from './yaml/documents.ts'
 import { sourceAt } from './yaml/place.ts'
 import { type Plain, short, Tree } from './yaml/tree.ts'
 
@@ -183,13 +183,14 @@ class Reading {
       return
     }
     const lines = new LineCounter()
-    for (const { document, problems } of readDocuments(file.text, lines, this.#tokens)) {
-      for (const { start, end, ...words } of problems) {
+    for (const found of readContents(file.text, lines, this.#tokens)) {
+      for (const { start, end, ...words } of found.problems) {
         this.#report(file, words, sourceAt(file.path, file.text, lines, start, end))
       }
-      if (document === undefined || problems.length > 0) yield undefined
-      else if (!isBlank(document)) {
-        yield new Tree({ file: file.path, text: file.text, lines, document, diagnostics: this.diagnostics })
+      const content = 'content' in found ? found.content : found.document
+      if (content === undefined || found.problems.length > 0) yield undefined
+      else if ('value' in content || !isBlank(content)) {
+        yield new Tree({ file: file.path, text: file.text, lines, content, diagnostics: this.diagnostics })
       }
     }
   }

@@ -1,6 +1,8 @@
 /** YAML text to documents, one at a time, each with the problems that YAML itself has with it. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
 import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from '../files/limits.ts'
+import type { Content } from './plain.ts'
+import { readTokens } from './tokens.ts'
 
 export interface YamlProblem {
   readonly code: 'E_YAML' | 'E_TAG' | 'E_TOO_DEEP' | 'E_TOO_LARGE'
@@ -17,6 +19,12 @@ export interface YamlDocument {
   readonly problems: readonly YamlProblem[]
 }
 
+/** One that was simple enough not to be composed. */
+export interface SimpleDocument {
+  readonly content: Content
+  readonly problems: readonly []
+}
+
 /** The reader searches for duplicate keys: the library's own search takes quadratic time. */
 const OPTIONS = { uniqueKeys: false, schema: 'core', merge: false, prettyErrors: false } as const
 
@@ -28,16 +36,41 @@ export interface TokenBudget {
 export const tokenBudget = (): TokenBudget => ({ left: MAX_TOTAL_TOKENS })
 
 /** Ends with the first document that is too large or too deep: where the next one starts is not known then. */
-export const readDocuments = function* (
+export const readDocuments = (text: string, lines: LineCounter): Iterable<YamlDocument> =>
+  read(text, lines, tokenBudget()) as Iterable<YamlDocument>
+
+/** The same for the values alone. Documents are composed only from the first one on that is not simple. */
+export const readContents = (
   text: string,
   lines: LineCounter,
-  budget: TokenBudget = tokenBudget(),
-): Iterable<YamlDocument> {
+  budget: TokenBudget,
+): Iterable<YamlDocument | SimpleDocument> => read(text, lines, budget, readTokens)
+
+const read = function* (
+  text: string,
+  lines: LineCounter,
+  budget: TokenBudget,
+  readSimple?: typeof readTokens,
+): Iterable<YamlDocument | SimpleDocument> {
   const composer = new Composer<ParsedNode>(OPTIONS)
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
+  let isComposing = readSimple === undefined
+  /** What follows it may show that it has a mistake. */
+  let last: { readonly token: CST.Document; readonly content: Content } | undefined
   /** Whether the documents after this token can be read. */
-  const compose = function* (token: CST.Token): Generator<YamlDocument, boolean> {
+  const next = function* (token: CST.Token): Generator<YamlDocument | SimpleDocument, boolean> {
+    if (!isComposing && !BETWEEN_DOCUMENTS.has(token.type)) {
+      const document = token.type === 'document' ? token : undefined
+      const content = document && readSimple?.(document)
+      if (last !== undefined) {
+        if (document !== undefined) yield { content: last.content, problems: [] }
+        else for (const composed of composer.next(last.token)) yield wrap(composed)
+      }
+      last = document && content && { token: document, content }
+      isComposing = last === undefined
+    }
+    if (!isComposing) return true
     const deep = tooDeep(token)
     if (deep !== undefined) {
       yield { problems: [deep] }
@@ -60,11 +93,14 @@ export const readDocuments = function* (
       yield { problems: [wrong] }
       return
     }
-    for (const token of parser.next(lexeme)) if (!(yield* compose(token))) return
+    for (const token of parser.next(lexeme)) if (!(yield* next(token))) return
   }
-  for (const token of parser.end()) if (!(yield* compose(token))) return
+  for (const token of parser.end()) if (!(yield* next(token))) return
+  if (last !== undefined) yield { content: last.content, problems: [] }
   for (const document of composer.end()) yield wrap(document)
 }
+
+const BETWEEN_DOCUMENTS: ReadonlySet<string> = new Set(['byte-order-mark', 'comment', 'newline', 'space'])
 
 const DOCUMENT_START = '---'
 /** In tokens: an empty document takes time too. */
