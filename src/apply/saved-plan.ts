@@ -60,6 +60,8 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
       ? { kind: 'edited', where: shown.map(inWords) }
       : { kind: 'stale', moved: [...causes, ...shown.map(inWords)] }
   }
+  const renamed = renamedIn(file.plan, fresh.plan)
+  if (renamed.length > 0) return { kind: 'stale', moved: renamed }
   // Which live compute a declared replica is matched with may depend on which ones are idle.
   const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
@@ -69,6 +71,15 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
 const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] => {
   const known = new Set(saved.skipped?.map(({ change }) => change))
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
+}
+
+/** A name that is not known now, to another key for example, cannot be compared. */
+const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
+  const now = new Map(Object.entries(fresh.projectNames ?? {}))
+  return Object.entries(saved.projectNames ?? {}).flatMap(([id, name]) => {
+    const other = now.get(id) ?? name
+    return other === name ? [] : [`The project ${id} is called ${other}, and the plan calls it ${name}.`]
+  })
 }
 
 /** A policy has changed, an override is missing or new, or an expected cost has come to exceed its limit. */

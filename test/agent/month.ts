@@ -1,11 +1,11 @@
-/** Days of an agent in virtual time: commits, changes by hand, windows, faults of API and git, restarts. */
-import { groupBy } from '../../src/base/index.ts'
-import { EspalierError } from '../../src/model/index.ts'
-import type { FaultOrder, Sandbox, Seed } from '../../src/sandbox/index.ts'
-import { HOUR, MINUTE, openWorld, type World } from './running.ts'
+/** Days of an agent in virtual time: commits, changes by hand, windows, faults of API and git, restarts and kills. */
 
-const DAY = 24 * HOUR
-const SIZES = [0.5, 1, 2, 4]
+import type { RunningAgent } from '../../src/agent/index.ts'
+import { EspalierError } from '../../src/model/index.ts'
+import { Life } from './life.ts'
+import { MonthWatch } from './month-watch.ts'
+import { computeId, faultsOf, manifestOf, projectId, SIZES, seedOf } from './month-world.ts'
+import { HOUR, MINUTE, openWorld, type World } from './running.ts'
 
 export interface MonthOptions {
   readonly projects: number
@@ -14,176 +14,184 @@ export interface MonthOptions {
   readonly interval: number
   /** From 0 up to 1, the same in each run. */
   readonly random: () => number
-  readonly onDay?: (day: number, requests: number) => void
+  readonly onDay?: (day: number, requests: number, problems: readonly string[]) => void
 }
 
 export interface Month {
+  readonly watch: MonthWatch
   readonly requests: number
-  readonly mostRequestsAMinute: number
   readonly commits: number
   readonly edits: number
-  readonly writes: number
-  readonly agentRestarts: number
-  readonly applied: number
-  /** By cause. */
-  readonly missedWindows: Readonly<Record<string, number>>
-  /** Calls that interrupt, of projects with a window, outside of it. */
-  readonly outsideWindow: readonly string[]
-  /** Of projects that are not Synced at the end. */
-  readonly unsettled: readonly string[]
-  readonly heapMiB: number
+  readonly restarts: number
+  readonly kills: number
+  readonly gitFaults: number
 }
 
-type RecordedRequest = ReturnType<Sandbox['control']['requests']>[number]
-
-const projectId = (index: number): string => `month-${String(index).padStart(8, '0')}`
-const computeId = (index: number): string => `ep-month-${String(index).padStart(8, '0')}`
-/** Two of three have a window of two hours, at an hour of their own. */
-const hourOf = (index: number): number | undefined => (index % 3 === 2 ? undefined : (index * 5) % 22)
-const two = (hour: number): string => String(hour).padStart(2, '0')
-
-const manifestOf = (index: number, size: number): string => {
-  const hour = hourOf(index)
-  const window =
-    hour === undefined
-      ? ''
-      : `restartWindow: { days: [mon, tue, wed, thu, fri, sat, sun], from: "${two(hour)}:00", to: "${two(hour + 2)}:00", timezone: UTC }\n`
-  return `version: 1\nproject: ${projectId(index)}\n${window}branches:\n  main: { primary: { size: ${size}, scaleToZero: never } }\n`
-}
-
-const seedOf = (count: number): Seed => ({
-  projects: Array.from({ length: count }, (_, index) => ({
-    id: projectId(index),
-    branches: [
-      {
-        id: `br-month-${String(index).padStart(8, '0')}`,
-        name: 'main',
-        computes: [{ id: computeId(index), size: 1, scaleToZero: 'never' as const }],
-      },
-    ],
-  })),
-})
-
-const CHANCE = 0.004
-const endless = { times: 0, chance: CHANCE } as const
-const FAULTS: readonly FaultOrder[] = [
-  { on: 'request', effect: { kind: 'latency', ms: 2_000, jitterMs: 1_000 }, ...endless },
-  { on: 'request', effect: { kind: 'reset-before' }, ...endless },
-  { on: 'request', effect: { kind: 'reset-after' }, ...endless },
-  { on: 'request', effect: { kind: 'malformed' }, ...endless },
-  { on: 'request', effect: { kind: 'html' }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 500 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 503, retryAfter: 1 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 429 }, ...endless },
-  { on: 'request', effect: { kind: 'lock' }, ...endless },
-  { on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, ...endless },
-  { on: 'operation', effect: { kind: 'fail' }, ...endless },
-  { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, ...endless },
-]
+const GIT_FAULTS = ['unreachable', 'gone', 'broken', 'empty', 'rewritten'] as const
 
 export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   const { projects: count, days, interval, random } = options
-  const minutes = new Map<number, number>()
+  const sizes = Array.from({ length: count }, () => 1)
+  const watch = new MonthWatch(() => world.stage.clock.now(), sizes)
   const world: World = await openWorld(seedOf(count), {
     random,
-    onHandled: () => {
-      const minute = Math.floor(world.stage.clock.now() / MINUTE)
-      minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
+    onHandled: (_method, path) => watch.handled(path, world.stage.sandbox.control.faults()),
+    send: async (body) => {
+      const luck = random()
+      if (luck < 0.1) return 503
+      if (luck < 0.15) throw new Error('no answer')
+      watch.received(body)
+      // It arrived, and the sender does not know.
+      if (luck < 0.2) throw new Error('the connection was reset')
+      return 204
     },
   })
   const { stage } = world
-  const sizes = Array.from({ length: count }, () => 1)
-  const outside: string[] = []
-  let [commits, edits, agentRestarts] = [0, 0, 0]
-  const lines: string[] = []
-  const run = () =>
-    world.start({
-      interval,
-      gitInterval: 10 * MINUTE,
-      random,
-      policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
-      log: (line) => lines.push(line),
-    })
+  const { control } = stage.sandbox
+  const counts = { commits: 0, edits: 0, restarts: 0, kills: 0, gitFaults: 0 }
+  const chance = (probability: number): boolean => random() < probability
+  const texts = (): string[] => sizes.map((size, index) => manifestOf(index, size))
+  const until = (time: number): Promise<void> => world.pass(Math.max(0, time - stage.clock.now()))
+
+  const start = async (): Promise<{ readonly agent: RunningAgent; readonly life: Life }> => {
+    const life = new Life()
+    const agent = await world.start(
+      {
+        interval,
+        gitInterval: 10 * MINUTE,
+        random,
+        policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
+        log: () => undefined,
+      },
+      life,
+    )
+    return { agent, life }
+  }
+  const commit = async (): Promise<void> => {
+    for (const index of sizes.keys()) {
+      if (!chance(Math.max(0.05, 1 / count))) continue
+      sizes[index] = SIZES[Math.floor(random() * SIZES.length)] ?? 1
+      watch.committed(index, sizes[index])
+      counts.commits += 1
+    }
+    await world.declareAll(texts())
+  }
+  const editSome = async (): Promise<void> => {
+    for (const index of sizes.keys()) {
+      if (!chance(Math.max(0.003, 0.1 / count))) continue
+      counts.edits += 1
+      // A change that the faults swallow was never made.
+      await world.edit(projectId(index), computeId(index), { suspend_timeout_seconds: 600 }).catch(() => undefined)
+    }
+  }
+  /** Returns how it ends. */
+  const breakGit = async (): Promise<() => Promise<void>> => {
+    const kind = GIT_FAULTS[Math.floor(random() * GIT_FAULTS.length)]
+    const ended = watch.begin('git')
+    counts.gitFaults += 1
+    if (kind === 'unreachable') world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
+    if (kind === 'gone' || kind === 'rewritten')
+      world.moveGit({ isGone: kind === 'gone', isRewritten: kind === 'rewritten' })
+    if (kind === 'empty') await world.declareAll(sizes.map(() => '# nothing\n'))
+    if (kind === 'broken')
+      await world.declareAll(texts().map((text, index) => (index % 10 === 1 ? 'version: 1\nproject: [' : text)))
+    if (kind === 'rewritten') await commit()
+    return async () => {
+      world.breakGit(undefined)
+      if (kind === 'rewritten')
+        await running.agent.reconcile('all', running.agent.view().source.version).catch(() => undefined)
+      world.moveGit({})
+      await world.declareAll(texts())
+      // Within the next poll.
+      await world.pass(11 * MINUTE)
+      ended()
+    }
+  }
+  /** Ends the agent, and starts it again some minutes later. */
+  const restart = async (): Promise<void> => {
+    const isKilled = chance(0.5)
+    const ended = watch.begin('agent')
+    if (isKilled) {
+      running.life.kill()
+      counts.kills += 1
+    } else {
+      running.agent.stop()
+      counts.restarts += 1
+    }
+    await world.pass((15 + Math.floor(random() * 30)) * MINUTE)
+    if (chance(0.2)) await until(Math.ceil((stage.clock.now() + 1) / HOUR) * HOUR)
+    running = await start()
+    ended()
+  }
+  /** A person in the morning: frees what hangs, and runs the commands that are shown. */
+  const tidy = async (): Promise<void> => {
+    control.load(control.dump())
+    const { projects } = running.agent.view()
+    for (const { id, command } of projects) {
+      const [, compute] = /^espalier compute restart (\S+)$/.exec(command ?? '') ?? []
+      if (compute === undefined) continue
+      await world.byHand('POST', `/projects/${id}/endpoints/${compute}/restart`).catch(() => undefined)
+    }
+    await running.agent.reconcile(projects.filter(({ state }) => state === 'Blocked').map(({ id }) => id))
+  }
+  const live = (): ReadonlyMap<string, number> =>
+    new Map(
+      control
+        .dump()
+        .changes.flatMap((change) =>
+          'put' in change && change.put.kind === 'compute' && change.put.type === 'read_write'
+            ? [[change.put.projectId, change.put.max] as const]
+            : [],
+        ),
+    )
+
+  await world.declareAll(texts())
+  const began = stage.clock.now() + 2 * HOUR
+  let running = await start()
   try {
-    await world.declareAll(sizes.map((size, index) => manifestOf(index, size)))
-    let agent = await run()
-    await world.pass(2 * HOUR)
-    for (const fault of FAULTS) stage.sandbox.control.addFault(fault)
-    for (let day = 0; day < days; day += 1) {
-      for (let part = 0; part < 4; part += 1) {
-        for (const index of sizes.keys()) {
-          if (random() < 0.05) {
-            sizes[index] = SIZES[Math.floor(random() * SIZES.length)] ?? 1
-            commits += 1
-          }
-          if (random() >= 0.02) continue
-          edits += 1
-          // A change that the faults swallow was never made.
-          await world.edit(projectId(index), computeId(index), { suspend_timeout_seconds: 600 }).catch(() => undefined)
-        }
-        await world.declareAll(sizes.map((size, index) => manifestOf(index, size)))
-        if (random() < 0.2) world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
-        if (random() < 0.3) {
-          agent.stop()
-          if (random() < 0.5) agent.stop()
-          await world.pass(Math.floor(random() * HOUR))
-          agent = await run()
-          agentRestarts += 1
-        }
-        await world.pass(6 * HOUR)
-        world.breakGit(undefined)
-        outside.push(...outsideOf(stage.sandbox.control.requests()))
-        stage.sandbox.control.clearRequests()
-      }
-      options.onDay?.(day, stage.sandbox.requests)
+    await until(began)
+    for (const fault of faultsOf(count)) control.addFault(fault)
+    let mend: (() => Promise<void>) | undefined
+    for (let hour = 0; hour < days * 24; hour += 1) {
+      if (mend !== undefined && chance(0.5)) {
+        await mend()
+        mend = undefined
+      } else if (mend === undefined && hour % 6 === 2) await commit()
+      else if (mend === undefined && chance(0.04)) mend = await breakGit()
+      // In the last third one agent runs on: what it leaks shows.
+      if (hour < days * 16 && chance(0.02)) await restart()
+      await editSome()
+      if (hour % 24 === 9) await tidy()
+      await until(began + (hour + 1) * HOUR)
+      watch.hour(live(), control.requests())
+      control.clearRequests()
+      if (hour % 24 === 23) options.onDay?.(Math.floor(hour / 24), stage.sandbox.requests, watch.problems)
     }
-    stage.sandbox.control.clearFaults()
+    await mend?.()
+    control.clearFaults()
     // What was refused or reverted too often is a person's to settle.
-    await world.pass(DAY)
-    await agent.reconcile('all')
-    await world.pass(DAY)
-    return {
-      requests: stage.sandbox.requests,
-      mostRequestsAMinute: Math.max(...minutes.values()),
-      commits,
-      edits,
-      agentRestarts,
-      applied: lines.filter((line) => line.includes('  done: ')).length,
-      writes: world.writes().length,
-      missedWindows: countBy(lines.flatMap((line) => /window missed: .*, (\S+)$/.exec(line)?.[1] ?? [])),
-      outsideWindow: outside,
-      unsettled: agent
-        .view()
-        .projects.filter(({ state }) => state !== 'Synced')
-        .map(({ id, state, reason, message }) => `${id} ${state} ${reason ?? ''} ${message ?? ''}`),
-      heapMiB: heapMiB(),
-    }
+    await world.pass(24 * HOUR)
+    await tidy()
+    await world.pass(24 * HOUR)
+    const sizesNow = live()
+    for (const { id, state, reason = '', message = '' } of running.agent.view().projects)
+      if (state !== 'Synced') watch.problems.push(`at the end: ${id} ${state} ${reason} ${message}`)
+    for (const [index, size] of sizes.entries())
+      if (sizesNow.get(projectId(index)) !== size)
+        watch.problems.push(`at the end: ${projectId(index)} is not as declared`)
+    return { watch, requests: stage.sandbox.requests, ...counts }
   } finally {
     await world.close()
   }
 }
 
-/** What interrupts: a new size of a compute that is in use. A change by hand lets some fall asleep. */
-const outsideOf = (requests: readonly RecordedRequest[]): readonly string[] =>
-  requests.flatMap(({ at, method, path, body = '', status, answer }) => {
-    const hour = hourOf(Number(/month-(\d+)/.exec(path)?.[1]))
-    if (hour === undefined || method === 'GET' || status >= 300 || !body.includes('autoscaling')) return []
-    const { endpoint } = (answer ?? {}) as { readonly endpoint?: { readonly current_state: string } }
-    if (endpoint === undefined || endpoint.current_state === 'idle') return []
-    const now = new Date(at).getUTCHours()
-    return now >= hour && now < hour + 2 ? [] : [`${new Date(at).toISOString()} ${method} ${path} ${body}`]
-  })
-
-const countBy = (words: readonly string[]): Readonly<Record<string, number>> =>
-  Object.fromEntries([...groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]))
-
 export const heapMiB = (): number => {
   globalThis.gc?.()
-  return Math.round(process.memoryUsage().heapUsed / 2 ** 20)
+  return Math.round((process.memoryUsage().heapUsed / 2 ** 20) * 10) / 10
 }
 
-export const seeded = (): (() => number) => {
-  let last = 20_260_101
+export const seeded = (seed = 20_260_101): (() => number) => {
+  let last = seed
   return () => {
     last = (last * 48_271) % 2_147_483_647
     return last / 2_147_483_647

@@ -43,7 +43,8 @@ export interface World {
   start(options?: Partial<AgentOptions>, life?: Life): Promise<RunningAgent>
   /** Lets time pass. */
   pass(ms: number): Promise<void>
-  /** By hand, past the agent. */
+  /** A request past the agent. */
+  byHand(method: 'PATCH' | 'POST', path: string, body?: Readonly<Record<string, unknown>>): Promise<void>
   edit(project: string, compute: string, body: Readonly<Record<string, unknown>>): Promise<void>
   writes(): readonly string[]
   close(): Promise<void>
@@ -143,14 +144,13 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
       return agent
     },
     pass: (ms) => stage.during(stage.clock.sleep(ms)),
-    edit: async (project, compute, endpoint) => {
+    byHand: async (method, path, body) => {
       const api = stage.connect()
-      await stage.during(
-        api.send({ method: 'PATCH', path: `/projects/${project}/endpoints/${compute}`, body: { endpoint } } as never),
-      )
-      await api.close()
+      await stage.during(api.send({ method, path, body } as never)).finally(() => api.close())
       writes.pop()
     },
+    edit: (project, compute, endpoint) =>
+      world.byHand('PATCH', `/projects/${project}/endpoints/${compute}`, { endpoint }),
     writes: () => writes,
     close: async () => {
       for (const [agent, { life, ended }] of [...agents]) {

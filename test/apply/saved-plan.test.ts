@@ -215,6 +215,24 @@ describe('a saved plan that was edited', () => {
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({ kind: 'edited' })
   })
 
+  test('that calls a project by another name is refused, where its name is known', () => {
+    const named = (name: string, isKnown = true) => {
+      const [project, ...others] = live().projects
+      if (project === undefined) throw new Error('no project')
+      const { name: _own, ...unnamed } = project
+      return { ...live(), projects: [isKnown ? { ...unnamed, name } : unnamed, ...others] }
+    }
+    const edited = JSON.parse(text)
+    edited.plan.projectNames = { [PROJECT]: 'staging' }
+    expect(judge(signed(edited), { observed: named('production'), declared: ASKED })).toEqual({
+      kind: 'stale',
+      moved: [`The project ${PROJECT} is called production, and the plan calls it staging.`],
+    })
+    for (const observed of [named('staging'), named('', false)]) {
+      expect(judge(signed(edited), { observed, declared: ASKED }).kind).toBe('current')
+    }
+  })
+
   test('to claim that nothing restarts is distinguished from a stale one, with its claim and the real plan', () => {
     const edited = JSON.parse(text)
     edited.plan.summary.restarts = 0

@@ -1,7 +1,8 @@
 /** Raises the agent's events, and delivers them: at least once, in order for each subject, for three days. */
 import type { Clock } from '../../model/index.ts'
-import type { AgentControl, EventKeeper } from '../view.ts'
+import type { AgentControl, AgentView, EventKeeper } from '../view.ts'
 import { CONTENT_TYPE, cloudEvent } from './cloud-event.ts'
+import { nextRaise } from './conditions.ts'
 import { type AgentEvent, keptOf, pendingOf, withoutEvent } from './kept.ts'
 import {
   accountSubject,
@@ -55,17 +56,23 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   const accountsWithRounds = new Set<string>()
   let fetchedAt: string | undefined
   let missing: ReadonlySet<string> = new Set()
-  const wakeUp = (): void => wake.abort()
+  /** Something may be to report or to deliver. */
+  let isStale = true
+  let nextRaiseAt = Number.POSITIVE_INFINITY
+  const wakeUp = (): void => {
+    isStale = true
+    wake.abort()
+  }
   // Of the calendar: a signature is refused if its time is minutes old, and a laptop sleeps for hours.
   const now = (): number => clock.date?.() ?? clock.now()
 
   const look = async (control: AgentControl): Promise<void> => {
     const view = control.view()
+    const all = control.kept()
     const change = async (subject: string, next: (kept: unknown) => unknown): Promise<void> => {
-      const before = control.kept().get(subject)
+      const before = all.get(subject)
       if (JSON.stringify(next(before)) !== JSON.stringify(keptOf(before))) await control.keep(subject, next)
     }
-    const all = control.kept()
     for (const project of view.projects) {
       if (isOverdue(project, all.get(project.id), now())) {
         await change(project.id, (kept) => observeProject(project, kept, now(), false))
@@ -78,24 +85,27 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     const isFetched = view.source.fetchedAt !== fetchedAt
     fetchedAt = view.source.fetchedAt
     await change(REPOSITORY_SUBJECT, (kept) => observeRepository(view, kept, now(), isFetched))
-    for (const subject of newlyMissing(control)) {
+    for (const subject of newlyMissing(view, all)) {
       await control.keep(subject, (own) => removeProject(subject, own, now()))
     }
+    const raises = [...control.kept().values()].map((kept) => nextRaise(keptOf(kept)) ?? Number.POSITIVE_INFINITY)
+    nextRaiseAt = raises.reduce((first, at) => Math.min(first, at), Number.POSITIVE_INFINITY)
   }
 
   /** Those that were not declared at the last look either: one that has just been added may be kept before it is shown. */
-  const newlyMissing = (control: AgentControl): readonly string[] => {
-    const { source, projects } = control.view()
+  const newlyMissing = ({ source, projects }: AgentView, all: ReadonlyMap<string, unknown>): readonly string[] => {
     // Only valid manifests say which projects there are.
     if (source.version === undefined || projects.some(({ state }) => state === 'Invalid')) return []
     const declared = new Set(projects.map(({ id }) => id))
     const before = missing
     missing = new Set(
-      [...control.kept()].flatMap(([subject, kept]) =>
+      [...all].flatMap(([subject, kept]) =>
         isProject(subject) && !declared.has(subject) && !keptOf(kept).isRemoved ? [subject] : [],
       ),
     )
-    return [...missing].filter((subject) => before.has(subject))
+    const confirmed = [...missing].filter((subject) => before.has(subject))
+    if (confirmed.length < missing.size) isStale = true
+    return confirmed
   }
 
   const deliver = async (control: AgentControl): Promise<void> => {
@@ -139,9 +149,14 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   const run = async (control: AgentControl): Promise<void> => {
     while (!isStopping) {
       try {
-        await look(control)
-        await deliver(control)
+        const isDue = [...retries.values()].some(({ at }) => at <= clock.now())
+        if (isStale || isDue || nextRaiseAt <= now()) {
+          isStale = false
+          await look(control)
+          await deliver(control)
+        }
       } catch (error) {
+        isStale = true
         log(`Events could not be kept: ${error instanceof Error ? error.message : String(error)}`)
       }
       const nextRetry = Math.min(...[...retries.values()].map(({ at }) => at - clock.now()), LOOK_EVERY_MS)
@@ -158,7 +173,13 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
         const account = control.view().projects.find(({ id }) => id === project)?.account
         if (account !== undefined) accountsWithRounds.add(account)
       })
-      running = run(control).finally(unwatch)
+      const unwatchView = control.watch(() => {
+        isStale = true
+      })
+      running = run(control).finally(() => {
+        unwatch()
+        unwatchView()
+      })
     },
     stop: async () => {
       isStopping = true

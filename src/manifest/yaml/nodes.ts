@@ -1,0 +1,132 @@
+/** Converts a composed document to plain values, and resolves aliases. */
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type ParsedNode, visit } from 'yaml'
+import type { ManifestCode } from '../../model/index.ts'
+import { MAX_ALIASES, MAX_DOCUMENT_TOKENS } from '../files/limits.ts'
+import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
+
+interface Problems {
+  /** @param at defaults to the whole document. */
+  report(code: ManifestCode, at: Stretch | undefined, message: string, hint?: string): void
+  lineOf(at: Stretch | undefined): number
+}
+
+/** If aliases would make the document too large, reports that and returns an empty document. */
+export const readNodes = (
+  document: Document.Parsed<ParsedNode>,
+  problems: Problems,
+): Pick<Content, 'value' | 'entries'> => {
+  const reader = new NodeReader(document, problems)
+  try {
+    return { value: reader.read(), entries: reader.entries }
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    const message = `With its aliases followed, this document has more than ${MAX_DOCUMENT_TOKENS} values.`
+    problems.report('E_ALIAS_LIMIT', undefined, message, 'Use profiles instead of aliases.')
+    return { value: {}, entries: reader.entries }
+  }
+}
+
+class TooLarge extends Error {}
+
+class NodeReader {
+  readonly entries = new Map<object, Entries>()
+  readonly #document: Document.Parsed<ParsedNode>
+  readonly #problems: Problems
+  #anchors: ReadonlyMap<string, readonly Node[]> | undefined
+  #aliases = 0
+  #values = 0
+
+  constructor(document: Document.Parsed<ParsedNode>, problems: Problems) {
+    this.#document = document
+    this.#problems = problems
+  }
+
+  read(): Plain {
+    return this.#plain(this.#follow(this.#document.contents))
+  }
+
+  #plain(node: Node | null): Plain {
+    this.#values += 1
+    if (this.#values > MAX_DOCUMENT_TOKENS) throw new TooLarge()
+    if (isMap(node)) return this.#map(node.items as readonly { key: Node; value: Node | null }[])
+    if (isSeq(node)) return this.#list(node.items as readonly (Node | null)[])
+    return isScalar(node) ? (node.value as Plain) : null
+  }
+
+  #map(pairs: readonly { readonly key: Node; readonly value: Node | null }[]): Plain {
+    const entries = new Map<string, Entry>()
+    // Without a prototype, so that any key is safe.
+    const result: Record<string, Plain> = Object.create(null)
+    for (const pair of pairs) {
+      const keyNode = this.#follow(pair.key)
+      if (!isScalar(keyNode)) {
+        this.#problems.report('E_TYPE', stretchOf(pair.key), 'A key must be plain text.')
+        continue
+      }
+      const key = String(keyNode.source ?? keyNode.value)
+      const first = entries.get(key)?.key
+      if (first !== undefined) {
+        const message = `The key \`${key}\` is already set in line ${this.#problems.lineOf(first)}.`
+        this.#problems.report('E_DUPLICATE_KEY', stretchOf(keyNode), message, 'Keep one of the two.')
+        continue
+      }
+      const value = this.#follow(pair.value)
+      // An unresolved alias has already been reported.
+      if (value === null && isAlias(pair.value)) continue
+      entries.set(key, entryOf(value ?? keyNode, stretchOf(keyNode)))
+      result[key] = this.#plain(value)
+    }
+    this.entries.set(result, entries)
+    return result
+  }
+
+  #list(items: readonly (Node | null)[]): Plain {
+    const values = items.map((item) => this.#follow(item))
+    const result = values.map((value) => this.#plain(value))
+    this.entries.set(
+      result,
+      values.map((value) => entryOf(value ?? this.#document.contents ?? this.#document)),
+    )
+    return result
+  }
+
+  /** Resolves an alias, up to a limited number. */
+  #follow(node: Node | null | undefined): Node | null {
+    if (!isAlias(node)) return node ?? null
+    this.#aliases += 1
+    if (this.#aliases === MAX_ALIASES + 1) {
+      const message = `This document has more than ${MAX_ALIASES} aliases.`
+      this.#problems.report('E_ALIAS_LIMIT', stretchOf(node), message, 'Use profiles instead.')
+    }
+    if (this.#aliases > MAX_ALIASES) return null
+    this.#anchors ??= collectAnchors(this.#document)
+    const [start] = node.range ?? [0]
+    // An anchor may be redefined: use the last one before the alias. Its node must be complete by then.
+    const target = this.#anchors.get(node.source)?.findLast(({ range }) => range != null && range[1] <= start)
+    if (target !== undefined) return target
+    this.#problems.report('E_YAML', stretchOf(node), `There is no anchor \`${node.source}\` before this alias.`)
+    return null
+  }
+}
+
+const stretchOf = ({ range }: Pick<Node, 'range'>): Stretch | undefined =>
+  range == null ? undefined : { start: range[0], end: range[1] }
+
+const entryOf = (value: Pick<Node, 'range'>, key?: Stretch): Entry => ({
+  ...(stretchOf(value) ?? { start: 0, end: 0 }),
+  key,
+  written: isScalar(value) ? (value.source ?? String(value.value)) : undefined,
+})
+
+const collectAnchors = (document: Document.Parsed<ParsedNode>): ReadonlyMap<string, readonly Node[]> => {
+  const anchors = new Map<string, Node[]>()
+  visit(document, {
+    Value: (_key, node) => {
+      if (node.anchor === undefined) return
+      const known = anchors.get(node.anchor)
+      if (known === undefined) anchors.set(node.anchor, [node as Node])
+      else known.push(node as Node)
+    },
+  })
+  return anchors
+}

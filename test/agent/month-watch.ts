@@ -1,0 +1,220 @@
+/** Watches a simulated month from outside of the agent: what must never happen, and what must be reported. */
+import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
+import { hourOf, indexOf, isLasting, isVictim, projectId, WINDOW_HOURS } from './month-world.ts'
+import { HOUR, MINUTE } from './running.ts'
+
+const DAY = 24 * HOUR
+/** By then, a miss has its event: an agent that was down has started again. */
+const REPORTED_AFTER = 8 * HOUR
+/** Requests that were on their way when a fault struck one of them. */
+const BLAMED_FOR = 5_000
+
+type RecordedRequest = ReturnType<Sandbox['control']['requests']>[number]
+
+interface Span {
+  readonly from: number
+  readonly cause: string
+  to: number
+}
+
+interface Miss {
+  readonly index: number
+  readonly opensAt: number
+  readonly closesAt: number
+}
+
+interface Received {
+  readonly id: string
+  readonly subject: string
+  readonly type: string
+  readonly time: string
+  readonly data: {
+    readonly state?: string
+    readonly reason?: string
+    readonly at?: string
+    readonly closesAt?: string
+    readonly cause?: string
+    readonly done?: readonly string[]
+    readonly resolves?: string
+  }
+}
+
+const isByHand = (path: string, body: string): boolean =>
+  path.endsWith('/restart') || body.includes('"suspend_timeout_seconds":600')
+
+export class MonthWatch {
+  readonly problems: string[] = []
+  readonly missed: Record<string, number> = {}
+  readonly events: Record<string, number> = {}
+  windows = 0
+  changes = 0
+  delivered = 0
+  strikes = 0
+  mostRequestsAMinute = 0
+  readonly #now: () => number
+  #minute = { at: 0, requests: 0 }
+  #struck = { passing: 0, lasting: 0 }
+  #blamed = { passing: 0, lasting: 0 }
+  readonly #faults = new Map<number, { passing: number; lasting: number }>()
+  #spans: Span[] = []
+  #misses: Miss[] = []
+  #ids = new Map<string, number>()
+  /** What is reported and has not ended, by subject, state and reason. */
+  readonly #raised = new Map<string, string>()
+  #facts = new Map<string, number>()
+  readonly #sizes: { readonly at: number; readonly size: number }[][]
+
+  constructor(now: () => number, sizes: readonly number[]) {
+    this.#now = now
+    this.#sizes = sizes.map((size) => [{ at: 0, size }])
+  }
+
+  /** A request was handled. */
+  handled(path: string, faults: readonly { readonly fault: FaultOrder; readonly struck: number }[]): void {
+    const now = this.#now()
+    const at = Math.floor(now / MINUTE)
+    this.#minute = { at, requests: this.#minute.at === at ? this.#minute.requests + 1 : 1 }
+    this.mostRequestsAMinute = Math.max(this.mostRequestsAMinute, this.#minute.requests)
+    const struck = { passing: 0, lasting: 0 }
+    for (const one of faults) struck[isLasting(one.fault) ? 'lasting' : 'passing'] += one.struck + 1
+    const own = this.#faults.get(indexOf(path)) ?? { passing: 0, lasting: 0 }
+    for (const kind of ['passing', 'lasting'] as const) {
+      if (struck[kind] !== this.#struck[kind]) {
+        this.#blamed[kind] = now
+        this.strikes += 1
+      }
+      if (now - this.#blamed[kind] < BLAMED_FOR) own[kind] = now
+    }
+    this.#struck = struck
+    this.#faults.set(indexOf(path), own)
+  }
+
+  /** The agent is down, or git is unreachable, from now until the function is called that is returned. */
+  begin(cause: string): () => void {
+    const span: Span = { from: this.#now(), to: Number.POSITIVE_INFINITY, cause }
+    this.#spans.push(span)
+    return () => {
+      span.to = this.#now()
+    }
+  }
+
+  committed(index: number, size: number): void {
+    const known = this.#sizes[index] ?? []
+    known.push({ at: this.#now(), size })
+    if (known.length > 3) known.shift()
+  }
+
+  /** An event arrived, perhaps again. */
+  received(body: string): void {
+    const event: Received = JSON.parse(body)
+    const { id, subject, data } = event
+    const type = event.type.replace('dev.espalier.', '')
+    this.delivered += 1
+    if (this.#ids.has(id)) return
+    this.#ids.set(id, this.#now())
+    this.events[type] = (this.events[type] ?? 0) + 1
+    const condition = `${subject} ${data.state} ${data.reason ?? ''}`
+    if (type === 'resolved') {
+      if (this.#raised.get(condition) !== data.resolves) this.#problem(`${condition}: resolved, and was not raised`)
+      this.#raised.delete(condition)
+    } else if (type === 'window.missed') this.#windowMissed(event)
+    else if (type === 'applied') this.#once(`${subject} applied ${data.at}`)
+    else if (data.state !== undefined) {
+      if (this.#raised.has(condition)) this.#problem(`${condition}: raised twice`)
+      this.#raised.set(condition, id)
+      this.#facts.set(`${subject} raised`, this.#now())
+    }
+  }
+
+  /** Each hour, on the hour. @param live sizes by project, of all that have a compute. */
+  hour(live: ReadonlyMap<string, number>, requests: readonly RecordedRequest[]): void {
+    const now = Math.round(this.#now() / HOUR) * HOUR
+    for (const request of requests) this.#check(request)
+    for (const [index, known] of this.#sizes.entries()) {
+      const hour = hourOf(index)
+      if (hour === undefined || live.get(projectId(index)) === known.at(-1)?.size) continue
+      const at = new Date(now).getUTCHours()
+      if (at === hour) this.windows += 1
+      if (at === hour + WINDOW_HOURS) this.#misses.push({ index, opensAt: now - WINDOW_HOURS * HOUR, closesAt: now })
+    }
+    const due = this.#misses.filter(({ closesAt }) => closesAt === now - REPORTED_AFTER)
+    for (const miss of due) this.#explain(miss)
+    const old = now - 2 * DAY
+    this.#misses = this.#misses.filter(({ closesAt }) => closesAt > old)
+    this.#spans = this.#spans.filter(({ to }) => to > old)
+    this.#ids = new Map([...this.#ids].filter(([, time]) => time > old))
+    this.#facts = new Map([...this.#facts].filter(([, time]) => time > old))
+  }
+
+  #problem(what: string): void {
+    this.problems.push(`${new Date(this.#now()).toISOString()} ${what}`)
+  }
+
+  /** Two identifiers for one fact. */
+  #once(fact: string): void {
+    if (this.#facts.has(fact)) this.#problem(`${fact}: reported twice`)
+    this.#facts.set(fact, this.#now())
+  }
+
+  #windowMissed({ subject, data }: Received): void {
+    const closesAt = Date.parse(data.closesAt ?? '')
+    const index = indexOf(subject)
+    this.#once(`${subject} missed ${data.closesAt}`)
+    this.missed[data.cause ?? ''] = (this.missed[data.cause ?? ''] ?? 0) + 1
+    const opensAt = closesAt - WINDOW_HOURS * HOUR
+    const causes = this.#causes({ index, opensAt, closesAt })
+    if (causes.length === 0) this.#problem(`${subject}: missed its window, ${data.cause}, and nothing was in its way`)
+    if (data.cause === 'agent-down' && !causes.includes('agent')) this.#problem(`${subject}: the agent was not down`)
+  }
+
+  /** Work that was left when a window closed must have been reported. */
+  #explain(miss: Miss): void {
+    const { index, opensAt, closesAt } = miss
+    const project = projectId(index)
+    const causes = this.#causes(miss)
+    const isReported = this.#facts.has(`${project} missed ${new Date(closesAt).toISOString()}`)
+    const raisedAt = this.#facts.get(`${project} raised`) ?? 0
+    const isShown = raisedAt > opensAt - DAY || [...this.#raised.keys()].some((key) => key.startsWith(`${project} `))
+    // What it could not know of is no miss of its own.
+    const isUnknown = causes.includes('agent') || causes.includes('git')
+    if (causes.length === 0)
+      this.#problem(`${project}: not done by ${new Date(closesAt).toISOString()}, without a cause`)
+    if (!isReported && !isShown && !isUnknown)
+      this.#problem(`${project}: not done by ${new Date(closesAt).toISOString()}, and not reported`)
+  }
+
+  #causes({ index, opensAt, closesAt }: Miss): readonly string[] {
+    const { passing, lasting } = this.#faults.get(index) ?? { passing: 0, lasting: 0 }
+    return [
+      ...this.#spans
+        .filter(({ from, to }) => from <= closesAt + HOUR && to >= opensAt - MINUTE)
+        .map(({ cause }) => cause),
+      ...(passing >= opensAt - 10 * MINUTE ? ['fault'] : []),
+      ...(lasting >= opensAt - DAY ? ['lasting fault'] : []),
+    ]
+  }
+
+  #check({ at, method, path, body = '', status, answer }: RecordedRequest): void {
+    const index = indexOf(path)
+    if (method === 'GET' || status >= 300 || isByHand(path, body)) return
+    this.changes += 1
+    const { endpoint } = JSON.parse(body === '' ? '{}' : body) as { endpoint?: Record<string, unknown> }
+    const size = endpoint?.autoscaling_limit_max_cu
+    const isDeclared = size === undefined || this.#sizes[index]?.some((one) => one.size === size) === true
+    const isNever = [undefined, -1].includes(endpoint?.suspend_timeout_seconds as number | undefined)
+    const isAllowed = method === 'PATCH' || (method === 'POST' && path.endsWith('/endpoints') && isVictim(index))
+    if (!isAllowed || !isDeclared || !isNever) this.#problem(`not allowed: ${method} ${path} ${body}`)
+    this.#checkWindow(index, at, method, size !== undefined, `${path} ${body}`, answer)
+  }
+
+  /** What interrupts: a new size of a compute that is in use. A change by hand lets some fall asleep. */
+  #checkWindow(index: number, at: number, method: string, isSize: boolean, what: string, answer: unknown): void {
+    const hour = hourOf(index)
+    const { endpoint } = (answer ?? {}) as { readonly endpoint?: { readonly current_state: string } }
+    if (hour === undefined || method !== 'PATCH' || !isSize || endpoint?.current_state === 'idle') return
+    const sinceOpen = at - (Math.floor(at / DAY) * DAY + hour * HOUR)
+    // A step under way goes past the end.
+    if (sinceOpen < 0 || sinceOpen > WINDOW_HOURS * HOUR + 2 * MINUTE)
+      this.#problem(`outside of its window: ${new Date(at).toISOString()} ${what}`)
+  }
+}

@@ -1,0 +1,94 @@
+/** What the simulated month runs on: projects, their manifests and windows, and what goes wrong. */
+import type { FaultOrder, Seed } from '../../src/sandbox/index.ts'
+
+export const SIZES = [0.5, 1, 2, 4]
+export const WINDOW_HOURS = 2
+
+export const projectId = (index: number): string => `month-${String(index).padStart(8, '0')}`
+export const indexOf = (path: string): number => Number(/month-(\d+)/.exec(path)?.[1] ?? Number.NaN)
+export const computeId = (index: number): string => `ep-${projectId(index)}`
+const branchId = (index: number): string => `br-${projectId(index)}`
+
+/** Two of three have a window every night, at an hour of their own. */
+export const hourOf = (index: number): number | undefined => (index % 3 === 2 ? undefined : (index * 5) % 22)
+/** Of every fiftieth, somebody deletes the compute once. */
+export const isVictim = (index: number): boolean => index % 50 === 7
+const two = (hour: number): string => String(hour).padStart(2, '0')
+
+export const manifestOf = (index: number, size: number): string => {
+  const hour = hourOf(index)
+  const window =
+    hour === undefined
+      ? ''
+      : `restartWindow: { days: [mon, tue, wed, thu, fri, sat, sun], from: "${two(hour)}:00", to: "${two(hour + WINDOW_HOURS)}:00", timezone: UTC }\n`
+  return `version: 1\nproject: ${projectId(index)}\n${window}branches:\n  main: { primary: { size: ${size}, scaleToZero: never } }\n`
+}
+
+export const seedOf = (count: number): Seed => ({
+  projects: Array.from({ length: count }, (_, index) => ({
+    id: projectId(index),
+    branches: [
+      {
+        id: branchId(index),
+        name: 'main',
+        computes: [{ id: computeId(index), size: 1, scaleToZero: 'never' as const }],
+      },
+    ],
+  })),
+})
+
+const endless = { times: 0, chance: 0.004 } as const
+/** After these, a project may be left as it is for longer: until a retry, or until a person frees it. */
+const LASTING = new Set<string>(['ignore', 'fail', 'error', 'cancel', 'skip', 'hang', 'rival-delete'])
+
+export const faultsOf = (count: number): readonly FaultOrder[] => [
+  { on: 'request', effect: { kind: 'latency', ms: 2_000, jitterMs: 1_000 }, ...endless },
+  { on: 'request', effect: { kind: 'reset-before' }, ...endless },
+  { on: 'request', effect: { kind: 'reset-after' }, ...endless },
+  { on: 'request', effect: { kind: 'truncate' }, ...endless },
+  { on: 'request', effect: { kind: 'malformed' }, ...endless },
+  { on: 'request', effect: { kind: 'html' }, ...endless },
+  { on: 'request', effect: { kind: 'status', status: 500 }, ...endless },
+  { on: 'request', effect: { kind: 'status', status: 503, retryAfter: 1 }, ...endless },
+  { on: 'request', effect: { kind: 'status', status: 429 }, ...endless },
+  { on: 'request', effect: { kind: 'lock' }, ...endless },
+  { on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, ...endless },
+  { on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0, chance: 0.02 },
+  {
+    on: 'request',
+    method: 'PATCH',
+    effect: { kind: 'rival-update', endpoint: { suspend_timeout_seconds: 600 } },
+    times: 0,
+    chance: 0.02,
+  },
+  ...Array.from({ length: count }, (_, index) => index).flatMap((index): FaultOrder[] =>
+    isVictim(index)
+      ? [
+          {
+            on: 'request',
+            path: `/projects/${projectId(index)}/endpoints`,
+            effect: { kind: 'rival-delete', endpoint_id: computeId(index) },
+            after: 5,
+          },
+        ]
+      : index % 50 === 3
+        ? [
+            {
+              on: 'request',
+              path: `/projects/${projectId(index)}/endpoints`,
+              effect: {
+                kind: 'rival-create',
+                endpoint: { branch_id: branchId(index), type: 'read_only', name: 'rival' },
+              },
+              after: 5,
+            },
+          ]
+        : [],
+  ),
+  ...(['fail', 'error', 'cancel', 'skip', 'hang'] as const).map(
+    (kind): FaultOrder => ({ on: 'operation', effect: { kind }, times: 0, chance: 0.01 }),
+  ),
+  { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, times: 0, chance: 0.02 },
+]
+
+export const isLasting = ({ effect }: FaultOrder): boolean => LASTING.has(effect.kind)

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { LineCounter, stringify } from 'yaml'
+import { readContents, readDocuments, tokenBudget } from '../../src/manifest/yaml/documents.ts'
+import { type Plain, Tree } from '../../src/manifest/yaml/tree.ts'
+import type { Diagnostic } from '../../src/model/index.ts'
+
+interface Read {
+  readonly isSimple: boolean
+  readonly problems: readonly unknown[]
+  /** Every value, with the places of it and of its key. */
+  readonly values?: readonly unknown[]
+}
+
+const valuesIn = (tree: Tree, value: Plain): readonly unknown[] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([key, own]) => [
+        [
+          key,
+          own,
+          tree.source(value, key),
+          tree.written(value, key),
+          !Array.isArray(value) && tree.keySource(value, key),
+        ],
+        ...valuesIn(tree, own),
+      ])
+
+const read = (text: string, reader: typeof readContents | typeof readDocuments): readonly Read[] => {
+  const lines = new LineCounter()
+  return [...reader(text, lines, tokenBudget())].map((found): Read => {
+    const content = 'content' in found ? found.content : found.document
+    const isSimple = 'content' in found
+    const { problems } = found
+    if (content === undefined || problems.length > 0) return { isSimple, problems }
+    const diagnostics: Diagnostic[] = []
+    const tree = new Tree({ file: 'a.yaml', text, lines, content, diagnostics })
+    const whole = [tree.value, tree.source(undefined)]
+    return { isSimple, problems: [...problems, ...diagnostics], values: [...whole, ...valuesIn(tree, tree.value)] }
+  })
+}
+
+const withoutKind = (all: readonly Read[]): unknown =>
+  JSON.parse(JSON.stringify(all.map(({ isSimple: _, ...rest }) => rest)))
+
+const word = fc.oneof(
+  fc.constantFrom(
+    'main',
+    'size',
+    '5m',
+    'true',
+    'Null',
+    '~',
+    '0.25',
+    '1e3',
+    '0x1f',
+    '-7',
+    '.inf',
+    'a b',
+    'br-1',
+    'é',
+    '*',
+    '',
+    "it's",
+  ),
+  fc.string({ maxLength: 6 }),
+)
+const value = fc.letrec((tie) => ({
+  any: fc.oneof({ depthSize: 'small' }, word, fc.double({ noNaN: true }), fc.boolean(), tie('map'), tie('list')),
+  map: fc.dictionary(word, tie('any'), { minKeys: 1, maxKeys: 4 }),
+  list: fc.array(tie('any'), { minLength: 1, maxLength: 3 }),
+}))
+const edit = fc.record({
+  at: fc.nat(),
+  cut: fc.constantFrom(0, 0, 1, 2),
+  put: fc.constantFrom(
+    '',
+    ' ',
+    '  ',
+    '\n',
+    '\t',
+    ':',
+    ': ',
+    '- ',
+    '#',
+    ' # c',
+    '"',
+    "'",
+    '{',
+    ']',
+    '&a ',
+    '*a',
+    '!t ',
+    '|',
+    '%',
+    '@',
+    '...\n',
+    '---\n',
+    '?',
+    ',',
+    '\r\n',
+  ),
+})
+const manifest = fc
+  .tuple(fc.array(value.map, { minLength: 1, maxLength: 3 }), fc.array(edit, { maxLength: 3 }))
+  .map(([documents, edits]) =>
+    edits.reduce(
+      (text, { at, cut, put }) => {
+        const index = at % (text.length + 1)
+        return `${text.slice(0, index)}${put}${text.slice(index + cut)}`
+      },
+      documents.map((document) => stringify(document)).join('---\n'),
+    ),
+  )
+
+test('whatever a document holds, reading it from its tokens gives what composing it gives', () => {
+  fc.assert(
+    fc.property(manifest, (text) => {
+      expect(withoutKind(read(text, readContents))).toEqual(withoutKind(read(text, readDocuments)))
+    }),
+  )
+})
+
+test('a manifest in block style is read from its tokens', () => {
+  const text = `# The fleet.
+version: 1
+project: quiet-river-12345678
+branches: # by name
+  main:
+    primary:
+      size: 0.25
+      scaleToZero: 5m # soon
+  'preview/one':
+    replicas:
+      "a reader":
+        size: 2
+rules:
+- match: preview/*
+  except:
+    - preview/keep
+---
+version: 1
+project: calm-lake-87654321
+`
+  expect(read(text, readContents).map(({ isSimple }) => isSimple)).toEqual([true, true])
+})
