@@ -28,8 +28,6 @@ export interface ApiOptions {
   readonly clock?: Clock
   readonly random?: () => number
   readonly userAgent?: string
-  /** Connections kept open at most. Default 32. */
-  readonly connections?: number
   /** How long to wait for a locked project (423), in milliseconds. Default ten minutes. */
   readonly lockTimeoutMs?: number
   /** `false` sends as fast as it can: for a server without the service's limits. */
@@ -127,8 +125,8 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    // Each project is read by two requests at once.
-    connections: options.connections ?? 2 * DEFAULT_CONCURRENCY,
+    // Each project is read by four requests at once.
+    connections: 4 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
   })
