@@ -10,7 +10,7 @@ export interface AgentKey {
   read(): Promise<string>
   /** Globs over ids; absent: all projects. */
   readonly projects?: readonly string[]
-  /** Globs over the files that may declare them; absent: all files. */
+  /** Globs over the files that may say anything of them, shared files too; absent: all files. */
   readonly paths?: readonly string[]
   /** Overrides what the service says. */
   readonly account?: string
@@ -29,8 +29,8 @@ export interface AccountsOptions {
 export interface KeyOfProject {
   readonly api: WriteApi
   readonly account: string
-  /** Of these files, the first that may not declare its projects. */
-  foreignFile(files: readonly string[]): string | undefined
+  /** Of these files, the first that may say nothing of its projects. */
+  foreignFile(files: () => readonly string[]): string | undefined
 }
 
 export interface Accounts {
@@ -105,7 +105,8 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
       return {
         api: key.api,
         account: key.account,
-        foreignFile: (files) => files.find((file) => !key.mayDeclare(file)),
+        foreignFile: (files) =>
+          key.key.paths === undefined ? undefined : files().find((file) => !key.mayDeclare(file)),
       }
     },
     intervalOf: (project, projects) => fitting(keyOf(project)?.account ?? UNKNOWN, projects),

@@ -45,6 +45,8 @@ const PROJECT_FILE = z.object({
     .exactOptional(),
   /** Changes and computes that an apply of ours was changing when it failed or ended. */
   moving: z.array(z.string()).exactOptional(),
+  /** Changes of a chain that has begun and is not done. */
+  chain: z.array(z.string()).exactOptional(),
   /** Steps that were started in the last 24 hours and interrupted somebody, or deleted a compute. */
   attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
   /** What plans that were started in the last 24 hours add. */

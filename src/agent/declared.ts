@@ -28,6 +28,18 @@ export const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared =
   )
 }
 
+/** The files that say anything of their projects: manifests, and what they extend. */
+export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
+  const files = new Set<string>()
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if ('file' in value && 'line' in value && typeof value.file === 'string') files.add(value.file)
+    else for (const one of Object.values(value)) walk(one)
+  }
+  walk(loaded.desired.documents)
+  return [...files].sort()
+}
+
 const PLACES = new Set(['source', 'sources', 'protectSource'])
 
 /** A commit that only moves lines changes nothing. */

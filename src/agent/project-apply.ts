@@ -5,7 +5,7 @@ import { apply, type Manifests } from '../workflow/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { afterApply, beforeApply, beforeStep, budgetsLeft, withApplied } from './memory.ts'
 import type { ProjectStore } from './project-store.ts'
-import { type Interrupted, movedBy, readJournal, waitForOpen } from './recovery.ts'
+import { begunChanges, type Interrupted, movedBy, readJournal, waitForOpen } from './recovery.ts'
 import type { Round } from './round.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
@@ -77,7 +77,14 @@ export class ProjectApply {
     const interrupted = await readJournal(applying.journal)
     await waitForOpen(api, this.#id, this.#shared)
     this.#store.change(({ applying: _, ...file }) =>
-      interrupted === undefined ? file : { ...file, applying, moving: movedBy(interrupted) },
+      interrupted === undefined
+        ? file
+        : {
+            ...file,
+            applying,
+            moving: movedBy(interrupted),
+            chain: [...(file.chain ?? []), ...begunChanges(interrupted)],
+          },
     )
     return interrupted
   }

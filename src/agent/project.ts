@@ -4,6 +4,7 @@ import { EspalierError } from '../base/index.ts'
 import type { Observed, Plan } from '../model/index.ts'
 import type { KeyOfProject } from './accounts.ts'
 import type { ProjectFile } from './data-folder.ts'
+import { filesBehind } from './declared.ts'
 import type { Declaration } from './desired-state.ts'
 import { LiveProject } from './live-project.ts'
 import { type Decided, ProjectApply } from './project-apply.ts'
@@ -12,7 +13,7 @@ import { ProjectPlan } from './project-plan.ts'
 import { ProjectStore, withoutFailure } from './project-store.ts'
 import { differencesOf } from './project-view.ts'
 import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
-import { chainOf, leavesGap, operationsStuck } from './recovery.ts'
+import { leavesGap, operationsStuck } from './recovery.ts'
 import { waitAfter } from './retries.ts'
 import type { Round } from './round.ts'
 import type { Shared } from './shared.ts'
@@ -131,7 +132,7 @@ export class AgentProject {
   /** @returns whether something was applied. */
   async #reconcile(cause: WakeCause, declaration: Declaration, key: KeyOfProject): Promise<boolean> {
     const { manifests } = declaration
-    const foreign = key.foreignFile(declaration.files)
+    const foreign = key.foreignFile(() => [...declaration.files, ...(manifests ? filesBehind(manifests) : [])])
     const problem =
       foreign === undefined ? declaration.problem : `${foreign} may not declare ${this.id}: its key has other paths.`
     if (problem !== undefined || manifests === undefined) {
@@ -145,10 +146,13 @@ export class AgentProject {
     if (isForced || this.#store.file.record?.manifests !== declaration.digest)
       this.#store.change(({ retryAt: _, ...file }) => ({ ...file, failures: 0 }))
     const interrupted = await this.#apply.recover(key.api)
-    const chain = interrupted === undefined ? undefined : chainOf(interrupted)
+    const { chain } = this.#store.file
     const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
       this.#plan.decide(declaration, manifests, await this.#read(key.api, isFull), continuing)
-    let decided = await decide(interrupted !== undefined || cause !== 'interval', chain)
+    let decided = await decide(
+      interrupted !== undefined || chain !== undefined || cause !== 'interval',
+      chain && new Set(chain),
+    )
     if (interrupted !== undefined) this.#apply.recovered(interrupted, decided && this.#plan.last)
     if (chain !== undefined) {
       await this.#finishChain(decided, declaration, key.api)
@@ -173,8 +177,9 @@ export class AgentProject {
 
   /** Outside its window, only a chain that would leave a branch without its primary continues. */
   async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
-    if (decided === undefined || !this.#mayRun(decided.round, 0)) return
-    if (leavesGap(decided.round.plan.steps, decided.observed)) await this.#apply.run(decided, version, api, true)
+    if (decided === undefined) return
+    if (!leavesGap(decided.round.plan.steps, decided.observed)) this.#store.change(({ chain: _, ...file }) => file)
+    else if (this.#mayRun(decided.round, 0)) await this.#apply.run(decided, version, api, true)
   }
 
   #mayRun({ steps }: Round, applies: number): boolean {
@@ -201,7 +206,8 @@ export class AgentProject {
   async #conclude(round: Round, declaration: Declaration, api: WriteApi): Promise<void> {
     await this.#checkFailedOperations(api)
     const at = this.#shared.now()
-    const isDue = [...round.steps.values()].some(({ action }) => action === 'run')
+    const isDue =
+      this.#store.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
     if (!isDue) this.#store.change(withoutFailure)
     const [[compute, stuck] = []] = Object.entries(this.#store.file.failedOperations)
     const { failure } = this.#store.file

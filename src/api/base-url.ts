@@ -1,19 +1,19 @@
 import { EspalierError } from '../model/index.ts'
 
-/** The public API root of the service. */
+/** The service's API root. */
 export const DEFAULT_BASE_URL = 'https://console.neon.tech/api/v2'
 
-/** Whether a URL's host name is this machine. */
+/** Whether a URL's host name is a loopback address. */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
 const LONGEST_URL = 2_000
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * The API root, without a slash at its end.
+ * Parses the API root and removes trailing slashes.
  *
- * @throws {EspalierError} `E_BASE_URL` if it is not an http(s) URL, holds a user or password, or is plain http to
- * anything but this machine: the key would travel in the open.
+ * @throws {EspalierError} `E_BASE_URL` if it is not an http(s) URL, contains a user or password, or is plain http to
+ *   another machine, since the key would be sent unencrypted.
  */
 export const parseBaseUrl = (text: string): URL => {
   const url = text.length <= LONGEST_URL && URL.canParse(text) ? new URL(text) : undefined
@@ -23,8 +23,8 @@ export const parseBaseUrl = (text: string): URL => {
     })
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EspalierError('E_BASE_URL', 'The base URL must hold no user or password.', {
-      hint: 'Put the key into ESPALIER_API_KEY.',
+    throw new EspalierError('E_BASE_URL', 'The base URL must not contain a user or password.', {
+      hint: 'Set the key in ESPALIER_API_KEY.',
     })
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
@@ -32,7 +32,7 @@ export const parseBaseUrl = (text: string): URL => {
       'E_BASE_URL',
       `Plain http to ${url.hostname} is refused: the key would travel unencrypted.`,
       {
-        hint: 'Use https; plain http is for this machine (127.0.0.1, localhost, ::1) only.',
+        hint: 'Use https. Plain http is only allowed to this machine (127.0.0.1, localhost, ::1).',
       },
     )
   }

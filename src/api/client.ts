@@ -1,5 +1,4 @@
-/** The control API as typed calls. The reading client has no method that writes. */
-
+/** A typed client for the control API. The read client has no methods that write. */
 import { systemClock } from '../base/index.ts'
 import {
   apiPath,
@@ -22,7 +21,7 @@ import * as wire from './wire.ts'
 import { type ProjectDetails, projectAnswer } from './wire-project.ts'
 
 export interface ApiOptions {
-  /** The API root, version segment included. */
+  /** The API root, including the version segment. */
   readonly baseUrl?: string
   readonly apiKey: string
   readonly clock?: Clock
@@ -30,11 +29,11 @@ export interface ApiOptions {
   readonly userAgent?: string
   /** How long to wait for a locked project (423), in milliseconds. Default ten minutes. */
   readonly lockTimeoutMs?: number
-  /** `false` sends as fast as it can: for a server without the service's limits. */
+  /** `false` turns off rate limiting, for servers without the service's limits. */
   readonly rateLimit?: boolean
-  /** How many share the account's limits: this one uses only its share of them. Default 1. */
+  /** How many clients share the account's rate limits. This one uses only its share. Default 1. */
   readonly clients?: number | (() => number)
-  /** One line a request; never the key. */
+  /** Called with one line per request, which never contains the key. */
   readonly debug?: (line: string) => void
   readonly watch?: RequestWatch
 }
@@ -42,24 +41,24 @@ export interface ApiOptions {
 export interface OperationsPage {
   /** Newest first. */
   readonly operations: readonly wire.Operation[]
-  /** Of the next page, which may be empty: the service gives a cursor with the last page too. */
+  /** Cursor of the next page, which may be empty: the service also sends a cursor with the last page. */
   readonly cursor?: string
 }
 
 export interface ReadApi {
-  /** Whose key it is; `undefined` if the service does not say. */
+  /** The owner of the key; `undefined` if the service does not say. */
   account(): Promise<wire.Account | undefined>
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
   /**
-   * Read once in the client's life, or `afresh`; what was known stays if that fails.
-   * `undefined` if the service refuses. No plan depends on it.
+   * Reads the project's details and caches them. `afresh` reads them again, but keeps the cached ones if that fails.
+   * `undefined` if the service refuses: no plan depends on them.
    */
   projectDetails(projectId: string, options?: { readonly afresh?: boolean }): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
-  /** `undefined` if it no longer exists. */
+  /** `undefined` if the compute does not exist. */
   getCompute(projectId: string, computeId: string, options?: CallOptions): Promise<ObservedCompute | undefined>
   /** `limit` from 1 to 1000. */
   listOperations(
@@ -71,7 +70,7 @@ export interface ReadApi {
   close(): Promise<void>
 }
 
-/** What a changing call answered. `compute` is absent if the answer had no body (204: it was already deleted). */
+/** The response to a change. `compute` is absent if the response had no body (204: already deleted). */
 export interface Mutation {
   readonly compute?: ObservedCompute
   readonly operations: readonly wire.Operation[]
@@ -79,7 +78,7 @@ export interface Mutation {
 
 export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
-  /** Asks `before` right before every attempt which body to send, or what to answer without sending anything. */
+  /** Calls `before` right before every attempt. It returns the body to send, or a result instead of sending anything. */
   sendUnless<Instead>(
     request: StepRequest,
     before: BeforeAttempt<StepRequest['body'], Instead>,
@@ -125,7 +124,7 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    // Each project is read by four requests at once.
+    // Each project is read by four concurrent requests.
     connections: 4 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
@@ -146,11 +145,11 @@ const connect = (options: ApiOptions): Connection => {
 const sharers = (clients: ApiOptions['clients'] = 1): (() => number) =>
   typeof clients === 'function' ? clients : () => clients
 
-/** The largest pages that the API gives, so that a project costs few requests. */
+/** The largest page sizes of the API, to save requests. */
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
-/** A list without end must not be read without end. */
+/** Limits for lists that never end. */
 const MAX_LISTED = 200_000
 const MAX_LIST_MS = 600_000
 
@@ -163,8 +162,8 @@ interface Page<T> {
 }
 
 /**
- * Each item once, since a list may change between two pages. A page may be shorter than was asked for, and the last one may
- * have a cursor too, so it ends with a page that holds nothing new, or a cursor that was there before.
+ * Reads all pages and removes duplicates: a list may change between two pages. Pages may be shorter than requested, and even
+ * the last one may have a cursor. So the end is a page without new items, or a repeated cursor.
  */
 const everyPage = async <T extends { readonly id: string }>(
   clock: Clock,
@@ -200,7 +199,7 @@ const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => 
   const read = async (id: string): Promise<ProjectDetails | undefined> => {
     const path = apiPath(id)
     try {
-      return theOneAskedFor(id, path, await requester.call('GET', path, projectAnswer, undefined, { once: true }))
+      return checkId(id, path, await requester.call('GET', path, projectAnswer, undefined, { once: true }))
     } catch (error) {
       if (error instanceof ApiError) return undefined
       throw error
@@ -247,7 +246,7 @@ const connectionReads = ({
     const path = apiPath(projectId, 'endpoints', computeId)
     try {
       const compute = await requester.call('GET', path, wire.computeAnswer, undefined, options)
-      return theOneAskedFor(computeId, path, compute)
+      return checkId(computeId, path, compute)
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error
@@ -262,15 +261,15 @@ const connectionReads = ({
   async getOperation(projectId, operationId, options) {
     const path = apiPath(projectId, 'operations', operationId)
     const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
-    return theOneAskedFor(operationId, path, operation)
+    return checkId(operationId, path, operation)
   },
   close: () => transport.close(),
 })
 
-/** @throws {ApiError} `E_ANSWER` if the answer is about something else. */
-const theOneAskedFor = <T extends { readonly id: string }>(id: string, path: string, answered: T): T => {
+/** @throws {ApiError} `E_ANSWER` if the response is about something else. */
+const checkId = <T extends { readonly id: string }>(id: string, path: string, answered: T): T => {
   if (answered.id === id) return answered
-  throw new ApiError('E_ANSWER', `The control API answered with ${answered.id} where ${plainText(id)} was asked for`, {
+  throw new ApiError('E_ANSWER', `The control API responded with ${answered.id} instead of ${plainText(id)}`, {
     method: 'GET',
     path,
   })

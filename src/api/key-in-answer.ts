@@ -1,14 +1,14 @@
-/** The key in what a server, or a proxy in between, says back: in any form that can be read back. */
+/** Finds the API key in responses of a server or a proxy, in any encoding from which it could be recovered. */
 
-/** A key shorter than this could be a word of an honest answer. */
+/** A shorter key could occur in a normal response by chance. */
 const SHORTEST_SECRET = 16
 
 export interface KeyFinder {
-  /** Without the key, for words that are shown. A refusal holds nothing else that would be missed. */
+  /** Removes the key from text that is displayed. */
   readonly hide: (text: string) => string
   /**
-   * Where a value holds the key, such as `branches.0.name`; `undefined` if it does not. `text` is the JSON that the
-   * value was read from.
+   * The path of a value that contains the key, such as `branches.0.name`; `undefined` if there is none. `text` is the JSON
+   * from which the value was parsed.
    */
   readonly find: (value: unknown, text: string) => string | undefined
 }
@@ -17,10 +17,11 @@ export const keyFinder = (key: string): KeyFinder => {
   const pattern = new RegExp(formsOf(key).join('|'), 'i')
   const all = new RegExp(pattern.source, 'gi')
   return {
-    hide: (text) => text.replace(all, '[the key]'),
+    // Most texts do not contain it, and compiling another pattern takes a few milliseconds.
+    hide: (text) => (pattern.test(text) ? text.replace(all, '[the key]') : text),
     find: (value, text) => {
       if (key.length < SHORTEST_SECRET) return undefined
-      // Most answers end here: only escapes of JSON could hide it from a search of the text.
+      // Fast path for most responses: only JSON escapes could hide the key from a search of the text.
       return pattern.test(text) || text.includes('\\') ? placeOf(value, pattern) : undefined
     },
   }
@@ -40,7 +41,7 @@ const orPercent = (char: string): string => {
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
-/** What base64 makes of the key whatever is before and after it: three ways, by where its bytes begin. */
+/** Base64 of the key inside other data: there are three forms, depending on the offset of its first byte. */
 const base64Forms = (bytes: Buffer): readonly string[] =>
   [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url')
@@ -48,7 +49,7 @@ const base64Forms = (bytes: Buffer): readonly string[] =>
     return own.replaceAll('-', '[+-]').replaceAll('_', '[/_]')
   })
 
-/** Not by recursion: an answer may be as deep as it likes. */
+/** Without recursion: responses may be nested arbitrarily deeply. */
 const placeOf = (root: unknown, pattern: RegExp): string | undefined => {
   const left: { readonly value: unknown; readonly place: string }[] = [{ value: root, place: '' }]
   for (let one = left.pop(); one !== undefined; one = left.pop()) {

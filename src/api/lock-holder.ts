@@ -1,13 +1,13 @@
-/** Who holds a project's lock, as its newest operations show. */
+/** Finds the operation that holds a project's lock. */
 import { type Clock, projectOf } from '../model/index.ts'
 import { hasEnded } from './operation-ends.ts'
 import type * as wire from './wire.ts'
 
-/** One that failed holds the lock only until the retry that the service announced. */
+/** A failed operation holds the lock only if the service announced a retry. */
 const mayHoldLock = (operation: wire.Operation, clock: Clock): boolean =>
   !hasEnded(operation, clock) && (operation.status !== 'failed' || operation.retryAt !== undefined)
 
-/** Which of several holds the lock: what runs, before what is to run, before one that is to be retried. */
+/** Running operations are the most likely holder, then scheduled ones, then those to be retried. */
 const lockRank = (status: string): number => {
   if (status === 'running' || status === 'cancelling') return 0
   return status === 'failed' ? 2 : 1
@@ -22,7 +22,7 @@ export const lockHolder = async (
   const project = projectOf(path)
   if (project === undefined) return undefined
   const operations = await newestOf(project)
-  // The list is newest first, and the oldest of a rank began first; of failed ones the newest says most of now.
+  // Oldest first: the oldest running operation started first. For failed ones, the newest is the most relevant.
   const open = operations.filter((one) => mayHoldLock(one, clock)).toReversed()
   const holder =
     open.find(({ status }) => lockRank(status) === 0) ??

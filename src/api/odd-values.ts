@@ -1,9 +1,9 @@
-/** An answer that is not as documented, in plain words: which thing, which field, what it holds, what is expected. */
+/** Describes a response that is not as documented: which object and field, its value, and what was expected. */
 import { plainText } from '../model/index.ts'
 
 const LONGEST = 60
 
-/** Of a zod issue; its message says what is expected (wire.ts). */
+/** From zod. The message says what is expected (wire.ts). */
 export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly message: string
@@ -42,7 +42,7 @@ const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
     body,
   )
 
-/** By its id if it has one, else by its place in the list. */
+/** Uses the id if there is one, or else the position in the list. */
 const nameOf = (item: unknown, index: PropertyKey | undefined): string => {
   const id = at(item, ['id'])
   if (typeof id === 'string' && id !== '') return id.slice(0, LONGEST)

@@ -3,19 +3,19 @@ import type { Operation } from './wire.ts'
 
 export type OperationEnd = 'good' | 'bad'
 
-/** Spec 2.1.2; `error` is in the service's public OpenAPI only. Any other word is waited on. */
+/** Final statuses (docs/control-api.md). Operations with any other status are still running. */
 const ENDS: ReadonlyMap<string, OperationEnd> = new Map([
   ['finished', 'good'],
   ['skipped', 'good'],
   ['cancelled', 'bad'],
   ['error', 'bad'],
 ])
-/** How long a failed operation is given to be retried. */
+/** How long to wait for the service to retry a failed operation. */
 const GRACE_MS = 30_000
 
 /**
- * How operations ended. `failed` alone is not final, since the service may retry it; it is one when nothing has happened
- * for 30 s after the failure, or after the retry that the service announced.
+ * Tracks how operations end. `failed` is not final, because the service may retry. It becomes final if nothing happens for
+ * 30 s after the failure, or after the announced retry.
  */
 export class OperationEnds {
   readonly #clock: Clock
@@ -25,11 +25,7 @@ export class OperationEnds {
     this.#clock = clock
   }
 
-  /**
-   * Called on every poll.
-   *
-   * @returns `undefined` while it has not ended.
-   */
+  /** Call on every poll. Returns `undefined` until the operation has ended. */
   see(operation: Operation): OperationEnd | undefined {
     const now = this.#clock.now()
     const before = this.#seen.get(operation.id)
@@ -37,7 +33,7 @@ export class OperationEnds {
       operation.status !== before?.operation.status ||
       operation.failuresCount !== before.operation.failuresCount ||
       operation.updatedAt !== before.operation.updatedAt
-    // What moves under our eyes is timed by our clock; the service's is asked only for what was before.
+    // Changes between polls are timed by our clock. The service's timestamps only matter for the first poll.
     const since = before === undefined ? now - ageMs(operation, this.#clock) : hasMoved ? now : before.since
     this.#seen.set(operation.id, { operation, since })
     if (operation.status !== 'failed') return ENDS.get(operation.status)
@@ -45,7 +41,7 @@ export class OperationEnds {
   }
 }
 
-/** As far as one poll shows. */
+/** Whether an operation has ended, judged by a single poll. */
 export const hasEnded = (operation: Operation, clock: Clock): boolean =>
   new OperationEnds(clock).see(operation) !== undefined
 
@@ -53,6 +49,6 @@ export const hasEnded = (operation: Operation, clock: Clock): boolean =>
 const ageMs = ({ updatedAt }: Operation, clock: Clock): number =>
   Math.max(0, (clock.date?.() ?? clock.now()) - Date.parse(updatedAt)) || 0
 
-/** Both times are the service's, so its clock need not agree with ours. */
+/** Compares two times of the service, so its clock need not agree with ours. */
 const retryDelayMs = ({ retryAt = '', updatedAt }: Operation): number =>
   Math.max(0, Date.parse(retryAt) - Date.parse(updatedAt)) || 0

@@ -1,14 +1,14 @@
-/** A project's operations, page by page: however many there are, one page is held at a time. */
+/** Streams a project's operations. Keeps only one page in memory. */
 import { onceEach } from '../base/index.ts'
 import type { ReadApi } from './client.ts'
 import type { Operation } from './wire.ts'
 
-/** The most that the API gives at once. */
+/** The largest page of the API. */
 const LARGEST_PAGE = 1_000
 
 /**
- * Newest first. A page may be shorter than was asked for, and the API gives a cursor with the last one too (public
- * OpenAPI): so it ends with a page that holds nothing new, or a cursor that was there before.
+ * Newest first. Pages may be shorter than requested, and even the last one has a cursor (public OpenAPI). So the end is a page
+ * without new operations, or a repeated cursor.
  *
  * @param limit stops after this many.
  */
@@ -33,7 +33,7 @@ export async function* streamOperations(
       if (left <= 0) return
     }
     if (page.cursor === undefined || fresh.length === 0 || cursors.has(page.cursor)) return
-    // Those of the page before: new operations move the others on by a few places.
+    // New operations shift the others, so the next page may repeat some of this one.
     known = new Set(page.operations.map(({ id }) => id))
     cursors.add(page.cursor)
     cursor = page.cursor

@@ -7,7 +7,7 @@ export interface Reading {
 
 export type OnReading = (reading: Reading) => void
 
-/** @returns what counts one as read, however its reading ended. */
+/** Returns a function that counts a read as done, whether it succeeds or fails. */
 export const countReads = (
   what: Reading['what'],
   total: number,

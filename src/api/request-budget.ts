@@ -1,10 +1,10 @@
 import type { Clock } from '../model/index.ts'
 
-/** The service's public limits: 700 requests a minute an account, bursts of 40 a second a route. */
+/** The service's public rate limits: 700 requests a minute per account, bursts of 40 a second per route. */
 export const REQUESTS_A_MINUTE = 700
 export const REQUESTS_A_SECOND = 40
 
-/** What is left of the account's limit, or of this client's part of it. */
+/** How much is left of this client's share of the account's limit. */
 export interface RequestLimit {
   readonly left: number
   readonly aMinute: number
@@ -17,8 +17,7 @@ interface Window {
 }
 
 /**
- * Keeps all that one client sends under its part of the service's limits, in any window.
- * Callers are let through in the order in which they came.
+ * Keeps a client below its share of the service's rate limits, in any time window. Callers are served in order.
  */
 export class RequestBudget {
   readonly #clock: Clock
@@ -28,7 +27,7 @@ export class RequestBudget {
   readonly #onUse: (limit: RequestLimit) => void
   #turn: Promise<void> = Promise.resolve()
 
-  /** @param clients how many share the limits now, this one among them. */
+  /** @param clients how many clients currently share the limits, including this one. */
   constructor(clock: Clock, clients: () => number = () => 1, onUse: (limit: RequestLimit) => void = () => undefined) {
     this.#clock = clock
     this.#clients = clients
@@ -37,7 +36,7 @@ export class RequestBudget {
     this.#windows = [{ limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] }, this.#minute]
   }
 
-  /** Resolves when a request may be sent, which is to be done at once. */
+  /** Resolves when a request may be sent. Send it immediately. */
   take(signal?: AbortSignal): Promise<void> {
     const turn = this.#turn.then(() => this.#wait(signal))
     this.#turn = turn.catch(() => undefined)
@@ -62,7 +61,7 @@ export class RequestBudget {
 
 const untilRoom = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()
-  // The limit may have shrunk in the meantime.
+  // The share may have shrunk in the meantime.
   const oldest = window.sent[Math.max(0, window.sent.length - size)]
   return window.sent.length < size || oldest === undefined ? 0 : oldest + window.ms - now
 }

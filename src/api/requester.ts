@@ -1,4 +1,4 @@
-/** Sends a request until it has a final answer: waits for locks and limits, and repeats only safe requests. */
+/** Sends requests until there is a final response: waits for locks and rate limits, and retries only safe requests. */
 import type { z } from 'zod'
 import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
@@ -6,7 +6,7 @@ import { oddValue } from './odd-values.ts'
 import type { RequestBudget } from './request-budget.ts'
 import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
 
-/** Why a call is being waited for. */
+/** A pause before the next attempt. */
 export interface Wait {
   readonly why: 'locked' | 'rate-limited' | 'unavailable'
   readonly message: string
@@ -15,15 +15,15 @@ export interface Wait {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** Sent a single time: what nobody depends on is worth no wait. */
+  /** Only one attempt, for data that nothing depends on. */
   readonly once?: boolean
   /** Called before each wait. */
   readonly onWait?: ((wait: Wait) => void | Promise<void>) | undefined
-  /** Names the operation that holds the lock, for the message of a 423. */
+  /** Describes the operation that holds the lock, for messages about a 423. */
   readonly lockHolder?: (() => Promise<string | undefined>) | undefined
 }
 
-/** What is known right before an attempt decides: the body that is sent, or what comes instead of the answer. */
+/** Decided right before an attempt: the body to send, or a result instead of sending anything. */
 export type Turn<Body, Instead> = { readonly send: Body } | { readonly instead: Instead }
 
 type Source<Instead> = { readonly body: unknown } | { readonly before: BeforeAttempt<unknown, Instead> }
@@ -36,21 +36,21 @@ export interface RequesterOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly budget: RequestBudget | undefined
-  /** How long a 423 is waited out, in milliseconds. */
+  /** How long to wait while a project is locked (423), in milliseconds. */
   readonly lockTimeoutMs: number
 }
 
 const BUSY: Readonly<Record<number, Wait['why']>> = { 423: 'locked', 429: 'rate-limited', 503: 'unavailable' }
 const BUSY_TIMEOUT_MS = 120_000
-/** What was read so long before a request is sent has to be read again. */
+/** If waiting for the rate limit takes longer, state that was read before is too old. */
 const FRESH_MS = 5_000
 const FIRST_DELAY_MS = 500
-/** `Retry-After: 0` must not make a loop without a pause. */
+/** `Retry-After: 0` must not lead to a busy loop. */
 const SHORTEST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
-/** What would come again. */
+/** Errors that a retry would only repeat. */
 const FINAL = new Set(['E_TLS', 'E_ANSWER_SIZE'])
-/** A GET changes nothing, so it is sent again after a broken connection or a 5xx. */
+/** A GET changes nothing, so it is retried after connection errors and 5xx. */
 const GET_REPEATS = 4
 
 export class Requester {
@@ -62,7 +62,7 @@ export class Requester {
     this.#options = options
   }
 
-  /** @throws {ApiError} for every answer that is not a success of the expected shape. */
+  /** @throws {ApiError} unless the response is a success with the expected content. */
   async call<T>(
     method: string,
     path: string,
@@ -76,8 +76,8 @@ export class Requester {
   }
 
   /**
-   * @param before asked right before every attempt, those that follow a wait included.
-   * @throws {ApiError} for every answer that is not a success of the expected shape.
+   * @param before called right before every attempt, including attempts after a wait.
+   * @throws {ApiError} unless the response is a success with the expected content.
    */
   async callUnless<T, Instead>(
     method: string,
@@ -99,7 +99,7 @@ export class Requester {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
-    // One limit for all attempts together: a server that drips would else hold each of them.
+    // One timeout for all attempts together, so that a slow server cannot delay each of them.
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
       const turn = await this.#turn(source, options)
@@ -139,7 +139,7 @@ export class Requester {
     }
   }
 
-  /** The turn comes last, since it counts when a request is sent; a long wait for it makes what was read too old. */
+  /** Takes from the rate limit last, just before sending. If that took long, calls `before` again for fresh state. */
   async #turn<Instead>(source: Source<Instead>, { signal }: CallOptions): Promise<Turn<unknown, Instead>> {
     const { clock, budget } = this.#options
     if ('body' in source) {
@@ -155,7 +155,7 @@ export class Requester {
     }
   }
 
-  /** `undefined`: nothing came back, and sending again does no harm. */
+  /** Returns `undefined` if there was no response and a retry is safe. */
   async #send(
     method: string,
     path: string,
@@ -175,7 +175,7 @@ export class Requester {
     }
   }
 
-  /** Exponential, with full jitter above a floor that keeps two clients from colliding at once. */
+  /** Exponential backoff. The jitter keeps clients from colliding. */
   #backoff(attempt: number): number {
     const ceiling = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
     return Math.round(ceiling / 4 + this.#options.random() * ((ceiling * 3) / 4))
@@ -211,7 +211,7 @@ const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptio
   }
 }
 
-/** How long it was busy, and how long it asked for another wait. */
+/** A wait that was given up. */
 interface GivenUp {
   readonly why: Wait['why']
   readonly waitedMs: number
@@ -221,11 +221,11 @@ interface GivenUp {
 
 const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
   locked: 'of --lock-timeout',
-  'rate-limited': 'that a rate limit is waited for',
-  unavailable: 'that an outage is waited for',
+  'rate-limited': 'allowed for rate limits',
+  unavailable: 'allowed for outages',
 }
 
-/** A long `Retry-After` ends the wait early: that must not read as if it had been waited out. */
+/** Says how long the wait was: a long `Retry-After` ends it before the limit. */
 const whyGivenUp = ({ why, waitedMs, delayMs, limitMs }: GivenUp): string => {
   const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
   const next = why === 'rate-limited' ? 'later, or with a lower --concurrency' : 'later'
@@ -247,7 +247,7 @@ const refusal = (method: string, path: string, answer: Answer, givenUp?: GivenUp
   })
 }
 
-/** The service explains a 404 in its own words; a 404 below a root without a version is not about the project. */
+/** Whether a 404 or 400 means that the base URL is wrong, rather than that an object does not exist. */
 const isWrongAddress = (method: string, answer: Answer, { pathname }: URL): boolean =>
   (answer.status === 404 || answer.status === 400) &&
   method === 'GET' &&
@@ -260,7 +260,7 @@ const unknownRoute = (method: string, path: string, answer: Answer, baseUrl: URL
     status: answer.status,
   })
 
-/** Never followed: the key is for one host, and a change is for one address. */
+/** Redirects are not followed, because the key must only be sent to the configured host. */
 const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {
   const to = location !== undefined && URL.canParse(location) ? new URL(location).host : 'another address'
   return new ApiError('E_REDIRECT', `The control API redirects to ${to}, where the key is not sent.`, {
@@ -270,7 +270,7 @@ const redirected = (method: string, path: string, { status, location }: Answer):
   })
 }
 
-/** On one line: its words could else pass for lines of ours. */
+/** On a single line, so that the service's message cannot look like our output. */
 const messageOf = (answer: Answer): string =>
   fieldOf(answer.body, 'message')?.replace(/\s+/g, ' ') ?? 'it gave no reason'
 

@@ -1,4 +1,4 @@
-/** The live projects at one moment: what a plan is made against. */
+/** Reads the live state of projects, on which plans are based. */
 import { mapConcurrently, systemClock } from '../base/index.ts'
 import {
   type Clock,
@@ -14,13 +14,12 @@ import { countReads, type OnReading } from './reading.ts'
 import type { Project } from './wire.ts'
 
 /**
- * Branches, computes and name of each project: three requests a project plus paging, less where the list of projects has
- * the names; several projects at once (default 16). A
- * project that does not exist, or that the key cannot see, is in `missing`; one that cannot be read for another reason is
- * in `unreadable`.
+ * Reads branches, computes and details of each project: three requests per project plus paging, with several projects at a
+ * time (default 16). Projects that do not exist, or that the key cannot see, are in `missing`; those that cannot be read for
+ * another reason are in `unreadable`.
  *
- * @throws {ApiError} for what is not one project's problem: the key, the connection, the rate limit, or a service that
- *   answers for none of the first projects.
+ * @throws {ApiError} for problems that affect all projects: the key, the connection, the rate limit, or a service that fails
+ *   for all of the first projects.
  */
 export const snapshot = async (
   api: ReadApi,
@@ -40,7 +39,7 @@ export const snapshot = async (
     } catch (error) {
       if (!(error instanceof ApiError) || !isOfOneProject(error)) throw error
       unreadable.set(id, unreadableProject(id, error))
-      // Where all projects of the first round fail alike, trying hundreds more would only take time.
+      // If all of the first projects fail, do not try hundreds more.
       if (!isAnyRead && unreadable.size >= Math.min(concurrency, projectIds.length)) throw error
       return undefined
     }
@@ -59,14 +58,14 @@ export interface SnapshotOptions {
   readonly concurrency?: number
   readonly clock?: Clock
   readonly onReading?: OnReading | undefined
-  /** Whether to read the projects' names and settings too: a request each, once a client or `afresh`. Default: yes. */
+  /** Whether to read names and settings too: one request per project, cached unless `afresh`. Default: yes. */
   readonly details?: boolean | 'afresh'
 }
 
-/** More that are missing than this are not all mistaken names. */
+/** How many missing projects to search by name. */
 const MOST_SEARCHED = 8
 
-/** People know projects by name, and write the name where the id belongs. */
+/** Users may have written a project's name instead of its id. */
 const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pick<Observed, 'namesakes'>> => {
   const found = await mapConcurrently(missing.slice(0, MOST_SEARCHED), MOST_SEARCHED, async (name) => {
     const ids = (await projectsNamed(api, name)).map(({ id }) => id)
@@ -76,7 +75,7 @@ const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pi
   return namesakes.length === 0 ? {} : { namesakes }
 }
 
-/** None if the key may not search. */
+/** Projects with this name. Empty if the key may not search. */
 export const projectsNamed = async (api: ReadApi, name: string): Promise<readonly Project[]> => {
   try {
     const wanted = name.toLowerCase()
@@ -88,7 +87,7 @@ export const projectsNamed = async (api: ReadApi, name: string): Promise<readonl
   }
 }
 
-/** A wrong key and a rate limit concern every project. */
+/** A wrong key and the rate limit affect all projects. */
 const OF_THE_ACCOUNT = new Set([401, 429])
 
 const isOfOneProject = ({ code, status }: ApiError): boolean =>
@@ -120,7 +119,7 @@ const readProject = async (
   }
 }
 
-/** Finished operations of the newest page (default 200) with their durations, and the time since which the page is complete. */
+/** Reads the newest operations (default 200). Returns finished ones, and since when the list is complete. */
 export const pastOperations = async (
   api: ReadApi,
   projectId: string,
@@ -129,7 +128,7 @@ export const pastOperations = async (
   const { operations } = await api.listOperations(projectId, { limit })
   const oldest = operations.at(-1)
   return {
-    // A page that is not full is the last one.
+    // If the page is not full, it contains all operations.
     operationsSince: operations.length < limit || oldest === undefined ? new Date(0).toISOString() : oldest.createdAt,
     pastOperations: operations
       .filter(({ status }) => status === 'finished')
@@ -142,15 +141,15 @@ export const pastOperations = async (
             : {}),
         }),
       )
-      // Invalid times are left out of the estimate; they must not stop a plan.
+      // Invalid times must not prevent a plan.
       .filter(({ durationMs }) => Number.isFinite(durationMs)),
   }
 }
 
-/** From these follows how long each compute was active. */
+/** Used to determine how long each compute was active. */
 const STARTS_AND_SUSPENDS = new Set(['start_compute', 'suspend_compute'])
 
-/** How long a finished operation took. */
+/** Duration of a finished operation, in milliseconds. */
 export const operationMs = ({
   totalDurationMs,
   createdAt,

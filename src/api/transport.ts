@@ -1,4 +1,4 @@
-/** One request and its answer: limits, timeouts, errors in words. Retrying is not decided here. */
+/** Sends a single request, with limits and timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
@@ -13,13 +13,13 @@ export interface TransportOptions {
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
   readonly watch?: RequestWatch | undefined
-  /** For a whole answer, in milliseconds. Default: {@link WHOLE_ANSWER_TIMEOUT_MS}. */
+  /** Timeout for a complete response, in milliseconds. Default: {@link WHOLE_ANSWER_TIMEOUT_MS}. */
   readonly answerTimeoutMs?: number
 }
 
-/** Observes each request, so that a person can see that the service does not answer, or how long it will take. */
+/** Observes requests, to show progress and problems of the service. */
 export interface RequestWatch {
-  /** @returns a function to call at its end, with what is wrong if a retry may help, and the status if one came. */
+  /** Returns a function that is called at the end, with a problem if a retry may help, and with the status if there is one. */
   begin(request: string): (problem?: string, status?: number) => void
   /** Called before each request. */
   onLimit?(limit: RequestLimit): void
@@ -30,18 +30,18 @@ export interface Answer {
   /** Parsed JSON; `undefined` for an empty body. */
   readonly body: unknown
   readonly retryAfter: string | undefined
-  /** From the header: an error page of a proxy has it nowhere else. */
+  /** From a header, because error pages of proxies have no JSON body. */
   readonly requestId: string | undefined
-  /** Where it points to, of a redirect. */
+  /** Target of a redirect. */
   readonly location: string | undefined
 }
 
-const TOO_LATE = 'the whole of it did not come in time'
+const TOO_LATE = 'the response was not complete in time'
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 60_000
-/** Some twenty-five thousand computes; several answers may be on their way at once. */
+/** Enough for about 25,000 computes. There may be several responses in memory at a time. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
-/** From the first byte sent to the last one read: a server that drips must not hold a run for ever. */
+/** From the first byte sent to the last byte read, so that a slow server cannot block a run forever. */
 export const WHOLE_ANSWER_TIMEOUT_MS = 300_000
 
 export class Transport {
@@ -49,7 +49,7 @@ export class Transport {
   readonly #options: TransportOptions
   readonly #key: KeyFinder
 
-  /** @throws {EspalierError} `E_PROXY` if the environment names a proxy that is none. */
+  /** @throws {EspalierError} `E_PROXY` if the proxy in the environment is not a valid address. */
   constructor(options: TransportOptions) {
     this.#options = options
     this.#key = keyFinder(options.apiKey)
@@ -67,8 +67,10 @@ export class Transport {
   }
 
   /**
-   * @throws {ApiError} `E_NETWORK` if no whole answer came (ambiguous: it may have taken effect), `E_TLS` if the
-   * certificate is not trusted, `E_ANSWER` if the answer is not JSON. An answer with an error status is returned, not thrown.
+   * Returns responses with an error status too.
+   *
+   * @throws {ApiError} `E_NETWORK` if there was no complete response (ambiguous: the request may have taken effect), `E_TLS` if
+   *   the certificate is not trusted, `E_ANSWER` if the response is not JSON.
    */
   async send(
     method: string,
@@ -145,7 +147,7 @@ export class Transport {
     }
   }
 
-  /** Of a refusal, its words without the key. An answer that holds it is not used: what is shown or sent on might. */
+  /** Removes the key from error messages. A successful response that contains the key is refused, lest it be displayed. */
   #read(text: string, status: number, request: { readonly method: string; readonly path: string }): unknown {
     const value = parse(text, status, request)
     if (status >= 300) return wordsIn(value, this.#key)
@@ -153,7 +155,7 @@ export class Transport {
     if (place === undefined) return value
     throw new ApiError(
       'E_ANSWER',
-      `The control API's answer holds the API key itself, in ${place}: rename or remove that.`,
+      `The control API's answer contains the API key itself, in ${place}: rename or remove that.`,
       {
         ...request,
         status,
@@ -167,10 +169,10 @@ export class Transport {
   }
 }
 
-/** A lock (423) is not a problem of the service, and is reported where it is waited for. */
+/** A lock (423) is not a problem of the service, and is reported elsewhere. */
 const isTrouble = (status: number): boolean => status === 429 || status >= 500
 
-/** A refusal has texts at its top, and nothing else of it is read. */
+/** Only top-level strings of an error response are read. */
 const wordsIn = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, string>> | undefined =>
   typeof value !== 'object' || value === null
     ? undefined
@@ -178,7 +180,7 @@ const wordsIn = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, s
         Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name, hide(text)]] : [])),
       )
 
-/** Neither the proxy's address, which may hold a password, nor what was wrong with it is said. */
+/** Does not show the proxy's address, which may contain a password. */
 const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {
   try {
     return new EnvHttpProxyAgent(options)
@@ -190,13 +192,13 @@ const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {
   }
 }
 
-/** The names that Node gives to what is wrong with a certificate; nothing was sent. */
+/** Node's error codes for certificates. Nothing was sent in these cases. */
 const CERTIFICATE = /CERT|VERIFY_LEAF_SIGNATURE/
 
 const isUntrusted = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && CERTIFICATE.test(cause.code)
 
-/** A person reads this: the innermost cause's code and message, never a stack. */
+/** Code and message of the cause, for display. */
 const wordsOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
@@ -205,7 +207,7 @@ const wordsOf = (cause: unknown): string => {
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
-/** An error page of a proxy in between is HTML: its status is all that counts. */
+/** The error page of a proxy may be HTML: only its status matters. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
   if (text === '') return undefined
   const parsed = parseJson(text)

@@ -1,6 +1,6 @@
 /**
- * What `GET /projects/{id}` answers beyond its id and name. Nothing that a plan needs is here, so a field that makes no
- * sense is left out alone. The owner's name and e-mail address are never kept.
+ * The response of `GET /projects/{id}`. No plan needs these fields, so invalid ones are ignored. The owner's name and e-mail
+ * address are never stored.
  */
 import { z } from 'zod'
 import { ID, type ProjectSettings, SIZE_TABLE } from '../model/index.ts'
@@ -65,7 +65,7 @@ const settingsOf = (wire: Wire): ProjectSettings => {
   }
 }
 
-/** A size that no compute can have is the service's word for something else. */
+/** Ignores sizes that no compute can have: they must mean something else. */
 const defaultsOf = ({ default_endpoint_settings: given }: Wire): Pick<ProjectSettings, 'computeDefaults'> => {
   const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max, suspend_timeout_seconds: timeout } = given ?? {}
   const isSize = min != null && max != null && min <= max && max <= (SIZE_TABLE.steps.at(-1)?.cu ?? max)

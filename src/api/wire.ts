@@ -1,7 +1,6 @@
 /**
- * The API's answers at the edge. Unknown fields pass, unknown words are kept, null is the same as absent; a required field
- * that is missing, an id that is not one, a size that cannot be are errors. Each `error` says what is expected
- * (odd-values.ts puts it into a sentence).
+ * Parses the API's responses. Unknown fields and enum values are accepted, and null equals absent. Missing required fields and
+ * invalid ids or sizes are errors. Each `error` says what is expected; odd-values.ts makes a sentence of it.
  */
 import { z } from 'zod'
 import { onceEach } from '../base/index.ts'
@@ -20,18 +19,18 @@ const text = z.string({ error: 'text' })
 const flag = z.boolean({ error: 'true or false' })
 const count = z.number({ error: 'a number' })
 const list = <T extends z.ZodType>(of: T) => z.array(of, { error: 'a list' })
-/** Without the fields that nobody here reads: copying those takes a third of the time of a large answer. */
+/** Drops unknown fields: copying them takes a third of the time for a large response. */
 const object = <T extends z.core.$ZodLooseShape>(shape: T) => z.object(shape, { error: 'an object' })
-/** With all of its fields, since a request must send back what no manifest declares. */
+/** Keeps unknown fields, because a request must send them back. */
 const openObject = <T extends z.core.$ZodLooseShape>(shape: T) => z.looseObject(shape, { error: 'an object' })
 const patterned = (pattern: RegExp, error: string) => z.string({ error }).regex(pattern, { error })
 
-/** Part of the paths of later requests, so nothing else may pass. */
+/** Strict, because ids become part of request paths. */
 const id = patterned(ID, 'an id (1 to 60 lower-case letters, digits and hyphens)')
-/** A UUID by the API reference. Only read by, so any other plain id passes too. */
+/** A UUID according to the API reference, but other plain ids are accepted too. */
 const operationId = patterned(/^[A-Za-z0-9-]{1,60}$/, 'an id (a UUID)')
 
-/** Sizes grow; what is far outside of any is not a size. */
+/** New sizes may appear, but values far outside the known range are errors. */
 const SIZE = 'a size from 0.01 to 10000 CU'
 const size = z.number({ error: SIZE }).min(0.01, { error: SIZE }).max(10_000, { error: SIZE })
 
@@ -62,10 +61,10 @@ const endpoint = object({
   error: 'at most `autoscaling_limit_max_cu`',
 })
 
-/** Null and absent are one to us, and `exactOptionalPropertyTypes` distinguishes them. */
+/** Removes null and undefined members. */
 const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } => {
   const kept: { [K in keyof T]?: NonNullable<T[K]> } = {}
-  // A loop: of every compute of a fleet it reads every field.
+  // A loop for speed: this runs for every field of every compute.
   for (const key of Object.keys(value) as (keyof T)[]) {
     const entry = value[key]
     if (entry !== undefined && entry !== null) kept[key] = entry
@@ -118,7 +117,7 @@ export const computesAnswer = z
   .object({ endpoints: list(endpoint) })
   .transform(({ endpoints }) => onceEach(endpoints.map(toCompute)))
 
-/** Cost rests on counters, and no plan does: one that makes no sense is left out alone. */
+/** Only cost estimates use counters, so an invalid one is ignored. */
 const counter = z.number().nonnegative().nullish().catch(undefined)
 
 const usageOf = (active: number | null | undefined, compute: number | null | undefined): BranchUsage | undefined =>
@@ -163,14 +162,14 @@ export interface Operation {
   readonly branchId?: string
   readonly endpointId?: string
   readonly action: string
-  /** As the API words it; unknown words are kept. */
+  /** The API's status. Unknown values are kept. */
   readonly status: string
   readonly failuresCount: number
   readonly createdAt: string
   readonly updatedAt: string
   readonly totalDurationMs?: number
   readonly error?: string
-  /** When a failed one is tried again, or was last. */
+  /** When a failed operation will be retried, or was last. */
   readonly retryAt?: string
 }
 
@@ -212,7 +211,7 @@ export const operationsAnswer = object({
   pagination: object({ cursor: text.nullish() }).nullish(),
 })
 
-/** What a changing call answers; both parts may be missing (204, or a branch change). */
+/** Response to a change. Both parts may be missing (204, or a change of a branch). */
 export const mutationAnswer = object({ endpoint: endpoint.nullish(), operations: list(operation).nullish() }).transform(
   (wire) => ({
     operations: wire.operations ?? [],
@@ -232,7 +231,7 @@ const project = object({ id, name: text, region_id: text.nullish() }).transform(
 
 export interface Account {
   readonly id: string
-  /** `organization` may also be scoped to one project. */
+  /** `organization` includes project-scoped keys. */
   readonly keyKind?: 'personal' | 'organization'
 }
 

@@ -1,12 +1,12 @@
-/** A leaf at which two JSON values differ; `undefined` if one of them has none there. */
+/** A leaf in which two JSON values differ. A side without that leaf is `undefined`. */
 export interface Difference {
-  /** `changes[0].impact`; empty if the values themselves differ. */
+  /** For example `changes[0].impact`; empty if the values themselves are leaves. */
   readonly path: string
   readonly before: unknown
   readonly after: unknown
 }
 
-/** Where two JSON values differ, leaf by leaf. An absent key and `undefined` are the same. */
+/** The leaves in which two JSON values differ. A missing key equals `undefined`. */
 export const differences = (before: unknown, after: unknown, path = ''): readonly Difference[] => {
   if (Object.is(before, after)) return []
   if (Array.isArray(before) && Array.isArray(after)) {

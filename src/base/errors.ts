@@ -1,4 +1,4 @@
-/** Errors that a person can act on, thrown from one module to another. Anything else that is thrown is a bug. */
+/** Errors that users can act on, thrown across modules. Any other error is a bug. */
 
 /** Exit codes of the program (docs/cli.md). */
 export const EXIT = {
@@ -20,7 +20,7 @@ export class EspalierError extends Error {
   readonly hint: string | undefined
   readonly exitCode: ExitCode
 
-  /** `code` is stable; `message` says what is wrong, `hint` what to do next. Never holds a secret. */
+  /** `code` is stable; `message` says what is wrong, `hint` what to do next. Must not contain secrets. */
   constructor(code: string, message: string, options: { hint?: string; exitCode?: ExitCode; cause?: unknown } = {}) {
     super(message, { cause: options.cause })
     this.name = 'EspalierError'

@@ -1,19 +1,19 @@
-/** Files: where they are, read within bounds, written whole or not at all. */
+/** Reads files up to a size limit, and writes them atomically. */
 import { readdirSync } from 'node:fs'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
 /**
- * Whether `path` is `folder` or is below it. Both absolute, or both relative to one folder; links are not followed. A
- * name may begin with two dots: Kubernetes mounts ConfigMaps through `..data`.
+ * Whether `path` is `folder` or inside it. Both must be absolute, or relative to the same folder. Does not follow links.
+ * Names may start with two dots: Kubernetes mounts ConfigMaps through `..data`.
  */
 export const isInside = (folder: string, path: string): boolean => {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const route = relative(folder, path)
+  return route !== '..' && !route.startsWith(`..${sep}`) && !isAbsolute(route)
 }
 
-/** The names in a folder; none if it cannot be read. */
+/** The names in a folder; empty if it cannot be read. */
 export const namesIn = (folder: string): readonly string[] => {
   try {
     return readdirSync(folder)
@@ -22,7 +22,7 @@ export const namesIn = (folder: string): readonly string[] => {
   }
 }
 
-/** More was to come than is read. */
+/** The input exceeds the limit. */
 export class TooLongError extends Error {
   constructor(limitBytes: number) {
     super(`it has more than ${Math.round(limitBytes / 1024 / 1024)} MiB`)
@@ -30,7 +30,7 @@ export class TooLongError extends Error {
 }
 
 /**
- * A whole UTF-8 text, from a stream that may never end.
+ * Reads UTF-8 text from a stream that may never end.
  *
  * @throws {TooLongError} beyond `limitBytes`.
  */
@@ -45,7 +45,7 @@ export const readBounded = async (stream: AsyncIterable<Uint8Array>, limitBytes:
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** The same of a file, or of what is in its place (`<(…)`, /dev/stdin). */
+/** {@link readBounded} for a file or a pipe (`<(…)`, /dev/stdin). */
 export const readBoundedFile = async (path: string, limitBytes: number): Promise<string> => {
   const file = await open(path, 'r')
   try {
@@ -55,14 +55,14 @@ export const readBoundedFile = async (path: string, limitBytes: number): Promise
   }
 }
 
-/** Readable by the owner only: live values are private. */
+/** File mode: readable by the owner only. */
 export const PRIVATE = 0o600
 
 /**
- * A commit can bring a link of the name that a file is to have, and writing through it would change a file elsewhere. What
- * leads to a pipe or a terminal (`/dev/stdout`, `>(…)`) is not such a link.
+ * A commit can contain a symlink in place of an output file, and writing through it would change another file. Links to a
+ * pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
  *
- * @throws {Error} that says how to avoid it.
+ * @throws {Error} if `path` is a link to a file.
  */
 export const refuseLink = async (path: string): Promise<void> => {
   const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true
@@ -72,10 +72,10 @@ export const refuseLink = async (path: string): Promise<void> => {
 }
 
 /**
- * Writes next to the file and puts it in its place, so that a crash or a full disk leaves what was there. Links are refused.
+ * Writes a temporary file and renames it, so that a crash or a full disk leaves the old content. Refuses symlinks.
  *
- * @param what begins the message where that fails: `The plan`.
- * @param mode of the file; without it, an existing file keeps its own.
+ * @param what subject of the error message: `The plan`.
+ * @param mode file mode. Default: that of the existing file.
  * @throws {EspalierError} `E_OUT`
  */
 export const replaceFile = async (file: string, text: string, what: string, mode?: number): Promise<void> => {
@@ -83,7 +83,7 @@ export const replaceFile = async (file: string, text: string, what: string, mode
   try {
     await refuseLink(file)
     const info = await stat(file).catch(() => undefined)
-    // A pipe or a terminal is written to, not replaced.
+    // Write to a pipe or a terminal rather than replace it.
     if (info?.isFile() === false) return await writeFile(file, text)
     const handle = await open(draft, 'wx', mode)
     try {

@@ -1,18 +1,18 @@
-/** A copy of one ref of any repository: fetched, never checked out. Credentials are left to git's own means. */
+/** A local mirror of one ref of a repository: fetched, never checked out. git handles the credentials. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EspalierError } from './errors.ts'
 import { git } from './git.ts'
 
 const FETCHED = 'refs/espalier/fetched'
-/** Of all objects: more than any repository of manifests has. */
+/** Limit for all objects: more than any repository of manifests needs. */
 const MAX_BYTES = 2 * 1024 ** 3
 const SIZE_CHECK_MS = 1_000
 /** Each fetch adds a pack, and git is slow with thousands of them. */
 const MAX_PACKS = 50
 
 export interface Mirror {
-  /** Of the repository on disk, which is our own. */
+  /** Folder of our own repository on disk. */
   readonly folder: string
   /** URL or path. */
   readonly from: string
@@ -22,7 +22,7 @@ export interface Mirror {
 /** To fetch it again would only end in the same way. */
 export class RepositoryTooLarge extends EspalierError {}
 
-/** @param folder is made if it is not there. */
+/** @param folder created if it does not exist. */
 export const openMirror = async (folder: string, from: string, maxBytes = MAX_BYTES): Promise<Mirror> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const isThere = (await stat(join(folder, '.git')).catch(() => undefined)) !== undefined
@@ -37,12 +37,12 @@ export const openMirror = async (folder: string, from: string, maxBytes = MAX_BY
 export interface RemoteTip {
   /** `refs/heads/main`. */
   readonly ref: string
-  /** Of the commit, or of a tag that names one. */
+  /** Id of the commit, or of an annotated tag. */
   readonly id: string
 }
 
 /**
- * What `name` names there: a full ref, else a branch, else a tag; `undefined` if there is none.
+ * Resolves `name` in the remote repository: as a full ref, a branch, or a tag. `undefined` if there is none.
  *
  * @throws {EspalierError} `E_GIT` if the repository cannot be reached.
  */
@@ -110,13 +110,13 @@ const compact = async ({ folder, maxBytes }: Mirror, objects: string): Promise<v
 export const fetchedCommit = async ({ folder }: Mirror): Promise<string> =>
   text(await git(folder, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], { isOwn: true }))
 
-/** ISO 8601; `undefined` if the commit has none that is one: whoever makes a commit writes what they like. */
+/** Commit time, ISO 8601; `undefined` if it is invalid: authors can write anything there. */
 export const commitTime = async ({ folder }: Mirror, commit: string): Promise<string | undefined> => {
   const time = new Date(text(await git(folder, ['show', '-s', '--format=%cI', commit], { isOwn: true })))
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-/** Whether `commit` only adds to `earlier`. One that is not known here was rewritten. */
+/** Whether `commit` descends from `earlier`. False if `earlier` is unknown: the branch was rewritten. */
 export const isDescendant = async ({ folder }: Mirror, commit: string, earlier: string): Promise<boolean> => {
   try {
     await git(folder, ['merge-base', '--is-ancestor', '--end-of-options', earlier, commit], { isOwn: true })
@@ -127,12 +127,12 @@ export const isDescendant = async ({ folder }: Mirror, commit: string, earlier: 
   }
 }
 
-/** A URL may hold a password. */
+/** Removes the password that a URL may contain. */
 export const withoutCredentials = (url: string): string => url.replace(/(\w+:\/\/)[^/@\s]*@/g, '$1')
 
 const text = (output: Buffer): string => output.toString().trim()
 
-/** What git says of a remote may quote its URL. */
+/** Removes credentials from error messages: git quotes the URL of the remote. */
 const remote = async ({ folder }: Mirror, args: readonly string[], signal?: AbortSignal): Promise<Buffer> => {
   try {
     return await git(folder, args, { isRemote: true, isOwn: true, ...(signal === undefined ? {} : { signal }) })

@@ -1,6 +1,6 @@
 /**
- * The only place that starts git. Whatever a repository holds, and whatever its configuration says, git runs no other
- * program for us but its own and, for `fetch` over ssh, `ssh`.
+ * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its own
+ * and, for `fetch` over ssh, `ssh`.
  */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
@@ -8,14 +8,14 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { EspalierError } from './errors.ts'
 
-/** Enough to list any real tree. One that was built to be endless stops here. */
+/** Enough to list any real tree. Stops maliciously large ones. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 const LOCAL_TIMEOUT_MS = 120_000
 const REMOTE_TIMEOUT_MS = 600_000
 
 /**
- * What git inherits: enough to find programs, the user's own configuration, proxies and certificates. Nothing that names
- * another repository (`GIT_DIR`), another program (`GIT_EXTERNAL_DIFF`), and no key.
+ * Environment variables that git inherits: enough to find programs, the user's configuration, proxies and certificates. Not
+ * those that name another repository (`GIT_DIR`) or another program (`GIT_EXTERNAL_DIFF`), and no keys.
  */
 const INHERITED = new RegExp(
   `^(${[
@@ -28,9 +28,9 @@ const INHERITED = new RegExp(
   'i',
 )
 
-/** Given on the command line, these win over every configuration file, and over what those include. */
+/** Passed on the command line, so that they override all configuration files. */
 const OVERRIDES = [
-  // A folder of the work tree that looks like a repository would bring its own configuration.
+  // A folder in the work tree may look like a repository, with a configuration of its own.
   'safe.bareRepository=explicit',
   'core.fsmonitor=false',
   `core.hooksPath=${devNull}`,
@@ -39,17 +39,17 @@ const OVERRIDES = [
   'maintenance.auto=false',
   'gc.auto=0',
 ]
-/** In a repository of unknown origin, whose configuration could name a program. */
+/** For untrusted repositories: their configuration could name a program. */
 const NO_HELPER = 'credential.helper='
 
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name))),
   LC_ALL: 'C',
-  // Of a partial clone, missing objects are not fetched: git >= 2.45 obeys this variable, older ones find no protocol that is allowed.
+  // Do not fetch missing objects of a partial clone. git < 2.45 ignores this variable, but has no allowed protocol.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: protocols,
   GIT_PROTOCOL_FROM_USER: '0',
-  // Wins over `core.sshCommand`, which a repository can set.
+  // Overrides `core.sshCommand`, which a repository can set.
   GIT_SSH_COMMAND: env.GIT_SSH_COMMAND ?? 'ssh -o BatchMode=yes',
   GIT_ASKPASS: '',
   SSH_ASKPASS: '',
@@ -59,21 +59,20 @@ const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.Proces
 })
 
 interface Asked {
-  /** What git reads on its stdin. */
+  /** Input for git's stdin. */
   readonly input?: string
-  /** That it may speak to a remote. Default: none. */
+  /** Whether git may access remotes. Default: no. */
   readonly isRemote?: boolean
-  /** The repository is our own, so a credential helper can only be one of the user's, and may be asked. */
+  /** The repository is our own, so any credential helper is the user's and may run. */
   readonly isOwn?: boolean
-  /** Ends it. */
   readonly signal?: AbortSignal
 }
 
 interface Ended {
-  /** `undefined` if it did not end by itself. */
+  /** Exit code; `undefined` if git did not exit normally. */
   readonly code: number | undefined
   readonly stdout: Buffer
-  /** The line that says it. */
+  /** The line of stderr that explains the failure. */
   readonly why: string
 }
 
@@ -93,7 +92,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     windowsHide: true,
     ...(signal === undefined ? {} : { signal }),
   })
-  // It may end before it has read everything.
+  // git may exit before it has read all input.
   running.child.stdin?.on('error', () => undefined).end(input)
   try {
     return { code: 0, stdout: (await running).stdout, why: '' }
@@ -125,7 +124,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
   }
 }
 
-/** What git prints, in the first of several lines, when it does not use a folder at all. */
+/** Messages of git when it refuses to use a folder. */
 const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,
@@ -140,8 +139,8 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
 ]
 
 /**
- * As `safe.bareRepository=explicit`, which git before 2.38 does not know. A pull request can commit a folder with all
- * that makes a bare repository, and git would run what the configuration in it names.
+ * Like `safe.bareRepository=explicit`, for git before 2.38. A pull request can commit a folder that is a complete bare
+ * repository, and git would run programs from its configuration.
  */
 const refuseBare = (cwd: string): void => {
   // Where git finds itself, whatever links lead there.
@@ -165,15 +164,15 @@ const realPathOf = (path: string): string => {
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
 /**
- * A link counts wherever it leads, even to itself: git takes `HEAD -> refs/heads/main` for a HEAD, with no file there.
- * `commondir` says where everything but HEAD is, as in the folder that git keeps for a worktree.
+ * Links count even if their target does not exist: git accepts `HEAD -> refs/heads/main` as a HEAD. A folder with `commondir`
+ * has only its HEAD of its own, like the folder that git keeps for a worktree.
  */
 const isRepository = (folder: string): boolean => {
   const has = (name: string): boolean => statOf(join(folder, name), lstatSync) !== undefined
   return has('HEAD') && (has('commondir') || (has('objects') && has('refs')))
 }
 
-/** `undefined` if nothing is to be found: no entry, a loop of links, a folder that may not be entered. */
+/** `undefined` if there is no such entry, if links form a loop, or if access is denied. */
 const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {
   try {
     return look(path)
@@ -191,12 +190,12 @@ export const git = async (cwd: string, args: readonly string[], asked: Asked = {
   })
 }
 
-/** The full id of what `ref` names. @throws {EspalierError} `E_GIT` if there is no such commit. */
+/** The full id of the commit that `ref` names. @throws {EspalierError} `E_GIT` if there is none. */
 export const commitOf = async (cwd: string, ref: string): Promise<string> => {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
   const { code, stdout } = await start(cwd, args, {})
   if (code === 0) return stdout.toString().trim()
-  // Of all refs: HEAD of a branch without commits is not there even where other branches have some.
+  // All refs: HEAD may be a branch without commits while other branches have some.
   if ((await git(cwd, ['rev-list', '--all', '-n', '1'])).length === 0) {
     throw new EspalierError('E_GIT', 'This repository has no commit yet, so there is nothing to compare with.', {
       hint: 'Commit the manifests first.',
@@ -207,7 +206,7 @@ export const commitOf = async (cwd: string, ref: string): Promise<string> => {
   })
 }
 
-/** The commit's parents, the first one first. */
+/** The commit's parents, in order. */
 export const parentsOf = async (cwd: string, ref: string): Promise<readonly string[]> => {
   const line = (await git(cwd, ['rev-list', '--parents', '-n', '1', '--end-of-options', ref])).toString().trim()
   return line.split(' ').slice(1)
@@ -222,10 +221,10 @@ export const remoteCommit = async (cwd: string, ref: string): Promise<string | u
 }
 
 /**
- * Fetches a commit that may be missing, and nothing that would make a whole clone shallow.
+ * Fetches a commit that may be missing, without making a full clone shallow.
  *
- * @param depth how many commits of its history are needed where the clone is shallow.
- * @throws {EspalierError} `E_GIT` if origin has no such commit, or does not answer.
+ * @param depth how many commits of its history to fetch if the clone is shallow.
+ * @throws {EspalierError} `E_GIT` if origin has no such commit or cannot be reached.
  */
 export const fetchCommit = async (cwd: string, sha: string, depth: number): Promise<void> => {
   await refuseCommands(cwd)
@@ -236,7 +235,7 @@ export const fetchCommit = async (cwd: string, sha: string, depth: number): Prom
   await git(cwd, args, { isRemote: true })
 }
 
-/** Commands of single remotes, which cannot be overridden without knowing every remote's name. */
+/** Programs of individual remotes. They cannot be overridden without knowing the names of all remotes. */
 const REMOTE_COMMAND = /^remote\..*\.(uploadpack|receivepack|vcs)$/s
 
 const refuseCommands = async (cwd: string): Promise<void> => {
@@ -244,6 +243,6 @@ const refuseCommands = async (cwd: string): Promise<void> => {
   const found = names.find((name) => REMOTE_COMMAND.test(name))
   if (found === undefined) return
   throw new EspalierError('E_GIT', `The git configuration names a program to run: ${found}. Nothing is fetched.`, {
-    hint: 'Take it out, or fetch everything beforehand (actions/checkout: fetch-depth: 0).',
+    hint: 'Remove it, or fetch everything beforehand (actions/checkout: fetch-depth: 0).',
   })
 }

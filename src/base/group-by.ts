@@ -1,4 +1,4 @@
-/** The items by key, keys and items in the order given. */
+/** Groups items by key. Keeps the order of keys and items. */
 export const groupBy = <T, K = string>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> => {
   const groups = new Map<K, T[]>()
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** Whether a process runs, also if it is another user's. */
+/** Whether a process is running, including those of other users. */
 export const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12 written with builders, so that the TypeScript type of a definition follows from it. */
+/** Builders for JSON Schema 2020-12 from which the TypeScript type is inferred. */
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown
@@ -45,15 +45,15 @@ export const named = <T>(values: Schema<T>, more: Keywords = {}): Schema<Readonl
   ...more,
 })
 
-/** A map of these keys and no others; their order is the canonical one. */
+/** A map with these keys only, in canonical order. */
 export const map = <P extends Readonly<Record<string, JsonSchema>>, R extends keyof P & string = never>(
   properties: P,
   more: Keywords & { readonly required?: readonly R[] } = {},
 ): Schema<MapOf<P, R>> => ({ type: 'object', properties, additionalProperties: false, ...more })
 
 /**
- * A map, or something plain. Distinguished by `if`, not by `anyOf`: a validator then reports only what is wrong with the
- * form that was used.
+ * A map or a plain value. Uses `if` rather than `anyOf`, so that a validator only reports problems of the form that was
+ * used.
  */
 export const mapOr = <M, V>(form: Schema<M>, plain: Schema<V>, more: Keywords = {}): Schema<M | V> => ({
   ...when({ type: 'object' }, form, plain),

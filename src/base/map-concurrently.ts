@@ -1,6 +1,6 @@
 /**
- * The results in the order of the items, with at most `concurrency` of them under way at once. After a failure no further
- * item is started.
+ * Maps items with at most `concurrency` at a time. Results are in the order of the items. After a failure, no further items
+ * are started.
  */
 export const mapConcurrently = async <T, R>(
   items: readonly T[],

@@ -1,7 +1,7 @@
 /** "Did you mean": the known word nearest to a mistyped one. */
 import { distance } from 'fastest-levenshtein'
 
-/** `undefined` if nothing is near enough to be a likely slip. */
+/** `undefined` if no known word is similar enough. */
 export const nearest = (word: string, known: readonly string[]): string | undefined => {
   const ranked = known
     .map((candidate) => ({ candidate, far: candidate.startsWith(word) ? 1 : distance(word, candidate) }))

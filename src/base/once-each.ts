@@ -1,4 +1,4 @@
-/** The items without those whose id was there before. */
+/** Removes items with a duplicate id. The first one stays. */
 export const onceEach = <T extends { readonly id: string }>(items: Iterable<T>): T[] => {
   const found = new Map<string, T>()
   for (const item of items) if (!found.has(item.id)) found.set(item.id, item)

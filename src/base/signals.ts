@@ -1,7 +1,7 @@
-/** Calls `handle` at each such signal; what it returns ends that. */
+/** Calls `handle` for each signal. Returns a function that stops it. */
 export type OnSignal = (signal: 'SIGINT' | 'SIGTERM' | 'SIGCONT', handle: () => void) => () => void
 
-/** The signals that the process is sent. */
+/** Signals of this process. */
 export const onProcessSignal: OnSignal = (signal, handle) => {
   process.on(signal, handle)
   return () => void process.off(signal, handle)

@@ -5,7 +5,7 @@ const uptime = (): number => process.uptime() * 1_000
 
 const start = Date.now() - uptime()
 
-/** Real time from the start of the program on. Setting the machine's clock neither shortens nor prolongs a wait. */
+/** Real time. Monotonic: changing the system time does not affect waits. */
 export const systemClock = {
   now: (): number => Math.round(start + uptime()),
   date: (): number => Date.now(),

@@ -1,6 +1,6 @@
-/** Where Espalier is published; package.json and the workflows name the same repository. */
+/** The GitHub repository, as in package.json and the workflows. */
 export const REPOSITORY = 'espalier-dev/espalier'
 
-/** Also its `$id`: of the newest version, since a manifest outlives the version that wrote it. */
+/** URL and `$id` of a schema. Always the newest version, because manifests outlive the version that they were written for. */
 export const schemaAddress = (name: string): string =>
   `https://raw.githubusercontent.com/${REPOSITORY}/main/schemas/${name}.schema.json`

@@ -1,10 +1,13 @@
-/** JSON of unknown origin. A value takes up to thirty times its text, so it is values and keys that are counted. */
+/**
+ * Parses untrusted JSON. The parsed value can take thirty times the memory of its text, so the limit is on the number of
+ * values and keys.
+ */
 
-/** Of a file. */
+/** Limit for a file. */
 export const MAX_JSON_BYTES = 64 * 1024 * 1024
 const MAX_MARKS = 3_000_000
 
-/** Why it is not parsed is the end of a sentence. */
+/** `why` completes a sentence. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly why: string; readonly isTooMuch: boolean }
@@ -20,7 +23,7 @@ export const parseJson = (text: string): ParsedJson => {
   }
 }
 
-/** At most so many there are: what is in a text is counted as well. */
+/** An upper bound: marks inside strings are counted too. */
 const countMarks = (text: string): number => {
   let count = 1
   for (const mark of [',', ':', '[', '{']) {

@@ -1,7 +1,7 @@
-/** The environment of the programs that we start: ours, without keys. */
+/** The environment for child processes: ours without secrets. */
 
 const SECRETS = new Set(['ESPALIER_API_KEY', 'NEON_API_KEY'])
-/** How the runner hands the Action its inputs; two of them are keys. */
+/** Inputs of the Action. Two of them are keys. */
 const INPUT = /^INPUT_/i
 
 export const withoutSecrets = (env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> =>

@@ -1,13 +1,13 @@
-/** What a compute is set to once a plan's requests are sent: what cost, limits and policies are about. */
+/** The settings of a compute after a plan is applied. Cost, limits and policies are based on them. */
 import type { ComputeAttributes, WireAttributes } from './attributes/index.ts'
 import type { ObservedCompute } from './observed.ts'
 import type { Change, Step } from './plan.ts'
 import type { Size } from './size.ts'
 
-/** Absent is unknown. */
+/** Absent values are unknown. */
 export interface ComputeSettings {
   readonly size?: Size
-  /** Seconds, as the API has them. */
+  /** Seconds, as in the API: 0 is the default, -1 is never. */
   readonly scaleToZero?: number
   readonly disabled: boolean
 }
@@ -18,19 +18,19 @@ export const settingsOfCompute = ({ size, scaleToZero, disabled = false }: Compu
   disabled,
 })
 
-/** All that the steps of a change ask for. */
+/** The combined request fields of a change's steps. */
 export const requestOf = (steps: readonly Step[]): WireAttributes =>
-  // Nearly every change has one step, and a fleet has thousands of changes.
+  // Fast path: nearly every change has one step, and a fleet has thousands of changes.
   steps.length <= 1
     ? (steps[0]?.request.body?.endpoint ?? {})
     : (Object.assign({}, ...steps.map(({ request }) => request.body?.endpoint ?? {})) as WireAttributes)
 
 /**
- * The compute after a change, live values and the project's defaults merged in; `undefined` once it is deleted.
+ * The compute after a change, including live values and the project's defaults. `undefined` if the change deletes it.
  *
- * @param steps those of the change
- * @param live the compute as it is, if there is one
- * @param defaults of computes that are created in the project
+ * @param steps the steps of the change
+ * @param live the live compute, if it exists
+ * @param defaults the project's defaults for new computes
  */
 export const settingsAfter = (
   change: Change,

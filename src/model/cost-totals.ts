@@ -1,4 +1,4 @@
-/** Sums of cost. An unknown bound makes the sum unknown; `expected` leaves out what is unknown, and counts it. */
+/** Sums of costs. An unknown bound makes the sum unknown; for `expected`, unknown parts are left out and counted. */
 import type { CostRange, CostSummary, CostTotal, Money, Price } from './cost.ts'
 
 export const addCosts = (ranges: readonly (CostRange & { readonly unknown?: number })[]): CostTotal => {
@@ -17,7 +17,7 @@ export const addCosts = (ranges: readonly (CostRange & { readonly unknown?: numb
 
 const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
 
-/** To 2 decimals, ties away from zero. */
+/** Rounds to 2 decimals, half away from zero. */
 export const roundCost = <T extends CostRange>(range: T): T => ({
   ...range,
   low: toCents(range.low),
@@ -27,12 +27,12 @@ export const roundCost = <T extends CostRange>(range: T): T => ({
 
 export const toCents = <T extends number | null>(value: T): T => {
   if (value === null) return value
-  // 1.005 is stored as slightly less than that: the factor is far larger than such an error, and far smaller than a cent.
+  // 1.005 is stored as slightly less than 1.005. The factor corrects such errors and is far smaller than a cent.
   const cents = Math.round(Math.abs(value) * 100 * (1 + 1e-12))
   return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
 }
 
-/** @param price absent: no money is shown. */
+/** @param price without it, no amounts of money are shown. */
 export const costSummary = (
   { before, after, delta }: Pick<CostSummary, 'before' | 'after' | 'delta'>,
   price?: Price,
@@ -50,11 +50,11 @@ const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostT
   delta: amountOf(delta, price),
 })
 
-/** What the expected CU-hours come to. */
+/** The price of the expected CU-hours. */
 export const amountOf = ({ expected }: CostRange, { cuHour }: Price): number | null =>
   expected === null ? null : toCents(expected * cuHour)
 
-/** Amounts at different prices are not added. */
+/** Does not add amounts at different prices. */
 export const totalCost = (parts: readonly CostSummary[]): CostSummary => {
   const price = commonPrice(parts.map(({ money }) => money?.price))
   const sum = (pick: (part: CostSummary) => CostTotal): CostTotal => addCosts(parts.map(pick))
@@ -64,6 +64,6 @@ export const totalCost = (parts: readonly CostSummary[]): CostSummary => {
   )
 }
 
-/** The price that all of them have. */
+/** The price, if it is the same for all. */
 export const commonPrice = ([first, ...others]: readonly (Price | undefined)[]): Price | undefined =>
   others.every((other) => other?.cuHour === first?.cuHour && other?.currency === first?.currency) ? first : undefined

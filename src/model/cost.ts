@@ -1,9 +1,9 @@
-/** What computes cost, in CU-hours a month (docs/cost.md). `null` is unknown, which is never the same as 0. */
+/** The cost of computes in CU-hours a month (docs/cost.md). `null` means unknown, which is different from 0. */
 
 /** A month has 730 hours: a twelfth of a year. */
 export const HOURS_PER_MONTH = 730
 
-/** `low` and `high` follow from the size limits, `expected` from what was measured. */
+/** `low` and `high` are computed from the size limits, `expected` from measurements. */
 export interface CostRange {
   readonly low: number | null
   readonly expected: number | null
@@ -11,11 +11,11 @@ export interface CostRange {
 }
 
 export interface CostTotal extends CostRange {
-  /** Computes without an expected cost; they count in `low` and `high` only. */
+  /** Number of computes without an expected cost. They count only in `low` and `high`. */
   readonly unknown: number
 }
 
-/** Why an estimate may be off. */
+/** Reasons why an estimate may be inaccurate. */
 export const COST_FLAGS = [
   'short-history',
   'clamped',
@@ -30,12 +30,12 @@ export const COST_FLAGS = [
 export type CostFlag = (typeof COST_FLAGS)[number]
 
 export interface CostBasis {
-  /** `settings`: nothing was measured, and nothing had to be (new, or never idle). */
+  /** `settings`: no measurement was needed, because the compute is new or never idle. */
   readonly kind: 'measured' | 'settings' | 'unknown'
   readonly activeHoursPerDay: number | null
-  /** ISO 8601: from when on it was measured. */
+  /** ISO 8601: start of the measurement. */
   readonly since: string | null
-  /** While active. */
+  /** Average size while active. */
   readonly averageCu: number | null
   readonly flags: readonly CostFlag[]
 }
@@ -52,13 +52,13 @@ export interface ChangeCost {
 }
 
 export interface Price {
-  /** Of one CU-hour. */
+  /** Price of one CU-hour. */
   readonly cuHour: number
   /** ISO 4217: `USD`. */
   readonly currency: string
 }
 
-/** Amounts a month, at the price given. */
+/** Amounts per month. */
 export interface Money {
   readonly price: Price
   readonly before: number | null
@@ -70,7 +70,7 @@ export interface CostSummary {
   readonly before: CostTotal
   readonly after: CostTotal
   readonly delta: CostTotal
-  /** Absent without a price, and in a total over several prices. */
+  /** Absent without a price, and in totals over several prices. */
   readonly money?: Money
 }
 
@@ -79,13 +79,13 @@ export interface ProjectCost extends CostSummary {
 }
 
 export interface PlanCost {
-  /** Grows when the same plan would get other numbers. */
+  /** Version of the cost model: changes if the same plan would get other numbers. */
   readonly model: '1'
   readonly hoursPerMonth: typeof HOURS_PER_MONTH
-  /** Over all computes of the planned projects, unmanaged ones included. */
+  /** Total of all computes of the planned projects, including unmanaged ones. */
   readonly total: CostSummary
-  /** Those with changes. */
+  /** Projects with changes. */
   readonly projects: readonly ProjectCost[]
-  /** Of the changes, in their order. */
+  /** Costs of the changes, in the plan's order. */
   readonly computes: readonly ChangeCost[]
 }

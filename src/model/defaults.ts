@@ -1,7 +1,7 @@
-/** What holds where a flag, an input or an option says nothing else. */
+/** Defaults of flags, inputs and options. */
 
-/** Projects worked on at once, and connections kept open. */
+/** Projects that are processed concurrently. */
 export const DEFAULT_CONCURRENCY = 16
 
-/** How long a step's operations, or a locked project, are waited for. */
+/** How long to wait for a step's operations or for a locked project. */
 export const DEFAULT_TIMEOUT_MS = 600_000

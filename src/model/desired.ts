@@ -1,29 +1,29 @@
-/** What manifests ask for, with defaults and profiles merged in, sizes and durations normalised, sources kept. */
+/** The desired state from manifests: defaults and profiles are merged in, sizes and durations normalised, sources kept. */
 import type { ComputeAttributes } from './attributes/index.ts'
 import type { Price } from './cost.ts'
 import type { Source } from './diagnostic.ts'
 import type { Policy } from './policy.ts'
 import type { DeclaredWindow } from './restart-window.ts'
 
-/** One manifest document for one project. A project may have several; one for several projects is here once for each. */
+/** A manifest document for one project. A document for several projects appears once for each of them. */
 export interface DesiredDocument {
   readonly project: string
   readonly source: Source
   /** In the manifest's order. */
   readonly branches: readonly DesiredBranch[]
-  /** First match wins. */
+  /** The first match wins. */
   readonly rules: readonly DesiredRule[]
   readonly prune: boolean
-  /** An empty branch (name or id) on which a swap of primaries may park one. */
+  /** An empty branch (name or id) that can hold a primary temporarily while two primaries are swapped. */
   readonly parkOn?: BranchReference
-  /** That of its defaults, for what it does not declare. */
+  /** The restart window of the document's defaults. Applies to computes that it does not declare. */
   readonly restartWindow?: DeclaredWindow
   readonly price?: Price
-  /** Seconds that a branch must have left for a change that interrupts; see `SKIP_EXPIRING_SECONDS`. */
+  /** Changes that interrupt are skipped on branches that expire within so many seconds. See `SKIP_EXPIRING_SECONDS`. */
   readonly skipExpiring?: number
-  /** Of the document and the files that it extends. They apply to its projects. */
+  /** Policies of the document and the files that it extends. They apply to its projects. */
   readonly policies?: readonly Policy[]
-  /** Where the document's own keys were written, if they were. */
+  /** Sources of the document's own keys. */
   readonly sources?: Readonly<Record<string, Source>>
 }
 
@@ -33,12 +33,12 @@ export interface BranchReference {
   readonly source: Source
 }
 
-/** What a branch, or each branch that a rule matches, should hold. */
+/** The desired computes of a branch, or of each branch that a rule matches. */
 export interface DesiredShape {
   readonly protect: boolean
-  /** Where `protect` was written, if it was. */
+  /** Source of `protect`, if it was written. */
   readonly protectSource?: Source
-  /** `'absent'`: declared to have none. Left out: not managed. */
+  /** An absence declares that there is no primary. Undefined: not managed. */
   readonly primary?: DesiredCompute | DesiredAbsence
   readonly replicas: readonly DesiredCompute[]
 }
@@ -50,13 +50,13 @@ export interface DesiredBranch extends DesiredShape {
 }
 
 export interface DesiredRule extends DesiredShape {
-  /** Glob over branch names: `*` within a path segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
+  /** Glob for branch names: `*` within a path segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
   readonly match: string
   readonly except: readonly string[]
-  /** `true`: only branches that will be deleted; `false`: only those that stay; absent: both. */
+  /** `true`: only branches that expire; `false`: only those that do not; absent: both. */
   readonly expires?: boolean
   readonly source: Source
-  /** It was written for several projects, so it need not match a branch of each. */
+  /** Written for several projects, so it does not have to match a branch in each. */
   readonly isShared?: true
 }
 
@@ -65,33 +65,33 @@ export interface DesiredAbsence {
   readonly source: Source
 }
 
-/** A declared compute. `attributes` holds only what is managed. */
+/** A declared compute. `attributes` contains only managed attributes. */
 export interface DesiredCompute {
-  /** The key under `replicas`; absent on a primary. It is also `attributes.name` there. */
+  /** The key under `replicas`, which is also `attributes.name`. Absent for a primary. */
   readonly key?: string
-  /** A pin: this very compute (`ep-…`), wherever it lives now. */
+  /** A pin: the id of a compute (`ep-…`), whichever branch it is on now. */
   readonly id?: string
-  /** The replica's name before: a live one that still has it is this one. */
+  /** The replica's previous name, so that a live replica with that name is recognised. */
   readonly renamedFrom?: string
   readonly attributes: ComputeAttributes
-  /** When it may be interrupted, defaults and profiles merged in; absent: at any time. */
+  /** When the compute may be interrupted, including defaults and profiles. Absent: any time. */
   readonly restartWindow?: DeclaredWindow
   readonly source: Source
-  /** Where each managed attribute was written (a default's own place where it came from there), by manifest path. */
+  /** Sources of managed attributes, by manifest path. For a default, this is the source of the default. */
   readonly sources: Readonly<Record<string, Source>>
 }
 
-/** Projects that are applied together, once those of the wave before are done. */
+/** Projects that are applied together, after those of the previous wave. */
 export interface DesiredWave {
   readonly name: string
-  /** Project ids, or globs over them. */
+  /** Project ids or globs. */
   readonly projects: readonly string[]
   readonly source: Source
 }
 
 export interface Desired {
   readonly documents: readonly DesiredDocument[]
-  /** In their order; absent if no manifest has any. See {@link waveOf}. */
+  /** In order; absent if no manifest defines waves. See {@link waveOf}. */
   readonly waves?: readonly DesiredWave[]
 }
 

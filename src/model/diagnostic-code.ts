@@ -1,4 +1,4 @@
-/** The codes of what reading manifests and policies reports. */
+/** Codes of problems in manifests and policies. */
 export type ManifestCode =
   | 'E_ALIAS_LIMIT'
   | 'E_AUTOSCALING_MAX'
@@ -46,7 +46,7 @@ export type ManifestCode =
   | 'E_WINDOW_EMPTY'
   | 'E_YAML'
 
-/** The codes of what planning reports. */
+/** Codes of problems found by planning. */
 export type PlanCode =
   | 'E_BRANCH_AMBIGUOUS'
   | 'E_BRANCH_UNKNOWN'
@@ -71,7 +71,7 @@ export type PlanCode =
   | 'W_RULE_UNUSED'
   | 'W_WINDOW_CHANGED'
 
-/** The codes of what the account's plan and policies have to say about a plan. */
+/** Codes of problems with limits of the account's plan, and with policies. */
 export type LimitCode =
   | 'E_POLICY'
   | 'E_TIER_SCALE_TO_ZERO'
@@ -86,5 +86,5 @@ export type LimitCode =
   | 'W_TIER_SIZE'
   | 'W_TIER_UNKNOWN'
 
-/** What a problem can be; `E_FORK_PROJECT` and `E_IMPORT` belong to the Action and to `import`. */
+/** All codes; `E_FORK_PROJECT` comes from the Action and `E_IMPORT` from `import`. */
 export type DiagnosticCode = ManifestCode | PlanCode | LimitCode | 'E_FORK_PROJECT' | 'E_IMPORT'

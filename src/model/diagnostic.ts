@@ -1,10 +1,10 @@
-/** What is wrong (or worth a look) in a manifest or in what it asks of the live project. */
+/** Problems in a manifest, or in how it relates to the live project. */
 
 import type { DiagnosticCode } from './diagnostic-code.ts'
 
 export type Severity = 'error' | 'warning'
 
-/** A place in a file. Lines and columns count from 1; `length` is in characters, at least 1. */
+/** A location in a file. Lines and columns count from 1; `length` is in characters, at least 1. */
 export interface Source {
   readonly file: string
   readonly line: number
@@ -18,7 +18,7 @@ export interface Diagnostic {
   readonly code: DiagnosticCode
   readonly message: string
   readonly hint?: string
-  /** Absent if the problem is in no file (an empty set of manifests). */
+  /** Absent if the problem does not belong to a file (for example, there are no manifests). */
   readonly source?: Source
 }
 

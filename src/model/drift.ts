@@ -1,4 +1,4 @@
-/** Differences between the manifests and the live project, and who moved since they agreed. */
+/** Differences between the manifests and the live project, and which side changed. */
 import type { AttributeChange, Change } from './plan.ts'
 
 export const MOVERS = ['manifest', 'live', 'both'] as const
@@ -13,10 +13,10 @@ export const MOVER_WORDS: Readonly<Record<Mover, string>> = {
 
 export interface Difference {
   readonly change: Change
-  /** Absent if the compute as a whole differs: it is to be made, moved, replaced or deleted. */
+  /** Absent if the whole compute differs: it is to be created, moved, replaced or deleted. */
   readonly attribute?: AttributeChange
   readonly mover: Mover
-  /** The newest operation that may have caused it. The API does not show who started it. */
+  /** The most recent operation that may have caused it. The API does not show who started it. */
   readonly lastOperation?: DriftOperation
 }
 
@@ -25,6 +25,5 @@ export interface DriftOperation {
   readonly action: string
   /** ISO 8601. */
   readonly createdAt: string
-  /** The compute that it was for. */
   readonly computeId: string
 }

@@ -1,4 +1,4 @@
-/** Durations as manifests write them (`90s`, `5m`, `1h30m`, `7d`) and as the API takes them: whole seconds. */
+/** Durations: in manifests `90s`, `5m`, `1h30m` or `7d`, in the API whole seconds. */
 
 const UNITS = [
   ['d', 86_400],
@@ -9,7 +9,7 @@ const UNITS = [
 
 const PATTERN = /^(?:(\d{1,7})d)?(?:(\d{1,7})h)?(?:(\d{1,7})m)?(?:(\d{1,7})s)?$/
 
-/** Seconds in `text`, or `undefined` if it is not a duration. Units in falling order, each at most once. */
+/** Parses a duration into seconds. `undefined` if it is invalid. Units go from large to small, each at most once. */
 export const parseDuration = (text: string): number | undefined => {
   const match = PATTERN.exec(text)
   if (match === null || text === '') return undefined

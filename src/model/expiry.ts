@@ -1,11 +1,11 @@
-/** Branches that the service is about to delete. */
+/** Branches that expire. */
 import type { ObservedBranch } from './observed.ts'
 import { formatUtc } from './utc.ts'
 
-/** Seconds for which a branch has to live for a change that interrupts, unless the manifests say otherwise. */
+/** Default: changes that interrupt are skipped on branches that expire within an hour. */
 export const SKIP_EXPIRING_SECONDS = 3600
 
-/** Seconds until the branch is deleted, 0 if that is due; `undefined`: it stays. */
+/** Seconds until the branch expires, 0 if it already has. `undefined` if it does not expire. */
 export const secondsToLive = ({ expiresAt }: Pick<ObservedBranch, 'expiresAt'>, now: number): number | undefined => {
   const expires = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt)
   return Number.isNaN(expires) ? undefined : Math.max(0, Math.floor((expires - now) / 1000))
@@ -19,7 +19,7 @@ const untilExpiry = (seconds: number): string => {
   return hours < 48 ? `in ${hours} h` : `in ${Math.floor(hours / 24)} days`
 }
 
-/** `expires Sun 22 Nov 18:02 UTC (in 21 h)`; `undefined`: the branch stays. */
+/** `expires Sun 22 Nov 18:02 UTC (in 21 h)`; `undefined` if the branch does not expire. */
 export const expiryWords = (branch: Pick<ObservedBranch, 'expiresAt'>, now: number): string | undefined => {
   const left = secondsToLive(branch, now)
   return left === undefined || branch.expiresAt === undefined
@@ -27,7 +27,7 @@ export const expiryWords = (branch: Pick<ObservedBranch, 'expiresAt'>, now: numb
     : `expires ${formatUtc(Date.parse(branch.expiresAt))} (${untilExpiry(left)})`
 }
 
-/** Why a change is not worth making, without a full stop; `undefined` where it is. */
+/** Why to skip a change, without a full stop; `undefined` if it should be made. */
 export const expiryReason = (
   branch: Pick<ObservedBranch, 'name' | 'expiresAt'>,
   { interrupts, now, skipSeconds = SKIP_EXPIRING_SECONDS }: { interrupts: boolean; now: number; skipSeconds?: number },

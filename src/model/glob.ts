@@ -1,7 +1,7 @@
 /**
  * Globs over branch names: `*` within one segment (segments are separated by `/`), `**` across segments, `?` one
- * character, `[a-z]` and `[!a-z]` sets, `{a,b}` alternatives. Matching takes time in proportion to the pattern's length
- * times the name's: nothing backtracks.
+ * character, `[a-z]` and `[!a-z]` sets, `{a,b}` alternatives. There is no backtracking: matching takes time proportional
+ * to the length of the pattern times that of the name.
  */
 
 type Token =
@@ -14,7 +14,7 @@ const MAX_ALTERNATIVES = 100
 /** The service's names are far shorter. */
 const MAX_LENGTH = 1_000
 
-/** Why `pattern` is no glob, as the end of a sentence, or `undefined` if it is one. */
+/** Why `pattern` is invalid, to complete a sentence; `undefined` if it is valid. */
 export const globProblem = (pattern: string): string | undefined => {
   if (pattern === '') return 'it is empty'
   if (pattern.length > MAX_LENGTH) return `it has more than ${MAX_LENGTH} characters`
@@ -29,7 +29,7 @@ export const globProblem = (pattern: string): string | undefined => {
 /** Whether the whole of `name` matches. A pattern with a {@link globProblem} matches nothing. */
 export const globMatches = (pattern: string, name: string): boolean => globMatcher(pattern)(name)
 
-/** {@link globMatches} for many names: the pattern is read once. */
+/** {@link globMatches} for many names: parses the pattern once. */
 export const globMatcher = (pattern: string): ((name: string) => boolean) => {
   if (globProblem(pattern) !== undefined) return () => false
   const alternatives = (expand(pattern) ?? []).map((alternative) => tokenize(alternative) ?? [])
@@ -39,7 +39,7 @@ export const globMatcher = (pattern: string): ((name: string) => boolean) => {
   }
 }
 
-/** `a{b,c}d` to `abd`, `acd`, innermost first; `undefined` if braces do not pair. */
+/** Expands `a{b,c}d` to `abd` and `acd`, innermost braces first. `undefined` if braces are unbalanced. */
 const expand = (pattern: string): readonly string[] | undefined => {
   let open = -1
   for (let index = 0; index < pattern.length; index += 1) {
@@ -71,7 +71,7 @@ const tokenize = (pattern: string): readonly Token[] | undefined => {
     } else if (char === '?') {
       tokens.push({ kind: 'any' })
     } else if (char === '[') {
-      // A set has a member at least, so a `]` that comes first is one.
+      // A set is never empty, so a `]` in first position is a member.
       const close = chars.indexOf(']', index + (isNegation(chars[index + 1]) ? 3 : 2))
       if (close < 0) return undefined
       tokens.push(toSet(chars.slice(index + 1, close)))
@@ -100,9 +100,9 @@ const toSet = (inner: readonly string[]): Token => {
   return { kind: 'set', negated, ranges }
 }
 
-/** Follows every way through the pattern at once: the set of positions in `tokens` that the name read so far reaches. */
+/** Tracks all possible positions in `tokens` at once, one character at a time. */
 const matches = (tokens: readonly Token[], name: readonly string[]): boolean => {
-  // Up to the first star there is one way only, and most names leave it at once.
+  // Fast path: up to the first star there is only one position, and most names fail early.
   let read = 0
   for (let token = tokens[0]; token !== undefined && token.kind !== 'star'; token = tokens[read]) {
     const char = name[read]

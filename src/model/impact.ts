@@ -1,16 +1,16 @@
-/** What users of a compute notice of a change. */
+/** How a change affects the users of a compute. */
 
-/** From harmless to worst. `may-restart`: only some Postgres settings can be reloaded, and nobody knows which here. */
+/** From harmless to worst. `may-restart`: some Postgres settings need a restart, and Espalier cannot tell which. */
 export const IMPACTS = ['none', 'may-restart', 'restart', 'disconnect', 'move', 'replace', 'delete'] as const
 
 export type Impact = (typeof IMPACTS)[number]
 
-/** The classes of consent: what a plain yes does not cover (`restart` is allowed by default). */
+/** Kinds of consent. `restart` is allowed by default; the others need `--allow` or a separate answer. */
 export const CONSENTS = ['restart', 'disconnect', 'move', 'replace', 'delete'] as const
 
 export type Consent = (typeof CONSENTS)[number]
 
-/** What must be consented to; harmless steps need nothing. */
+/** The consent that an impact needs. */
 export const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
   none: undefined,
   'may-restart': 'restart',
@@ -21,7 +21,7 @@ export const CONSENT_OF: Readonly<Record<Impact, Consent | undefined>> = {
   delete: 'delete',
 }
 
-/** In one word or two, for narrow columns. */
+/** Short names, for narrow columns. */
 export const IMPACT_NAMES: Readonly<Record<Impact, string>> = {
   none: 'no interruption',
   'may-restart': 'may restart',
@@ -32,7 +32,7 @@ export const IMPACT_NAMES: Readonly<Record<Impact, string>> = {
   delete: 'deleted',
 }
 
-/** In a sentence. */
+/** For sentences. */
 export const IMPACT_WORDS: Readonly<Record<Impact, string>> = {
   none: 'no one is interrupted',
   'may-restart': 'may restart: existing connections may drop',

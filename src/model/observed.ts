@@ -1,4 +1,4 @@
-/** What the API showed, at one moment: a snapshot. */
+/** A snapshot: what the API showed at one point in time. */
 import type { ComputeAttributes, WireSettings } from './attributes/index.ts'
 
 export type ComputeType = 'read_write' | 'read_only'
@@ -8,17 +8,17 @@ export interface ObservedCompute {
   readonly branchId: string
   readonly type: ComputeType
   readonly host: string
-  /** `init`, `active` or `idle`; the API may grow others. */
+  /** `init`, `active` or `idle`; the API may add others. */
   readonly state: string
   readonly pendingState?: string
-  /** Every attribute the API showed. */
+  /** All attributes that the API showed. */
   readonly attributes: ComputeAttributes
-  /** `settings` as the API showed it: a request must carry along what no manifest declares. Absent if it is empty. */
+  /** `settings` from the API: a request must repeat what no manifest declares. Absent if empty. */
   readonly settings?: WireSettings
   /** ISO 8601. */
   readonly createdAt?: string
   readonly lastActive?: string
-  /** When it last started; kept while it is idle. */
+  /** Last start; still set while the compute is idle. */
   readonly startedAt?: string
 }
 
@@ -31,50 +31,50 @@ export interface ObservedBranch {
   readonly parentId?: string
   /** ISO 8601. */
   readonly createdAt?: string
-  /** When the service deletes the branch and its computes; absent: it stays. */
+  /** When the service will delete the branch and its computes. Absent: never. */
   readonly expiresAt?: string
   readonly usage?: BranchUsage
 }
 
-/** What all computes of a branch used in the current consumption period, deleted ones included. */
+/** Usage of a branch's computes in the current consumption period, including deleted ones. */
 export interface BranchUsage {
-  /** Time during which computes were active, summed over them. */
+  /** Sum of the computes' active time. */
   readonly activeSeconds: number
-  /** The same, each second times the size (CU) at that moment. */
+  /** Sum of active seconds times size (CU). */
   readonly computeSeconds: number
 }
 
-/** The default branch, then by name; names with a slash, such as those of previews, come last. */
+/** Sorts the default branch first, then by name. Names with a slash, such as previews, come last. */
 export const byBranch = (a: ObservedBranch, b: ObservedBranch): number =>
   Number(b.isDefault) - Number(a.isDefault) ||
   Number(a.name.includes('/')) - Number(b.name.includes('/')) ||
   (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1)
 
-/** A finished operation, from which the plan estimates how long the like will take. */
+/** A finished operation, used to estimate how long similar ones will take. */
 export interface PastOperation {
   readonly action: string
   readonly durationMs: number
-  /** Of a start or a suspend only: which compute, and when (ISO 8601). */
+  /** Only for starting and suspending a compute: its id, and the time (ISO 8601). */
   readonly computeId?: string
   readonly at?: string
 }
 
-/** What `GET /projects/{id}` shows; each field is absent if the service did not show it. */
+/** From `GET /projects/{id}`. Fields that the service does not show are absent. */
 export interface ProjectSettings {
-  /** The account's plan, in the service's own word: `free_v3`, `launch_v3`, `scale_v3`… */
+  /** The account's plan as the service names it: `free_v3`, `launch_v3`, `scale_v3`… */
   readonly subscription?: string
-  /** Defaults of computes that are created without a value. */
+  /** Defaults for new computes. */
   readonly computeDefaults?: Pick<ComputeAttributes, 'size' | 'scaleToZero'>
-  /** Seconds a consumption period; 0 and absent are unlimited. All computes are suspended once one is used up. */
+  /** Seconds per consumption period; absent: unlimited. The service suspends all computes when a quota is used up. */
   readonly quota?: { readonly computeSeconds?: number; readonly activeSeconds?: number }
   readonly maintenanceWindow?: MaintenanceWindow
-  /** When the next service update starts, ISO 8601. It stays set after a restart has taken the update. */
+  /** Start of the next service update, ISO 8601. Still set after a restart has applied the update. */
   readonly maintenanceScheduledFor?: string
-  /** The period that all counters count, ISO 8601. */
+  /** The consumption period of all counters, ISO 8601. */
   readonly period?: { readonly start: string; readonly end: string }
 }
 
-/** In UTC, on one day. */
+/** In UTC. Starts and ends on the same day. */
 export interface MaintenanceWindow {
   /** 1 is Monday, 7 is Sunday. */
   readonly weekdays: readonly number[]
@@ -86,37 +86,37 @@ export interface MaintenanceWindow {
 
 export interface ObservedProject {
   readonly id: string
-  /** For people only; absent if the key may not read it. */
+  /** For display only. Absent if the key may not read it. */
   readonly name?: string
   readonly branches: readonly ObservedBranch[]
   readonly computes: readonly ObservedCompute[]
   readonly pastOperations?: readonly PastOperation[]
-  /** ISO 8601: the past operations are complete from here on. */
+  /** ISO 8601: the past operations are complete since then. */
   readonly operationsSince?: string
   /** Absent if the project itself was not read. */
   readonly settings?: ProjectSettings
 }
 
-/** A project that the service did not show: access denied, a server error, or an answer that makes no sense. */
+/** A project that could not be read: access denied, a server error, or an invalid response. */
 export interface UnreadableProject {
   readonly id: string
-  /** In the words of the service, without a full stop. */
+  /** The service's message, without a full stop. */
   readonly message: string
   readonly hint?: string
 }
 
-/** The project ids that the key cannot see, or that do not exist, are in `missing`. */
 export interface Observed {
   /** ISO 8601: when the first request of the snapshot was sent. */
   readonly takenAt: string
   readonly projects: readonly ObservedProject[]
+  /** Ids of projects that do not exist, or that the key cannot see. */
   readonly missing: readonly string[]
-  /** Those of `missing` that are names, with the ids of the projects that have them. */
+  /** Entries of `missing` that are names of projects, with the ids of those projects. */
   readonly namesakes?: readonly { readonly name: string; readonly ids: readonly string[] }[]
   /** Absent if every project could be read. */
   readonly unreadable?: readonly UnreadableProject[]
 }
 
-/** Nobody can be connected to a compute that is idle and not about to be otherwise. */
+/** Whether a compute is idle and stays so: nobody can be connected to it. */
 export const isIdle = (compute: ObservedCompute): boolean =>
   compute.state === 'idle' && (compute.pendingState === undefined || compute.pendingState === 'idle')

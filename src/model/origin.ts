@@ -1,22 +1,22 @@
-/** The changes of a plan by who caused them, and what the manifests no longer manage. */
+/** The changes of a plan by their origin, and computes that the manifests no longer manage. */
 import type { Source } from './diagnostic.ts'
 import type { Change, UnmanagedCompute } from './plan.ts'
 
-/** A live compute that the base's manifests declare and the head's do not. It keeps running. */
+/** A live compute that the base's manifests declare and the head's do not. It stays as it is. */
 export interface ReleasedCompute extends UnmanagedCompute {
-  /** In the base. */
+  /** The declaration in the base. */
   readonly source: Source
 }
 
 export interface Origin {
-  /** By what differs between the manifests of the base and of the head. In the plan's order. */
+  /** Changes caused by differences between the manifests of base and head, in the plan's order. */
   readonly introduced: readonly Change[]
-  /** What the base's manifests would change as well: the live project had drifted before. */
+  /** Changes that the base's manifests would make too: existing drift. */
   readonly drift: readonly Change[]
-  /** Of these computes the base would change something that the head leaves: their drift is settled. */
+  /** Changes that the base would make and the head does not: the head accepts the live state. */
   readonly settled: readonly Change[]
   /** Sorted by project, then branch name, then primary before replicas. */
   readonly released: readonly ReleasedCompute[]
-  /** What could not be compared with the base, a sentence each; absent if all of it was. */
+  /** What could not be compared with the base, one sentence each. Absent if everything was compared. */
   readonly gaps?: readonly string[]
 }

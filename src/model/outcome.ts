@@ -3,14 +3,14 @@ import type { Plan, Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 
 /**
- * `stale`: what the step changes or relies on was changed by somebody else after the plan was made, so nothing was sent.
- * `scheduled`: it waits for its restart window, and runs when one applies again in it.
+ * `stale`: somebody else changed what the step relies on after the plan was made, so nothing was sent.
+ * `scheduled`: the step waits for its restart window. A later `apply` within the window runs it.
  */
 export const STEP_STATUSES = ['done', 'failed', 'stale', 'skipped', 'not-allowed', 'scheduled'] as const
 
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
-/** Why a step did not end well. */
+/** Why a step was not done. */
 export const FAILURE_REASONS = [
   'apply-failed',
   'operation-failed',
@@ -33,16 +33,16 @@ export type FailureReason = (typeof FAILURE_REASONS)[number]
 export interface OperationProgress {
   readonly id: string
   readonly action: string
-  /** As the API words it; unknown words are passed through. */
+  /** The API's status. Unknown values are passed through. */
   readonly status: string
   readonly failuresCount: number
 }
 
-/** Something a step changes or relies on that is no longer as the plan has it. */
+/** Something that a step relies on and that changed after the plan was made. */
 export interface Moved {
   /** A manifest path such as `size`, or `branch`, `name`, `primary`, `replica`, `compute`. */
   readonly what: string
-  /** In the snapshot that the plan was made from. */
+  /** Value in the plan's snapshot. */
   readonly before: string
   readonly after: string
 }
@@ -51,35 +51,35 @@ export interface StepOutcome {
   readonly step: string
   readonly status: StepStatus
   readonly reason?: FailureReason
-  /** What happened and what to run next: a sentence or two. */
+  /** What happened and what to do next: one or two sentences. */
   readonly message?: string
-  /** Of the answer that refused it. */
+  /** Status of the response that refused the request. */
   readonly httpStatus?: number
   readonly operations: readonly OperationProgress[]
-  /** The compute that the step made or changed. */
+  /** The compute that the step created or changed. */
   readonly computeId?: string
-  /** Why it is stale. */
+  /** Why the step is stale. */
   readonly moved?: readonly Moved[]
-  /** The latest operation of somebody else on the same compute, which probably is what moved it. */
+  /** The latest operation on the same compute that is not ours: probably the cause. */
   readonly movedBy?: OperationProgress
-  /** When a scheduled step may run, ISO 8601; absent if its windows never meet. */
+  /** When a scheduled step may run, ISO 8601. Absent if its windows never overlap. */
   readonly opensAt?: string
   readonly durationMs: number
 }
 
 export interface Outcome {
-  /** In the plan's order, every step. */
+  /** All steps, in the plan's order. */
   readonly steps: readonly StepOutcome[]
   readonly interrupted: boolean
-  /** Whether a plan made afterwards was empty; absent if none was made. */
+  /** Whether a plan made afterwards was empty. Absent if none was made. */
   readonly converged?: boolean
-  /** Where it has not converged: what is left to do, or why no plan could be made; a line each. */
+  /** If not converged: what is left to do, or why no plan could be made; one line each. */
   readonly left?: readonly string[]
-  /** What a person must edit now, for example a pin whose compute was replaced. */
+  /** What a user must edit now, for example a pin whose compute was replaced. */
   readonly notes: readonly string[]
 }
 
-/** One object a line in `--format json` and in the journal. `time` is ISO 8601. */
+/** One object per line in `--format json` and in the journal. `time` is ISO 8601. */
 export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'version'; readonly espalier: string; readonly format: string }
   | { readonly type: 'plan'; readonly plan: Plan }
@@ -90,10 +90,10 @@ export type ApplyEvent = { readonly time: string } & (
       readonly project: string
       readonly reason: string
       readonly by: string
-      /** What it denies, without full stops. */
+      /** What the policy denies, without full stops. */
       readonly violations: readonly string[]
     }
-  /** `--now`: the step that starts next is outside of its windows. */
+  /** With `--now`: the next step starts outside of its windows. */
   | { readonly type: 'window-overridden'; readonly step: string; readonly windows: readonly RestartWindow[] }
   | { readonly type: 'step-start'; readonly step: Step }
   | {
@@ -116,7 +116,7 @@ export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'outcome'; readonly outcome: Outcome }
 )
 
-/** Whether nothing is left but to wait for restart windows. */
+/** Whether all remaining steps only wait for restart windows. */
 export const isScheduled = ({ steps }: Outcome): boolean =>
   steps.some(({ status }) => status === 'scheduled') &&
   steps.every(({ status }) => status === 'done' || status === 'scheduled')

@@ -2,7 +2,7 @@ import type { Change, ChangeKind, PlanSummary } from './plan.ts'
 
 export type ChangeCounts = Pick<PlanSummary, ChangeKind | 'restarts' | 'mayRestart' | 'disconnects' | 'refused'>
 
-/** What the changes do, and to how many computes. */
+/** Counts changes by kind and by impact. */
 export const countChanges = (changes: readonly Change[]): ChangeCounts => {
   const count = (test: (change: Change) => boolean): number => changes.filter(test).length
   const restarts = ({ impact, attributes }: Change): boolean =>

@@ -1,4 +1,4 @@
-/** The plan: what differs, and the ordered calls that make it equal. A plain value, the same bytes for the same input. */
+/** The plan: differences, and the ordered API calls that resolve them. Deterministic: the same input gives the same bytes. */
 import type { WireAttributes } from './attributes/index.ts'
 import type { PlanCost } from './cost.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
@@ -10,7 +10,7 @@ import type { RestartWindow } from './restart-window.ts'
 import type { PlanSelection } from './selection.ts'
 import type { Size } from './size.ts'
 
-/** Major grows when a reader of the older form would misread the newer one. */
+/** The major version changes if older readers would misread the new format. */
 export const PLAN_FORMAT_VERSION = '2.0'
 
 /** Also the order in which they are counted. */
@@ -24,7 +24,7 @@ export interface BranchName {
   readonly name: string
 }
 
-/** The compute that a change is about. `id`, `host` and `state` are absent if it is yet to be created. */
+/** The compute of a change. `id`, `host` and `state` are absent until it is created. */
 export interface PlannedCompute {
   readonly type: ComputeType
   /** The replica's key, or the compute's name if it has one. */
@@ -34,51 +34,51 @@ export interface PlannedCompute {
   readonly state?: string
 }
 
-/** A size in CU, a scale to zero in seconds (0 default, −1 never), a flag, a text, or a list of libraries. */
+/** A size in CU, a scale-to-zero timeout in seconds (0 default, -1 never), a flag, a text, or a list of libraries. */
 export type AttributeValue = string | number | boolean | Size | readonly string[]
 
-/** One attribute before and after: its value for programs, its text as in a manifest for people. No `before` on create. */
+/** A changed attribute: values for programs, and text as in a manifest for people. No `before` for a new compute. */
 export interface AttributeChange {
-  /** Manifest path; one entry of a map has its own: `postgres.settings.work_mem`. */
+  /** Manifest path. Entries of a map have their own: `postgres.settings.work_mem`. */
   readonly path: string
   readonly before?: AttributeValue
   readonly after: AttributeValue
   readonly beforeText?: string
   readonly afterText: string
-  /** On this compute as it is now: `none` on an idle one. */
+  /** Impact on the compute in its current state: `none` if it is idle. */
   readonly impact: Impact
   readonly reason: Reason
   readonly rule: string
   readonly source?: Source
 }
 
-/** What the size of a compute gives its users, before and after. `max_connections` and RAM (GB) at the upper limit. */
+/** What a size provides: `max_connections` and RAM (GB) at its upper limit. */
 export interface Capacity {
   readonly size: Size
   readonly ramGb: number
   readonly maxConnections: number
 }
 
-/** Everything that differs for one compute. */
+/** All differences of one compute. */
 export interface Change {
-  /** Stable: `PROJECT/BRANCH_ID/primary`, `PROJECT/BRANCH_ID/replica/KEY`, or for what no declaration claims `PROJECT/BRANCH_ID/COMPUTE_ID`. */
+  /** Stable: `PROJECT/BRANCH_ID/primary`, `PROJECT/BRANCH_ID/replica/KEY`, or `PROJECT/BRANCH_ID/COMPUTE_ID` if undeclared. */
   readonly id: string
   readonly kind: ChangeKind
   readonly project: string
-  /** Where the compute is to be (for a delete: where it is). */
+  /** The target branch; for a delete, the current one. */
   readonly branch: BranchName
-  /** Where it is now; a move only. */
+  /** The current branch, for a move. */
   readonly from?: BranchName
   readonly compute: PlannedCompute
   readonly attributes: readonly AttributeChange[]
   readonly impact: Impact
-  /** The impact it would have were the compute not idle; absent if that is the same. */
+  /** The impact if the compute were not idle. Absent if it is the same. */
   readonly unlessIdle?: Impact
-  /** The first is the main one. */
+  /** The main reason comes first. */
   readonly reasons: readonly Reason[]
-  /** Why it must not run whatever the flags: a sentence. */
+  /** Why the change must not be made, whatever the flags: a sentence. */
   readonly refused?: string
-  /** Those of its steps. */
+  /** Restart windows of its steps. */
   readonly windows?: readonly RestartWindow[]
   readonly before?: Capacity
   readonly after?: Capacity
@@ -88,18 +88,18 @@ export interface Change {
 
 export type StepKind = 'create' | 'update' | 'move' | 'delete'
 
-/** One call of the API, exactly as it will be sent. */
+/** An API request, exactly as it will be sent. */
 export interface StepRequest {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
-  /** Below the API's root: `/projects/…`. */
+  /** Below the API root: `/projects/…`. */
   readonly path: string
   readonly body?: { readonly endpoint: WireAttributes & { readonly branch_id?: string; readonly type?: ComputeType } }
 }
 
 export interface Step {
-  /** `CHANGE_ID#1`, counted within its change. */
+  /** `CHANGE_ID#1`, numbered within its change. */
   readonly id: string
-  /** The change that it carries out (part of). */
+  /** Id of the change that the step belongs to. */
   readonly change: string
   readonly kind: StepKind
   readonly project: string
@@ -108,24 +108,24 @@ export interface Step {
   readonly request: StepRequest
   readonly impact: Impact
   readonly unlessIdle?: Impact
-  /** What a plain yes does not cover. */
+  /** Consents that the step needs. */
   readonly consents: readonly Consent[]
   readonly refused?: string
-  /** It interrupts, or would if its compute were active, and waits until all of these are open; absent: any time. */
+  /** The step interrupts, or would if its compute were active: it runs when all of these are open. Absent: any time. */
   readonly windows?: readonly RestartWindow[]
   readonly reason: Reason
-  /** The rule behind the impact: a section of the spec or a public page. */
+  /** The rule behind the impact, with its source. */
   readonly rule: string
   readonly source?: Source
-  /** Ids of the steps that must be done before this one. */
+  /** Ids of steps that must be done first. */
   readonly after: readonly string[]
-  /** Those of `after` that are there only so that one comes after the other: restarts of a branch, swaps over one empty branch. */
+  /** Those of `after` that only serialize steps: restarts on one branch, or swaps through the same empty branch. */
   readonly inTurnAfter?: readonly string[]
-  /** Operation actions this call is expected to start, for the estimate. */
+  /** Operations that the request is expected to start, for the estimate. */
   readonly actions: readonly string[]
 }
 
-/** Live, claimed by no declaration, and left alone. */
+/** A live compute that no manifest declares. It is left alone. */
 export interface UnmanagedCompute {
   readonly project: string
   readonly branch: BranchName
@@ -133,36 +133,36 @@ export interface UnmanagedCompute {
   readonly size?: Size
 }
 
-/** How long the steps took in this project before, summed along the longest chain that the project's lock allows. */
+/** Estimated duration from past operations of the project, summed along the longest chain of steps. */
 export interface Estimate {
   readonly project: string
   readonly medianMs: number
   readonly p95Ms: number
-  /** Past operations that the figures rest on. */
+  /** Number of past operations behind the estimate. */
   readonly samples: number
 }
 
 export interface PlanSummary {
-  /** Changes by kind; together all of them. */
+  /** Number of changes of each kind. */
   readonly create: number
   readonly update: number
   readonly move: number
   readonly replace: number
   readonly delete: number
-  /** Computes that restart, whatever else happens to them. */
+  /** Computes that restart, including those that also change otherwise. */
   readonly restarts: number
   readonly mayRestart: number
   readonly disconnects: number
   readonly refused: number
   readonly unmanaged: number
-  /** Computes that declarations claim, changed or not. */
+  /** Computes that manifests declare, changed or not. */
   readonly managed: number
   readonly capacity: { readonly before: CapacityTotal; readonly after: CapacityTotal }
-  /** API calls that the steps are (waiting not counted). */
+  /** API calls of the steps, without those for waiting. */
   readonly calls: number
 }
 
-/** Over all computes of the planned projects, unmanaged ones included. */
+/** Total of all computes of the planned projects, including unmanaged ones. */
 export interface CapacityTotal {
   readonly computes: number
   readonly minCu: number
@@ -171,17 +171,17 @@ export interface CapacityTotal {
   readonly maxConnections: number
 }
 
-/** A project of the manifests that the plan does not cover, and why. */
+/** A project that the plan leaves out because of errors. */
 export interface LeftOutProject {
   readonly project: string
   /** At least one error. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Projects that are applied together, once those of the waves before are done. */
+/** Projects that are applied together, after those of the previous waves. */
 export interface PlanWave {
   readonly name: string
-  /** Ids, those of projects that could not be planned included. */
+  /** Ids, including those of projects that could not be planned. */
   readonly projects: readonly string[]
 }
 
@@ -189,17 +189,17 @@ export interface Plan {
   readonly formatVersion: typeof PLAN_FORMAT_VERSION
   /** Ids of the planned projects, sorted. */
   readonly projects: readonly string[]
-  /** Names by id, of those that are known. For people only: they make no difference to what a plan does. */
+  /** Known names, by id. For display only: they do not affect what a plan does. */
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent if every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
-  /** In the order in which they are applied; projects that are in none come last. Absent if no manifest has any. */
+  /** In the order of application; projects in no wave come last. Absent if no manifest defines waves. */
   readonly waves?: readonly PlanWave[]
-  /** Absent if everything that the manifests ask for is planned. */
+  /** Absent if the plan covers everything in the manifests. */
   readonly selection?: PlanSelection
   /** Sorted by project, then branch name, then primary before replicas. */
   readonly changes: readonly Change[]
-  /** One topological order of the graph that `after` draws. */
+  /** Sorted topologically by `after`. */
   readonly steps: readonly Step[]
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly estimates: readonly Estimate[]
@@ -208,19 +208,19 @@ export interface Plan {
   readonly warnings: readonly Diagnostic[]
   /** Absent if nothing is skipped. */
   readonly skipped?: readonly SkippedChange[]
-  /** Absent if every branch with changes stays. */
+  /** Absent if no branch with changes expires. */
   readonly expiring?: readonly ExpiringChange[]
-  /** Absent from a plan of an older version. For people and policies: no comparison of plans counts it. */
+  /** Absent in plans of older versions. Ignored when plans are compared. */
   readonly cost?: PlanCost
-  /** Service updates that fall together with changes, sorted as those are; absent if there are none. */
+  /** Service updates that coincide with changes, in the order of the changes. Absent if there are none. */
   readonly maintenance?: readonly PlannedUpdate[]
-  /** What policies say of the plan; absent without any. */
+  /** Results of the policies. Absent if there are none. */
   readonly policies?: PlanPolicies
 }
 
-/** A change that is not made because its branch is about to be deleted. It counts as done. */
+/** A change that is skipped because its branch expires soon. It counts as done. */
 export interface SkippedChange {
-  /** The id that the change would have. */
+  /** Id of the skipped change. */
   readonly change: string
   readonly kind: ChangeKind
   readonly project: string
@@ -230,7 +230,7 @@ export interface SkippedChange {
   readonly sentence: string
 }
 
-/** A change on a branch that will be deleted. */
+/** A change on a branch that expires. */
 export interface ExpiringChange {
   readonly change: string
   readonly project: string
@@ -251,8 +251,8 @@ export interface PlannedUpdate {
 }
 
 /**
- * `ok: false`: some projects cannot be planned. `plan` then covers the others and lists these in `leftOut`; `diagnostics`
- * holds the errors and warnings of the projects left out, in the order of the files.
+ * `ok: false`: some projects cannot be planned. `plan` covers the other ones and lists these in `leftOut`. `diagnostics` are
+ * the errors and warnings of the projects left out, in the order of the files.
  */
 export type PlanResult =
   | { readonly ok: true; readonly plan: Plan }

@@ -1,4 +1,4 @@
-/** Policies: what a team allows in its projects, whatever the manifests ask for. */
+/** Policies: a team's rules for its projects. */
 import type { Source } from './diagnostic.ts'
 
 export type PolicyRule =
@@ -20,12 +20,12 @@ export interface Policy {
   readonly level: PolicyLevel
   /** Shown with every violation. */
   readonly reason: string
-  /** Globs over ids and names; absent: every project. */
+  /** Globs for project ids and names. Absent: all projects. */
   readonly projects?: readonly string[]
-  /** Globs over branch names; absent: every branch. */
+  /** Globs for branch names. Absent: all branches. */
   readonly branches?: readonly string[]
   readonly except: readonly string[]
-  /** Ids of the projects whose manifests hold it; absent: it is in a policy file, for all projects. */
+  /** Ids of the projects whose manifests contain the policy. Absent: it comes from a policy file, for all projects. */
   readonly within?: readonly string[]
   readonly computes: 'any' | 'primary' | 'replica'
   readonly rule: PolicyRule
@@ -33,8 +33,8 @@ export interface Policy {
 }
 
 /**
- * `existing`: it was no better before the plan, so it only warns. `unknown`: the value could not be read.
- * `overridden`: somebody allowed it, with a reason.
+ * `existing`: the violation is not new, so it is only a warning. `unknown`: the value could not be read.
+ * `overridden`: somebody allowed it and gave a reason.
  */
 export const POLICY_OUTCOMES = ['denied', 'warned', 'existing', 'unknown', 'overridden'] as const
 
@@ -62,21 +62,21 @@ export interface PolicyResult {
   readonly branch?: string
   /** `primary`, or `replica NAME`. */
   readonly compute?: string
-  /** Without a full stop: what is denied, where, and what the limit is. */
+  /** What is denied, where, and the limit; without a full stop. */
   readonly message: string
   readonly reason: string
-  /** Why it was overridden. */
+  /** Why the policy was overridden. */
   readonly override?: string
-  /** Who did. */
+  /** Who overrode it. */
   readonly overriddenBy?: string
 }
 
 export interface PlanPolicies {
-  /** Those that were read, as people are shown them. */
+  /** Policy files, as displayed. */
   readonly files: readonly string[]
-  /** The commit whose policies count, if it is not the one that is planned. */
+  /** The commit that the policies come from, if it is not the planned one. */
   readonly ref?: string
   readonly results: readonly PolicyResult[]
-  /** What the manifests' own commit changes in the policies, which applies after the merge; without full stops. */
+  /** How the planned commit changes the policies, which takes effect after the merge; without full stops. */
   readonly changes: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** Why something is planned: a published list, one sentence each, which `explain` and the renderers share. */
+/** Published reasons for planned changes. `explain` and all renderers use them. */
 import { ATTRIBUTE_REASONS } from './attributes/index.ts'
 
 export const REASONS = {

@@ -1,5 +1,4 @@
-/** When computes may be interrupted: a part of the week, by the clock on the wall of a place. */
-
+/** When computes may be interrupted: times of the week in a time zone. */
 import type { MaintenanceWindow } from './observed.ts'
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
@@ -7,20 +6,20 @@ export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export type Weekday = (typeof WEEKDAYS)[number]
 
 export interface RestartWindow {
-  /** The days on which it opens, from Monday on, each once. */
+  /** Days on which the window opens, starting from Monday, without duplicates. */
   readonly days: readonly Weekday[]
   /** `HH:MM`, 00:00 to 23:59. */
   readonly from: string
-  /** `HH:MM`, 00:01 to 24:00, and not `from`. Where it is before `from`, the window closes on the next day. */
+  /** `HH:MM`, 00:01 to 24:00, different from `from`. If earlier than `from`, the window closes on the next day. */
   readonly to: string
   /** IANA time zone: `Europe/Berlin`, `UTC`. */
   readonly timezone: string
 }
 
-/** As a manifest has it. `'always'`: at any time; `'service'`: in the project's own maintenance window. */
+/** A window in a manifest. `'always'`: any time; `'service'`: the project's own maintenance window. */
 export type DeclaredWindow = RestartWindow | 'always' | 'service'
 
-/** The service's window if that is unknown: it has no day, so it never opens. */
+/** Stands for an unknown maintenance window. It has no days, so it never opens. */
 export const UNKNOWN_SERVICE_WINDOW: RestartWindow = { days: [], from: '00:00', to: '24:00', timezone: 'UTC' }
 
 /** The project's own maintenance window as a restart window. */

@@ -1,25 +1,25 @@
-/** A part of what the manifests ask for, as one run plans or applies it. */
+/** Restricts a run to a part of the manifests. */
 export interface Selection {
-  /** Globs over project ids and names. */
+  /** Globs for project ids and names. */
   readonly projects?: readonly string[]
-  /** Globs over branch names and ids. */
+  /** Globs for branch names and ids. */
   readonly branches?: readonly string[]
-  /** The name of a wave: only its projects. */
+  /** Only the projects of this wave. */
   readonly wave?: string
-  /** Only what the manifests introduce since this commit; drift is left alone. */
+  /** Only changes that the manifests introduce since this commit, without drift. */
   readonly introducedSince?: string
-  /** Only these changes, by their ids. */
+  /** Only changes with these ids. */
   readonly changes?: readonly string[]
 }
 
-/** A selection with what it leaves out. */
+/** A selection and how much it leaves out. */
 export interface PlanSelection extends Selection {
   readonly leftOut: {
     /** Declared projects that were not read. */
     readonly projects: number
-    /** Changes that were not selected, whole or in part. */
+    /** Changes that were not selected, entirely or in part. */
     readonly changes: number
-    /** Of these, changes that were selected and need one that was not. */
+    /** Of these, changes that were selected but depend on one that was not. */
     readonly dependent: number
   }
 }

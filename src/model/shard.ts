@@ -1,14 +1,14 @@
-/** A part of a fleet, as one of several runs takes it. */
+/** One of several runs that share a fleet. */
 export interface Shard {
   /** From 1 to `count`. */
   readonly index: number
   readonly count: number
 }
 
-/** More would leave each with less than one request a minute of the account's limit. */
+/** With more, each shard would get less than one request a minute of the account's limit. */
 export const MAX_SHARDS = 700
 
-/** `2/5`: the second of five; `undefined` for anything else. */
+/** Parses `2/5`, the second of five. `undefined` if the text is invalid. */
 export const parseShard = (text: string): Shard | undefined => {
   const [, index, count] = /^([1-9]\d{0,2})\/([1-9]\d{0,2})$/.exec(text) ?? []
   const shard = { index: Number(index), count: Number(count) }

@@ -1,9 +1,8 @@
 /**
- * Compute sizes: the one table from which validation, schema, plan, sandbox and documentation take CU steps, RAM,
- * cache and `max_connections`. Units: compute units (CU) and gigabytes.
+ * Compute sizes. Validation, schema, plan, sandbox and documentation all use this table. Units: compute units (CU) and
+ * gigabytes.
  */
 
-/** One size a compute can have. */
 export interface SizeStep {
   readonly cu: number
   readonly ramGb: number
@@ -11,7 +10,7 @@ export interface SizeStep {
   readonly maxConnections: number
 }
 
-/** The catalogue of sizes, versioned so that a newer one can be given to an older program. */
+/** Versioned, so that an older program can be given a newer table. */
 export interface SizeTable {
   readonly version: string
   readonly steps: readonly SizeStep[]
@@ -23,7 +22,7 @@ export interface SizeTable {
   readonly scaleToZeroMaxCu: number
 }
 
-/** A compute's size: an autoscaling range in CU, or a fixed size where both ends are equal. */
+/** The size of a compute in CU: an autoscaling range, or a fixed size if both ends are equal. */
 export interface Size {
   readonly min: number
   readonly max: number
@@ -42,7 +41,7 @@ const CONNECTIONS_BELOW_9: Readonly<Record<number, number>> = {
   8: 3357,
 }
 
-// Above 38 CU the spec shows no max_connections; the public limits page gives 4000 for every size from 9 to 56.
+// The public limits page: 4000 for every size from 9 to 56 CU.
 const CONNECTIONS_FROM_9 = 4000
 
 const step = (cu: number): SizeStep => {
@@ -53,7 +52,7 @@ const step = (cu: number): SizeStep => {
 const range = (from: number, to: number, by: number): number[] =>
   Array.from({ length: (to - from) / by + 1 }, (_, index) => from + index * by)
 
-/** The sizes of the public API reference and the limits of the public API reference. */
+/** Sizes and limits from the public API reference. */
 export const SIZE_TABLE: SizeTable = {
   version: '2026-11',
   steps: [0.25, 0.5, ...range(1, 16, 1), ...range(18, 56, 2)].map(step),
@@ -62,11 +61,11 @@ export const SIZE_TABLE: SizeTable = {
   scaleToZeroMaxCu: 16,
 }
 
-/** The step of exactly this many CU, or `undefined` if the table has none. */
+/** The step with exactly this many CU, if there is one. */
 export const sizeStep = (cu: number, table: SizeTable = SIZE_TABLE): SizeStep | undefined =>
   table.steps.find((candidate) => candidate.cu === cu)
 
-/** The step nearest to `cu`; of two equally near ones the smaller. */
+/** The step nearest to `cu`; the smaller one in a tie. */
 export const nearestStep = (cu: number, table: SizeTable = SIZE_TABLE): SizeStep | undefined =>
   table.steps.reduce<SizeStep | undefined>(
     (best, candidate) =>
@@ -94,16 +93,15 @@ export const sizesInWords = ({ steps }: SizeTable): string => {
 
 export const isFixed = (size: Size): boolean => size.min === size.max
 
-/** RAM in GB of `cu` compute units (the public API reference: 4 GB a CU, which the two shared sizes follow as well). */
+/** RAM in GB: 4 GB per CU, also below 1 CU (the public API reference). */
 export const ramGb = (cu: number): number => cu * 4
 
-/** Local file cache in GB of `cu` compute units: 75% of RAM (the public API reference). */
+/** Local file cache in GB: 75% of RAM (the public API reference). */
 export const cacheGb = (cu: number): number => ramGb(cu) * 0.75
 
 /**
- * `max_connections` of a compute. A fixed size reads the table; with autoscaling both limits count: the table's value
- * for `min(max, 8 × min)` CU (Neon docs, "Postgres compatibility"). A size outside the table falls back on the
- * documented formula `floor(CU × 419.66)`, from 100 to 4000.
+ * `max_connections` of a compute: the table's value for `min(max, 8 × min)` CU (docs of the service, "Postgres
+ * compatibility"). Sizes that are not in the table use the documented formula `floor(CU × 419.66)`, from 100 to 4000.
  */
 export const maxConnections = (size: Size, table: SizeTable = SIZE_TABLE): number => {
   const cu = Math.min(size.max, 8 * size.min)

@@ -1,9 +1,9 @@
-/** What the service's plans ("tiers") allow: data, each limit with its source, replaceable by `--tier-table`. */
+/** Limits of the service's plans ("tiers"), each with its source. `--tier-table` replaces them. */
 import type { Severity } from './diagnostic.ts'
 
 export interface TierLimit {
   readonly max: number
-  /** An error only where the API itself refuses it; a docs page may be out of date, and must stop nobody. */
+  /** An error only if the API itself refuses it. Docs pages may be outdated, so they only cause warnings. */
   readonly severity: Severity
   readonly source: string
 }
@@ -19,20 +19,20 @@ export interface TierScaleToZero {
 }
 
 export interface Tier {
-  /** As `--tier` takes it. */
+  /** Value of `--tier`. */
   readonly name: string
-  /** As people are shown it. */
+  /** For display. */
   readonly title: string
-  /** The API's `subscription_type`s of this tier. */
+  /** Values of the API's `subscription_type` for this tier. */
   readonly subscriptions: readonly string[]
-  /** Of a fixed size, in CU. */
+  /** Largest fixed size, in CU. */
   readonly fixedCu?: TierLimit
-  /** Of an autoscaling range, in CU. */
+  /** Largest autoscaling limit, in CU. */
   readonly autoscalingCu?: TierLimit
   readonly scaleToZero?: TierScaleToZero
-  /** For each project. */
+  /** Per project. */
   readonly replicas?: TierLimit
-  /** Included for each project and month; computes are suspended once they are used. */
+  /** Included per project and month. The service suspends all computes when they are used up. */
   readonly cuHours?: TierLimit
 }
 
@@ -98,6 +98,6 @@ export const TIER_TABLE: TierTable = {
   ],
 }
 
-/** By its name, or by the API's word for it. */
+/** Finds a tier by its name or by the API's `subscription_type`. */
 export const tierOf = (word: string, table: TierTable = TIER_TABLE): Tier | undefined =>
   table.tiers.find(({ name, subscriptions }) => name === word || subscriptions.includes(word))

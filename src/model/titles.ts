@@ -7,7 +7,7 @@ export const computeTitle = ({ type, name }: PlannedCompute): string => {
   return name === undefined ? role : `${role} "${plainText(name)}"`
 }
 
-/** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`; of several projects ` in PROJECT`. */
+/** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`. In a fleet, with ` in PROJECT`. */
 export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>, isFleet = false): string => {
   const from = step.kind === 'move' ? changes.get(step.change)?.from?.name : undefined
   const way = step.kind === 'move' ? 'to' : 'on'

@@ -1,4 +1,4 @@
-/** Times in UTC as people read them. A plan says them of each of thousands of changes, so no formatter is made for each. */
+/** Formats times in UTC. Not with `Intl`, which is too slow for plans with thousands of changes. */
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = [

@@ -314,8 +314,8 @@ describe('waiting out', () => {
 
   test.each([
     [423, 'Given up after 0s: the next attempt would be 1h later, past the 10m of --lock-timeout.'],
-    [429, 'Given up after 0s: the next attempt would be 1h later, past the 2m that a rate limit is waited for.'],
-    [503, 'Given up after 0s: the next attempt would be 1h later, past the 2m that an outage is waited for.'],
+    [429, 'Given up after 0s: the next attempt would be 1h later, past the 2m allowed for rate limits.'],
+    [503, 'Given up after 0s: the next attempt would be 1h later, past the 2m allowed for outages.'],
   ])('%i with a Retry-After beyond all patience does not claim that it was waited for', async (status, words) => {
     const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
     expect((await failure(api.send(patch))).hint).toContain(words)
@@ -430,7 +430,7 @@ describe('safety', () => {
     ['http://example.test/api/v2', 'unencrypted'],
     ['ftp://127.0.0.1/', 'not an http or https URL'],
     ['nonsense', 'not an http or https URL'],
-    ['https://user:pass@example.test', 'no user or password'],
+    ['https://user:pass@example.test', 'not contain a user or password'],
   ])('%s is refused', (baseUrl, words) => {
     expect(() => createReadApi({ baseUrl, apiKey: KEY })).toThrow(words)
   })

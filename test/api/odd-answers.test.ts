@@ -144,7 +144,7 @@ test.each([
       project: { id: 'other', name: 'other' },
     }),
   )
-  await expect(read(api)).rejects.toThrow(/answered with (op-2|ep-1|other) where (op-1|ep-9|shop) was asked for/)
+  await expect(read(api)).rejects.toThrow(/responded with (op-2|ep-1|other) instead of (op-1|ep-9|shop)/)
 })
 
 describe('a base URL that leads past the API', () => {

@@ -53,6 +53,6 @@ test('a key that no header can carry is refused without being shown', async () =
   const error: unknown = await findKey(undefined, from({ ESPALIER_API_KEY: 'se cret' })).catch(
     (thrown: unknown) => thrown,
   )
-  expect(String(error)).toContain('holds a space')
+  expect(String(error)).toContain('contains a space')
   expect(String(error)).not.toContain('cret')
 })

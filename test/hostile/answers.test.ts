@@ -23,7 +23,7 @@ test('a slow answer ends with the time that a whole one has', async () => {
   onTestFinished(() => transport.close())
   await expect(transport.send('GET', '/', undefined)).rejects.toMatchObject({
     code: 'E_NETWORK',
-    message: expect.stringContaining('the whole of it did not come in time'),
+    message: expect.stringContaining('the response was not complete in time'),
   })
 })
 
@@ -35,7 +35,7 @@ test('several slow answers share that time', async () => {
       asked += 1
       // Each comes close to its end.
       now += Math.min(withinMs, 200_000)
-      throw new ApiError('E_NETWORK', 'the whole of it did not come in time', { method: 'GET', path })
+      throw new ApiError('E_NETWORK', 'the response was not complete in time', { method: 'GET', path })
     },
   } as unknown as Transport
   const clock = {

@@ -205,7 +205,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [
         'waiting 6.3 s: the control API is not available',
         `${CREATE} (apply-failed): The control API failed: injected fault`,
-        'Nothing was changed by this step. Given up after 1m56s: the next attempt would be 6s later, past the 2m that an outage is waited for.',
+        'Nothing was changed by this step. Given up after 1m56s: the next attempt would be 6s later, past the 2m allowed for outages.',
       ],
     ],
     [
@@ -213,7 +213,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API refused: injected fault`,
-        'past the 2m that a rate limit is waited for. Run the same command again later, or with a lower --concurrency.',
+        'past the 2m allowed for rate limits. Run the same command again later, or with a lower --concurrency.',
       ],
     ],
     [
@@ -229,7 +229,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [request({ kind: 'status', status: 422, message: 'over the plan' })],
       [
         `${CREATE} (apply-failed): The control API refused: over the plan`,
-        "Nothing was changed by this step. The service refuses the value, perhaps by the account's plan: its own words are above.",
+        "Nothing was changed by this step. The service refuses the value, perhaps because of the account's plan. Its message is above.",
       ],
     ],
     [

@@ -133,9 +133,9 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     name: 'restarts of one project',
-    seed: [project('p', 20)],
-    documents: [document('p', ...sized(20, 2))],
-    steps: 20,
+    seed: [project('p', 8)],
+    documents: [document('p', ...sized(8, 2))],
+    steps: 8,
     requestsAStep: 4,
   },
   {

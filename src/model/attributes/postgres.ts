@@ -1,4 +1,4 @@
-/** Two attributes that share the API's field `settings`. */
+/** The two attributes in the API's field `settings`. */
 import { list, named, type Schema, text } from '../../base/index.ts'
 import type { AttributeRow, WireSettings } from './row.ts'
 
@@ -23,7 +23,7 @@ export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField, 'SETTINGS_DIF
   rule: 'only some Postgres settings can be reloaded, the others need a restart',
   impact: () => 'may-restart',
   satisfied: (desired, observed) => Object.entries(desired).every(([name, value]) => observed?.[name] === value),
-  // The service takes text, so a number stays as it was written.
+  // The service takes text, so numbers are passed on as written.
   read: (value, { written }) =>
     Object.fromEntries(
       Object.entries(value as Readonly<Record<string, unknown>>).map(([name, one]) => [
@@ -65,11 +65,11 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField, 'PRELOAD_DIFF
   format: (libraries) => (libraries.length === 0 ? '(none)' : libraries.join(', ')),
 }
 
-/** Sorted, so that the same request has the same bytes in whatever order the API lists a map. */
+/** Sorts keys, so that requests do not depend on the order in which the API lists them. */
 const sorted = <T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The whole of `settings` with changes made to it. */
+/** The complete `settings` with the changes applied. */
 export const mergeSettings = (live: WireSettings, changes: WireSettings): WireSettings => ({
   ...sorted(live),
   ...(live.pg_settings === undefined && changes.pg_settings === undefined

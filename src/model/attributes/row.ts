@@ -1,9 +1,9 @@
-/** What a row of the attribute table holds. The types of a live compute, of a request and of a declaration follow from it. */
+/** A row of the attribute table. The types of live computes, requests and declarations are derived from it. */
 import type { JsonSchema } from '../../base/index.ts'
 import type { Impact } from '../impact.ts'
 import type { Size, SizeTable } from '../size.ts'
 
-/** A request replaces `settings` whole (Neon staff in neondatabase/neon#7628), so undeclared parts are sent as they are. */
+/** A request replaces `settings` as a whole (Neon staff in neondatabase/neon#7628), so it must repeat undeclared parts. */
 export interface WireSettings {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined
   readonly preload_libraries?:
@@ -16,7 +16,7 @@ export interface WireSettings {
   readonly [other: string]: unknown
 }
 
-/** The types of the API's fields. `cu`: compute units, in every answer; the others may be missing. */
+/** The types of the API's fields. `cu` (compute units) fields are in every response; the others may be missing. */
 export interface FieldTypes {
   readonly text: string
   readonly flag: boolean
@@ -41,12 +41,12 @@ export type ValueType = keyof ValueTypes
 
 export type Fields = Readonly<Record<string, FieldType>>
 
-/** API fields with their values; a missing one is not shown, or not asked for. */
+/** Values of API fields. A missing field is not in the response, or not to be changed. */
 export type Wire<F> = { readonly [N in keyof F]?: FieldTypes[F[N] & FieldType] | undefined }
 
-/** The value in a manifest, for what a schema cannot express. */
+/** Access to the manifest, for rules that a schema cannot express. */
 export interface ManifestPlace {
-  /** An entry of the value, as it was written: `1.50`, not `1.5`. */
+  /** The source text of an entry: `1.50`, not `1.5`. */
   written(name: string): string | undefined
   report(code: 'E_DURATION_RANGE', message: string, hint: string): undefined
 }
@@ -58,34 +58,34 @@ export interface AttributeRow<
   V = ValueTypes[T],
 > {
   readonly type: T
-  /** Under a compute in a manifest: `size`, or `pooler.mode` for one of a group. */
+  /** Path below a compute in a manifest: `size`, or `pooler.mode` in a group. */
   readonly path: string
-  /** Each compute has its own, so defaults and profiles cannot hold it. */
+  /** Specific to each compute, so not allowed in defaults and profiles. */
   readonly isOwn?: true
-  /** Its values may be passwords: files that others can read hold a fingerprint only. */
+  /** Values may be passwords: files that others can read contain only a fingerprint. */
   readonly isSecret?: true
   /** The API's fields, with their types. */
   readonly fields: F
-  /** What a manifest may say; its description also is in the reference. */
+  /** Schema of the value in a manifest. Its description is also used in the reference. */
   schema(table: SizeTable): JsonSchema
   readonly reason: { readonly code: R; readonly words: string }
   /** Why a change has this impact. */
   readonly rule: string
-  /** Of a change from `before` to `after` on a compute that is not idle. */
+  /** Impact of a change from `before` to `after` on a compute that is not idle. */
   impact(before: V | undefined, after: V): Impact
-  /** What a missing value means, where the API leaves it out. */
+  /** The value if the API omits the field. */
   readonly absent?: V
   satisfied(desired: V, observed: V | undefined): boolean
-  /** A manifest's value that fits the schema; `undefined` if a problem was reported. */
+  /** Reads a value that matches the schema. Returns `undefined` if it reported a problem. */
   read(value: unknown, place: ManifestPlace): V | undefined
-  /** The value as a manifest spells it; `undefined` if a manifest cannot hold it. */
+  /** The value as written in a manifest; `undefined` if manifests cannot express it. */
   write(value: V, compute: { readonly size?: Size }): unknown
-  /** Whether `import` writes the value; it leaves out what a new compute has anyway. */
+  /** Whether `import` writes the value. It omits defaults of new computes. */
   isImported(value: V, compute: { readonly size?: Size }): boolean
   fromWire(wire: Wire<F>): V | undefined
-  /** The part of a request that asks for `desired`; of `settings`, only what changes. */
+  /** The request fields that set `desired`. For `settings`, only what changes. */
   toWire(desired: V, live: V | undefined): Wire<F>
-  /** As people read it. */
+  /** For display. */
   format(value: V): string
 }
 
@@ -95,7 +95,7 @@ type OneField<T extends ValueType & FieldType, R extends string> = Pick<
 > &
   Partial<AttributeRow<T, Fields, R>>
 
-/** An attribute that is one field of the API, with the same value in a manifest unless its row says otherwise. */
+/** An attribute that is a single field of the API. By default it has the same value in a manifest. */
 export const oneField = <T extends ValueType & FieldType, const N extends string, const R extends string>(
   type: T,
   name: N,

@@ -1,6 +1,6 @@
 /**
- * The attributes of a compute: one row holds all that Espalier knows of an attribute. Reading, validating, comparing,
- * request and answer bodies, import, `fmt`, snapshot files and the reference all follow from it.
+ * The attributes of a compute. A row defines everything about an attribute: parsing, validation, comparison, requests and
+ * responses, `import`, `fmt`, snapshot files and the reference all use it.
  */
 import { flag, type JsonSchema, only, text } from '../../base/index.ts'
 import { POSTGRES_PRELOAD, POSTGRES_SETTINGS } from './postgres.ts'
@@ -8,7 +8,7 @@ import { type AttributeRow, oneField } from './row.ts'
 import { SCALE_TO_ZERO } from './scale-to-zero.ts'
 import { SIZE } from './size.ts'
 
-/** 1 to 64 characters (the service's public OpenAPI), none of them a control character. */
+/** 1 to 64 characters (the service's public OpenAPI), no control characters. */
 export const COMPUTE_NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$'
 
 /** In canonical order. */
@@ -66,7 +66,7 @@ export const ATTRIBUTES = {
   postgresPreload: POSTGRES_PRELOAD,
 } as const satisfies Readonly<Record<string, AttributeRow>>
 
-/** Maps that hold several attributes: keywords of their schema. */
+/** Schema keywords for the maps that group several attributes. */
 export const ATTRIBUTE_GROUPS: Readonly<Record<string, JsonSchema>> = {
   pooler: { description: 'Connection pooling.', examples: [{ enabled: true }] },
   postgres: {
