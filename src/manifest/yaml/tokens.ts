@@ -104,11 +104,13 @@ const TAGS = new Schema({ schema: 'core' }).tags.filter(
   (tag): tag is ScalarTag & { test: RegExp } => tag.default === true && 'test' in tag && tag.test !== undefined,
 )
 
+const DECIMAL = /^\d{1,9}(?:\.\d{1,6})?$/
 /** Too long to be a keyword such as `false`. */
 const TEXT = /^[A-Za-z]\w{5}/
 
 const resolveWord = (word: string): Plain => {
   if (TEXT.test(word)) return word
+  if (DECIMAL.test(word)) return Number(word)
   const tag = TAGS.find(({ test }) => test.test(word))
   if (tag === undefined) return word
   const value = tag.resolve(word, refuse, {})
