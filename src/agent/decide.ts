@@ -150,7 +150,8 @@ const decideStep = (step: Step, context: StepContext): StepVerdict => {
   if (isOverBudget) return skip(11, 'Budget')
   if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
-  if (!mayInterrupt(step)) return skip(13, 'TooManyRestarts')
+  // A branch that has no primary has nothing to interrupt.
+  if (!continuing.has(step.id) && !mayInterrupt(step)) return skip(13, 'TooManyRestarts')
   if (windows.length === 0) return run(13)
   if (continuing.has(step.id)) return run(14)
   const { isOpen, opensAt } = openingOf(windows, now)

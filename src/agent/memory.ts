@@ -4,7 +4,7 @@ import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from 
 import { differenceKey, factsOf } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from './record.ts'
-import { movedBy } from './recovery.ts'
+import { begunChanges, movedBy } from './recovery.ts'
 import { mayInterrupt, type Refusal, type Sighting, waitAfter } from './retries.ts'
 
 const DAY = 24 * 60 * 60_000
@@ -164,11 +164,16 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
   })
   const [first] = failed
   const failures = first === undefined ? 0 : file.failures + 1
-  const { failure: _, retryAt: __, applying: ___, ...rest } = file
+  const { failure: _, retryAt: __, applying: ___, chain: known = [], ...rest } = file
+  const idsOf = (outcomes: readonly StepOutcome[]) => new Set(outcomes.map(({ step }) => step))
+  const chain = withoutDone(known, plan, idsOf(done)).concat(
+    begunChanges({ plan, started: idsOf([...done, ...failed]), done: idsOf(done) }),
+  )
   const open = steps.filter(({ status }) => status !== 'done')
   return {
     ...rest,
     ...(open.length === 0 ? {} : { moving: movedBy({ plan, started: new Set(steps.map(({ step }) => step)) }) }),
+    ...(chain.length === 0 ? {} : { chain }),
     refusals: [...file.refusals, ...refusals],
     reverts: [...file.reverts, ...reverts],
     failedOperations: { ...file.failedOperations, ...Object.fromEntries(operations) },
@@ -179,3 +184,9 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
     ...(file.wait === undefined || first === undefined ? {} : { wait: { ...file.wait, failed: true } }),
   }
 }
+
+const withoutDone = (changes: readonly string[], { steps }: Plan, done: ReadonlySet<string>): readonly string[] =>
+  changes.filter(
+    (id) =>
+      !steps.some(({ change }) => change === id) || steps.some((step) => step.change === id && !done.has(step.id)),
+  )

@@ -88,7 +88,7 @@ export class ProjectPlan {
     const active = suspended
       ? roundOf(declaration, manifests, observed, this.#store.file, this.#shared, { plan, isSuspended: false })
       : round
-    const steps = windowedSteps(active.plan, active.steps)
+    const steps = windowedSteps(active)
     const { wait: known } = this.#store.file
     const missed = missedWindow(known, steps.length > 0, { now: at, runningSince: startedAt, isSuspended: suspended })
     const wait = waitingOf(steps, missed === undefined ? known : undefined, at)

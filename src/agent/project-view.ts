@@ -1,5 +1,5 @@
 /** A project as it is shown, from what its last round found. Pure. */
-import { type AttributeChange, type Change, computeTitle, type Plan } from '../model/index.ts'
+import { type AttributeChange, type Change, computeTitle, type Plan, type Step } from '../model/index.ts'
 import { differenceKey } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { originOf } from './record.ts'
@@ -9,7 +9,7 @@ import type { DifferenceView, ProjectView } from './view.ts'
 
 export const differencesOf = (
   whole: Plan,
-  { verdicts, steps, plan }: Round,
+  { verdicts, steps, plan, exhausted }: Round,
   file: ProjectFile,
 ): readonly DifferenceView[] =>
   whole.changes.flatMap((change) => {
@@ -18,7 +18,7 @@ export const differencesOf = (
       const key = differenceKey(change, attribute)
       const entry = file.record?.entries[key]
       const verdict = verdicts.get(key)
-      const planned = verdict?.action === 'plan' ? stepStatus(change, plan, steps) : undefined
+      const planned = verdict?.action === 'plan' ? stepStatus(change, [...plan.steps, ...exhausted], steps) : undefined
       const { state = 'Unknown', reason } = planned ?? verdict ?? {}
       const place = attribute?.source ?? change.source
       return {
@@ -38,8 +38,8 @@ export const differencesOf = (
   })
 
 /** Of the first step of a change that does not simply run. */
-const stepStatus = (change: Change, plan: Plan, steps: Round['steps']): Status | undefined => {
-  const own = plan.steps.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
+const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps']): Status | undefined => {
+  const own = all.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
   return own.find(({ action }) => action !== 'run') ?? own[0]
 }
 
@@ -121,11 +121,13 @@ export const shownProject = (
   const message = status.state === 'Suspended' ? suspension?.reason : shown.message
   const command = shown.command ?? commandFor(last.id, status, version)
   const { lastApply, missedWindows } = last
+  const { state, reason } = status
   return {
     id: last.id,
     account,
     ...(name === undefined ? {} : { name }),
-    ...status,
+    state,
+    ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
     since: timeOf(since),
     ...(until === undefined ? {} : { until: timeOf(until) }),

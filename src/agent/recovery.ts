@@ -46,14 +46,12 @@ export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>
     .filter(({ id }) => started.has(id))
     .flatMap(({ change, compute }) => [change, ...(compute.id === undefined ? [] : [compute.id])])
 
-/** The changes of chains that have begun and are not done, if any: steps of which one cannot do without the other. */
-export const chainOf = ({ plan, started, done, hasEnded }: Interrupted): ReadonlySet<string> | undefined => {
-  if (hasEnded) return undefined
-  const chains = chainsOf(plan.steps)
-  const begun = chains.filter(
+/** The changes of chains that have begun and are not done: steps of which one cannot do without the other. */
+export const begunChanges = ({ plan, started, done }: Omit<Interrupted, 'hasEnded'>): readonly string[] => {
+  const begun = chainsOf(plan.steps).filter(
     (steps) => steps.length > 1 && steps.some(({ id }) => started.has(id)) && steps.some(({ id }) => !done.has(id)),
   )
-  return begun.length === 0 ? undefined : new Set(begun.flat().map(({ change }) => change))
+  return [...new Set(begun.flat().map(({ change }) => change))]
 }
 
 const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {

@@ -1,5 +1,5 @@
 /** What one round does with one project. */
-import type { AttributeChange, Change, Plan } from '../model/index.ts'
+import type { AttributeChange, Change, Plan, Step } from '../model/index.ts'
 import { differenceKey, type Selected } from '../planner/index.ts'
 import {
   type Difference,
@@ -40,6 +40,8 @@ export interface Round {
   /** What is left of the plan once differences are held back. */
   readonly plan: Plan
   readonly steps: ReadonlyMap<string, StepVerdict>
+  /** Steps that were tried too often to be in the plan. */
+  readonly exhausted: readonly Step[]
   readonly status: Status
 }
 
@@ -72,14 +74,25 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   const first = held.length === 0 ? whole : plan(select)
   const decided = decide(first)
   // What no gate of an apply stops must not be in its plan.
-  const tried = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
-  if (tried.length === 0) {
-    return { whole, verdicts, plan: first, steps: decided, status: worstOf([...held, ...decided.values()]) }
+  const exhausted = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
+  if (exhausted.length === 0) {
+    return { whole, verdicts, plan: first, steps: decided, exhausted, status: worstOf([...held, ...decided.values()]) }
   }
-  const changes = new Set(tried.map(({ change }) => change))
+  const changes = new Set(exhausted.map(({ change }) => change))
   const left = plan((change) => !changes.has(change.id) && select(change))
   const rest = decide(left)
-  return { whole, verdicts, plan: left, steps: rest, status: worstOf([...held, ...decided.values(), ...rest.values()]) }
+  const skipped = exhausted.flatMap(({ id }) => {
+    const verdict = decided.get(id)
+    return verdict === undefined ? [] : [[id, verdict] as const]
+  })
+  return {
+    whole,
+    verdicts,
+    plan: left,
+    steps: new Map([...skipped, ...rest]),
+    exhausted,
+    status: worstOf([...held, ...decided.values(), ...rest.values()]),
+  }
 }
 
 /** An update is decided attribute by attribute; `undefined`: anything else is done as a whole. */

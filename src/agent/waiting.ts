@@ -1,18 +1,21 @@
 /** The window that steps of a project wait for, or run in. Pure. */
-import type { Plan, Step } from '../model/index.ts'
+import type { Step } from '../model/index.ts'
 import { closingOf, openingOf } from '../windows/index.ts'
 import type { ProjectFile } from './data-folder.ts'
-import type { StepVerdict } from './decide.ts'
+import type { Round } from './round.ts'
 import { missOf } from './wakes.ts'
 
 export type Waiting = NonNullable<ProjectFile['wait']>
 
-/** Steps that run in a window, now or later. */
-export const windowedSteps = ({ steps }: Plan, verdicts: ReadonlyMap<string, StepVerdict>): readonly Step[] =>
-  steps.filter(({ id, impact, windows = [] }) => {
-    const action = verdicts.get(id)?.action
-    return impact !== 'none' && windows.length > 0 && (action === 'run' || action === 'wait')
-  })
+/** Steps that run in a window, now or later; one that was tried too often in this window may run in the next. */
+export const windowedSteps = ({
+  plan,
+  steps,
+  exhausted,
+}: Pick<Round, 'plan' | 'steps' | 'exhausted'>): readonly Step[] =>
+  [...plan.steps.filter(({ id }) => steps.get(id)?.action !== 'skip'), ...exhausted].filter(
+    ({ impact, windows = [] }) => impact !== 'none' && windows.length > 0,
+  )
 
 /** The window of these steps that is open, or opens next; the same one for as long as it has not closed. */
 export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, now: number): Waiting | undefined => {

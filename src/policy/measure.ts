@@ -90,14 +90,23 @@ type ComputeRule = Extract<
   { kind: 'maxSize' | 'minSize' | 'scaleToZero' | 'maxScaleToZero' | 'restartWindow' }
 >
 
+/** What each of them is about. */
+const VALUE_OF = {
+  maxSize: 'size',
+  minSize: 'size',
+  scaleToZero: 'scaleToZero',
+  maxScaleToZero: 'scaleToZero',
+} as const
+
 const ofCompute = (rule: ComputeRule, branch: PolicyBranch, compute: PolicyCompute): Measure => {
   const { size, scaleToZero } = compute.settings
+  const source = (rule.kind === 'restartWindow' ? undefined : compute.sources?.[VALUE_OF[rule.kind]]) ?? compute.source
   const at = {
     key: compute.key,
     branch: branch.name,
     compute: compute.title,
     isNew: compute.isNew ?? false,
-    ...(compute.source === undefined ? {} : { source: compute.source }),
+    ...(source === undefined ? {} : { source }),
   }
   const where = `for ${compute.title} on ${branch.name}`
   switch (rule.kind) {
@@ -120,7 +129,11 @@ const ofCompute = (rule: ComputeRule, branch: PolicyBranch, compute: PolicyCompu
         ...at,
         excess: sleepExcess(compute, isForbidden, most),
         what: `${scaleToZero === undefined ? 'an unknown scale to zero' : `\`scaleToZero: ${formatScaleToZero(scaleToZero)}\``} ${where}`,
-        limit: isForbidden ? 'never' : rule.kind === 'maxScaleToZero' ? `at most ${formatDuration(most)}` : 'required',
+        limit: isForbidden
+          ? 'must be never'
+          : rule.kind === 'maxScaleToZero'
+            ? `at most ${formatDuration(most)}`
+            : 'required',
       }
     }
     case 'restartWindow':

@@ -33,4 +33,6 @@ export interface PolicyCompute {
   /** Created by the plan: an unknown size is the manifest's own, and can be given. */
   readonly isNew?: boolean
   readonly source?: Source
+  /** Where its values are set. */
+  readonly sources?: { readonly size?: Source; readonly scaleToZero?: Source }
 }

@@ -84,10 +84,16 @@ const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
         hint: 'Name it with --tier, or give --tier-table.',
       }
 
-const toDiagnostic = ({ severity, code, message, hint }: TierProblem, change: Change | undefined): Diagnostic => ({
-  severity,
-  code,
-  message: `${message}.`,
-  hint,
-  ...(change?.source === undefined ? {} : { source: change.source }),
-})
+const toDiagnostic = ({ severity, code, message, hint }: TierProblem, change: Change | undefined): Diagnostic => {
+  const path = PATH_OF[code]
+  const source = change?.attributes.find((attribute) => attribute.path === path)?.source ?? change?.source
+  return { severity, code, message: `${message}.`, hint, ...(source === undefined ? {} : { source }) }
+}
+
+/** What of a compute each limit is about. */
+const PATH_OF: Partial<Record<TierProblem['code'], string>> = {
+  E_TIER_SIZE: 'size',
+  W_TIER_SIZE: 'size',
+  E_TIER_SCALE_TO_ZERO: 'scaleToZero',
+  W_TIER_SCALE_TO_ZERO: 'scaleToZero',
+}

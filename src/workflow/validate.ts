@@ -142,7 +142,8 @@ const stateOf = (name: string, shape: DesiredBranch | DesiredRule): PolicyBranch
       type: isPrimary ? 'read_write' : 'read_only',
       settings: { ...(size === undefined ? {} : { size }), ...(scaleToZero === undefined ? {} : { scaleToZero }) },
       hasWindow: restartWindow !== undefined && restartWindow !== 'always',
-      source: sources.size ?? sources.scaleToZero ?? source,
+      source,
+      sources,
     }
   }),
 })

@@ -80,7 +80,7 @@ describe('each rule', () => {
       { kind: 'scaleToZero', is: 'forbidden' },
       project([sleeping(SCALE_TO_ZERO_NEVER)]),
       project([sleeping(0)]),
-      '`limit` denies `scaleToZero: default (5m)` for primary on main (never)',
+      '`limit` denies `scaleToZero: default (5m)` for primary on main (must be never)',
     ],
     [
       { kind: 'maxScaleToZero', seconds: 600 },

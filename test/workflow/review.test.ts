@@ -60,10 +60,28 @@ test('a plan has its cost, with money where a price is given', () => {
   expect(plan.cost?.total.money?.delta).toBe(1095)
 })
 
+test('where a cost is unknown, no sum is shown that does not add up, and no amount that says nothing', () => {
+  const shown = (branches: string) =>
+    terminalPlan(planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } }).plan, { color: false, width: 200 })
+  // What never slept does not show when it is idle.
+  const mixed = shown('  main: { primary: { scaleToZero: 5m } }\n  preview/x: { primary: { size: 2 } }\n')
+  expect(mixed).toContain('cost: 730 → at most 730 CU-hours a month')
+  expect(mixed).toContain(
+    'Cost  +730 CU-hours a month (at most +730; 1 compute unknown)\n      +365.00 EUR a month, at 0.5',
+  )
+  const alone = shown('  main: { primary: { scaleToZero: 5m } }\n')
+  expect(alone).toContain('Cost  unknown, not more than before\n')
+  expect(alone).not.toContain('EUR')
+  // A compute that is created counts on neither side.
+  expect(shown(`${RESIZE}  preview/x: { replicas: { r: { size: 1 } } }\n`)).toContain('(+150 %), 1,460 → 3,650 (')
+})
+
 test('a size that the tier does not allow leaves the project out, unless another tier is named', () => {
   const free = live({ subscription: 'free_v3' })
   const result = planOf(RESIZE, {}, free)
-  expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([{ code: 'E_TIER_SIZE', source: { line: 4 } }])
+  expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([
+    { code: 'E_TIER_SIZE', source: { line: 4, column: 28 } },
+  ])
   expect(planOf(RESIZE, { tier: 'scale' }, free).ok).toBe(true)
   expect(planOf(RESIZE, { tier: 'none' }, free).ok).toBe(true)
   expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([

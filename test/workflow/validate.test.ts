@@ -23,6 +23,12 @@ const check = (manifest: string, ...policies: readonly string[]) => {
 test.each([
   ['a size above', 'branches:\n  main:\n    primary: { size: 4 }', policy('p', 'maxSize: 2'), ['5 E_POLICY']],
   ['a size within', 'branches:\n  main:\n    primary: { size: 2 }', policy('p', 'maxSize: 2'), []],
+  [
+    'each value at its line',
+    'branches:\n  main:\n    primary:\n      size: 4\n      scaleToZero: 1h',
+    policy('p', 'maxScaleToZero: 10m'),
+    ['7 E_POLICY'],
+  ],
   ['no size', 'branches:\n  main:\n    primary: {}', policy('p', 'maxSize: 2'), ['p']],
   ['another branch', 'branches:\n  main: { primary: { size: 4 } }', policy('p', 'maxSize: 2', 'branches: [dev], '), []],
   [

@@ -33,14 +33,17 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
         : projectIds(manifests.loaded.desired)
     return costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) })
   })
-  if (page === undefined) print(textOf(report, flags, io), io.stdout)
-  else {
-    const { costPage } = await import('../../report/html/index.ts')
-    await page.write(costPage(report, PAGE_FRAME))
-    print(spendingWords(report), io.stdout)
-    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
-  }
   const unread = unreadProjects(observed)
+  // A sum over nothing would say that nothing is spent.
+  if (observed.projects.length > 0 || unread.length === 0) {
+    if (page === undefined) print(textOf(report, flags, io), io.stdout)
+    else {
+      const { costPage } = await import('../../report/html/index.ts')
+      await page.write(costPage(report, PAGE_FRAME))
+      print(spendingWords(report), io.stdout)
+      print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+    }
+  }
   const { lineOf } = manifests?.loaded ?? NO_FILES
   for (const { diagnostics } of unread) {
     print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), lineOf), io.stderr)

@@ -7,7 +7,7 @@ import {
   formatMoneyDifference,
   formatPrice,
 } from '../../cost/index.ts'
-import type { ChangeCost, CostSummary, Plan } from '../../model/index.ts'
+import type { ChangeCost, CostRange, CostSummary, CostTotal, Plan } from '../../model/index.ts'
 
 /** Whether a change costs more or less, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
@@ -24,15 +24,19 @@ export const remarksOf = ({ cost, maintenance = [], expiring = [] }: Plan): Read
 }
 
 /** `292 → 365 CU-hours a month, at most 1,460 (active 6 h a day since 1 November, 1.6 CU on average)`. */
-const changeCostWords = ({ before, after, sentence }: ChangeCost): string =>
-  after.expected === null || before.expected === null
-    ? `${unknownWords(before.high, after.high)} (${sentence})`
-    : `${costSentence(before, after)} (${sentence})`
+const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
+  const isKnown = before.expected !== null && after.expected !== null
+  return `${isKnown ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
+}
 
-const unknownWords = (before: number | null, after: number | null): string =>
-  before === 0 || before === after
-    ? `at most ${formatCuHours(after)} CU-hours a month`
-    : `at most ${formatCuHours(before)} → ${formatCuHours(after)} CU-hours a month`
+/** What is not known by its bound: `at most 730 → 1,460 CU-hours a month`, `730 → at most 730 CU-hours a month`. */
+const unknownWords = (before: CostRange, after: CostRange): string => {
+  const [from, to] = [before, after].map(({ expected, high }) =>
+    expected === null ? `at most ${formatCuHours(high)}` : formatCuHours(expected),
+  )
+  const bound = before.expected === null ? to?.replace(/^at most /, '') : to
+  return `${before.expected === 0 || from === to ? to : `${from} → ${bound}`} CU-hours a month`
+}
 
 /**
  * The difference first: `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` if the
@@ -49,11 +53,19 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
     ...(delta.unknown === 0 ? [] : [`${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`]),
   ]
   const share = before.expected ? ` (${formatDifference((100 * (delta.expected ?? 0)) / before.expected)} %)` : ''
-  return `${formatDifference(delta.expected)} CU-hours a month${share}, ${formatCuHours(before.expected)} → ${formatCuHours(after.expected)}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
+  const sums = isSum(before, delta, after)
+    ? `${share}, ${formatCuHours(before.expected)} → ${formatCuHours(after.expected)}`
+    : ''
+  return `${formatDifference(delta.expected)} CU-hours a month${sums}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
 }
 
-/** `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`; `undefined` without a price. */
-export const planMoneyWords = ({ money }: CostSummary): string | undefined =>
-  money === undefined
-    ? undefined
-    : `${formatMoneyDifference(money.delta)} ${money.price.currency} a month, ${formatMoney(money.before)} → ${formatMoney(money.after)}, at ${formatPrice(money.price)}`
+/** Not so if a compute is known on one side only: it is then in that side's sum, and not in the difference. */
+const isSum = (before: CostTotal, delta: CostTotal, after: CostTotal): boolean =>
+  delta.unknown === 0 || Math.abs((before.expected ?? 0) + (delta.expected ?? 0) - (after.expected ?? 0)) < 0.05
+
+/** `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`; `undefined` without a price, or where the cost is unknown. */
+export const planMoneyWords = ({ money, before, delta, after }: CostSummary): string | undefined => {
+  if (money === undefined || money.delta === null) return undefined
+  const sums = isSum(before, delta, after) ? ` ${formatMoney(money.before)} → ${formatMoney(money.after)},` : ''
+  return `${formatMoneyDifference(money.delta)} ${money.price.currency} a month,${sums} at ${formatPrice(money.price)}`
+}

@@ -85,9 +85,11 @@ export const spendingWords = ({ total: { cost } }: CostReport): string => {
   return `${formatCuHours(expected)} CU-hours a month${bound}${rest}`
 }
 
-/** `235.32 USD a month, at 0.222 USD a CU-hour`; `undefined` without a price. */
+/** `235.32 USD a month, at 0.222 USD a CU-hour`; `undefined` without a price, or where the cost is unknown. */
 export const spendingMoney = ({ total }: CostReport): string | undefined =>
-  total.money === undefined ? undefined : `${amountWords(total)} a month, at ${formatPrice(total.money.price)}`
+  total.money === undefined || total.money.expected === null
+    ? undefined
+    : `${amountWords(total)} a month, at ${formatPrice(total.money.price)}`
 
 /** `up to 2,920`. */
 export const savingWords = ({ bound, saves }: Advice): string => `${bound} ${formatCuHours(saves)}`

@@ -1,0 +1,220 @@
+/** Windows that close in the middle of the work or pass without it, and waves of projects. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+
+const PROJECT = 'quiet-river-12345678'
+const branch = (name: string, tail: string) => ({
+  id: `br-${name}-${tail}`,
+  name,
+  computes: [{ id: `ep-${name}-${tail}`, size: 1, scaleToZero: 'never' as const }],
+})
+/** The stage's clock starts at midnight. */
+const windowed = (from: string, to: string): string =>
+  `restartWindow: { days: [mon, tue, wed, thu, fri, sat, sun], from: "${from}", to: "${to}", timezone: UTC }\n`
+
+/** Each round takes real time. */
+const SELDOM = { interval: HOUR }
+
+let world: World
+afterEach(() => world.close())
+const sent = (): readonly string[] =>
+  world.writes().map((line) => line.replace(/^.*T(\d\d:\d\d).*\/(\S+) \d+$/, '$1 $2'))
+
+describe('a chain of moves that crosses the end of its window', () => {
+  const manifest = (one: string, two: string, size: number): string => `version: 1
+project: ${PROJECT}
+${windowed('02:00', '02:08')}parkOn: park
+branches:
+  one: { primary: { id: ${one} } }
+  two: { primary: { id: ${two} } }
+  main: { primary: { size: ${size} } }
+`
+  const [ONE, TWO, MAIN] = ['ep-one-11111111', 'ep-two-22222222', 'ep-main-33333333']
+  const slow = { kind: 'latency', ms: 25_000 } as const
+  const start = () =>
+    world.start({
+      ...SELDOM,
+      policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart', 'move']) },
+    })
+  /** Main restarts until 02:07; then both moves take half a minute. */
+  const begin = async () => {
+    const branches = [
+      branch('one', '11111111'),
+      branch('two', '22222222'),
+      branch('main', '33333333'),
+      { id: 'br-park-44444444', name: 'park', computes: [] },
+    ]
+    world = await openWorld({ projects: [{ id: PROJECT, branches }] }, { durations: { apply_config: 8 * MINUTE } })
+    await world.declare(manifest(ONE, TWO, 1))
+    const agent = await start()
+    await world.pass(MINUTE)
+    await world.declare(manifest(TWO, ONE, 2))
+    await world.pass(MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Scheduled')
+    world.stage.sandbox.control.addFault({
+      on: 'request',
+      method: 'PATCH',
+      path: '**/ep-{one,two}-*',
+      effect: slow,
+      times: 0,
+    })
+    return agent
+  }
+  const BEGUN = [`02:00 ${MAIN}`, `02:07 ${TWO}`]
+
+  test('is completed', async () => {
+    const agent = await begin()
+    await world.pass(2 * HOUR + 10 * MINUTE)
+    expect(sent()).toEqual([...BEGUN, `02:08 ${ONE}`, `02:08 ${TWO}`])
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('is completed by the next agent at once, if this one is stopped in the middle', async () => {
+    const agent = await begin()
+    await world.pass(2 * HOUR + 5.5 * MINUTE)
+    agent.stop()
+    await world.pass(HOUR)
+    expect(sent()).toEqual(BEGUN)
+    const next = await start()
+    await world.pass(10 * MINUTE)
+    expect(sent()).toEqual([...BEGUN, `03:07 ${ONE}`, `03:08 ${TWO}`])
+    expect(stateOf(next, PROJECT)).toBe('Synced')
+  })
+
+  test('is tried again outside the window, if the service fails in the middle', async () => {
+    const agent = await begin()
+    const { control } = world.stage.sandbox
+    control.clearFaults()
+    control.addFault({ on: 'request', method: 'PATCH', path: `**/${TWO}`, effect: slow })
+    const down = { kind: 'status', status: 500 } as const
+    control.addFault({ on: 'request', method: 'PATCH', path: `**/${ONE}`, effect: down, times: 0 })
+    await world.pass(2 * HOUR + 20 * MINUTE)
+    expect(projectOf(agent, PROJECT).state).toBe('Failing')
+    control.clearFaults()
+    await world.pass(20 * MINUTE)
+    expect(
+      sent()
+        .filter((line) => line.endsWith(ONE))
+        .at(-1),
+    ).toMatch(/^02:[23]\d/)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+})
+
+describe('a window that passes without its work', () => {
+  const manifest = (size: number): string =>
+    `version: 1\nproject: ${PROJECT}\n${windowed('02:00', '02:30')}branches:\n  main: { primary: { size: ${size} } }\n`
+  const begin = async () => {
+    world = await openWorld({ projects: [{ id: PROJECT, branches: [branch('main', '11111111')] }] })
+    await world.declare(manifest(1))
+    const agent = await world.start(SELDOM)
+    await world.pass(MINUTE)
+    await world.declare(manifest(2))
+    await world.pass(MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Scheduled')
+    return agent
+  }
+  const missed = (cause: string) => ({
+    missedWindow: { opensAt: '2026-01-01T02:00:00.000Z', closesAt: '2026-01-01T02:30:00.000Z', cause },
+    windowOpensAt: '2026-01-02T02:00:00.000Z',
+  })
+
+  test('because no agent ran', async () => {
+    const agent = await begin()
+    agent.stop()
+    await world.pass(4 * HOUR)
+    const next = await world.start(SELDOM)
+    await world.pass(MINUTE)
+    expect(projectOf(next, PROJECT)).toMatchObject(missed('agent-down'))
+    expect(sent()).toEqual([])
+  })
+
+  test('because the attempt failed', async () => {
+    const agent = await begin()
+    const effect = { kind: 'status', status: 503 } as const
+    world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect, times: 0 })
+    await world.pass(3 * HOUR)
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      ...missed('failed'),
+      state: 'Blocked',
+      reason: 'TooManyRestarts',
+    })
+    expect(projectOf(agent, PROJECT)).not.toHaveProperty('row')
+    world.stage.sandbox.control.clearFaults()
+    await world.pass(24 * HOUR)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes().at(-1)).toMatch(/^2026-01-02T02:0\d.* 200$/)
+  })
+
+  test('because time was too short: the service did not answer while it was open', async () => {
+    const agent = await begin()
+    await world.pass(HOUR)
+    const { control } = world.stage.sandbox
+    control.addFault({ on: 'request', effect: { kind: 'status', status: 500 }, times: 0 })
+    await world.pass(HOUR + 30 * MINUTE)
+    control.clearFaults()
+    await world.pass(30 * MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject(missed('too-little-time'))
+    expect(sent()).toEqual([])
+  })
+})
+
+describe('waves', () => {
+  const [CANARY, OTHER] = ['canary-11111111', 'other-22222222']
+  const waves = `version: 1\nwaves: [{ name: canary, projects: [${CANARY}] }]\n`
+  const manifest = (project: string, size: number): string =>
+    `version: 1\nproject: ${project}\nbranches:\n  main: { primary: { size: ${size} } }\n`
+  const declare = async (size: number): Promise<void> => {
+    await world.declare(manifest(CANARY, size), 'canary.yaml')
+    await world.declare(manifest(OTHER, size), 'other.yaml')
+  }
+  const begin = async () => {
+    world = await openWorld({
+      projects: [
+        { id: CANARY, branches: [branch('main', '11111111')] },
+        { id: OTHER, branches: [branch('main', '22222222')] },
+      ],
+    })
+    await world.declare(waves, 'waves.yaml')
+    await declare(1)
+    const agent = await world.start()
+    await world.pass(10 * MINUTE)
+    return agent
+  }
+
+  test('a project waits until those of earlier waves are as declared, and follows at once', async () => {
+    const agent = await begin()
+    const effect = { kind: 'slow', ms: 3 * MINUTE } as const
+    world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })
+    await declare(2)
+    await world.pass(MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
+    await world.pass(10 * MINUTE)
+    const [first = '', second = ''] = world.writes()
+    expect([first, second]).toEqual([expect.stringContaining(CANARY), expect.stringContaining(OTHER)])
+    expect(Date.parse(second.slice(0, 24)) - Date.parse(first.slice(0, 24))).toBeGreaterThan(3 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Synced')
+  })
+
+  test('a canary that fails stops the rest', async () => {
+    const agent = await begin()
+    const effect = { kind: 'fail' } as const
+    world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })
+    await declare(2)
+    await world.pass(HOUR)
+    expect(stateOf(agent, CANARY)).not.toBe('Synced')
+    expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
+    expect(world.writes().filter((line) => line.includes(OTHER))).toEqual([])
+  })
+
+  test('a commit that removes them lets the rest go', async () => {
+    const agent = await begin()
+    const effect = { kind: 'fail' } as const
+    world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })
+    await declare(2)
+    await world.pass(5 * MINUTE)
+    await world.declare('version: 1\nprofiles: { small: { size: 1 } }\n', 'waves.yaml')
+    await world.pass(MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Synced')
+  })
+})
