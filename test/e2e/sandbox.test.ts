@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
-import { isLong } from '../long-runs.ts'
+import { isLong, part } from '../long-runs.ts'
 import { espalier, MAIN, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
 import { clientAt, POSTGRES_BIN } from './real-computes.ts'
 
@@ -134,7 +134,7 @@ test('psql connects by each command of the documentation; a mistyped compute is 
     await writeFile(join(state, `${name}`), script, { mode: 0o755 })
   }
   const env = { PATH: `${state}:${process.env.PATH}`, TMPDIR: process.env.TMPDIR }
-  for (const command of new Set(commands)) {
+  for (const command of part([...new Set(commands)], 3)) {
     const line = command.includes('--psql')
       ? `echo 'SELECT 6 * 7' | ${command}`
       : `psql "$(${command.trim()})" -Atc 'SELECT 6 * 7'`

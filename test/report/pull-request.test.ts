@@ -88,8 +88,8 @@ test.each([
   expect(planComment(view(plan, originOf(undefined, plan)))).toContain(`### Espalier: ${words}`)
 })
 
-test('5,000 changes fit: all counted, the most disruptive listed, and it says where the rest is', () => {
-  const names = Array.from({ length: 2_500 }, (_, index) => `feature/a-rather-long-branch-name-${index}`)
+test('3,600 changes fit: all counted, the most disruptive listed, and it says where the rest is', () => {
+  const names = Array.from({ length: 1_800 }, (_, index) => `feature/a-rather-long-branch-name-${index}`)
   const many = world(
     Object.fromEntries(
       names.map((name, index) => [name, { primary: { id: `ep-p${index}` }, replicas: [{ id: `ep-r${index}` }] }]),
@@ -99,13 +99,13 @@ test('5,000 changes fit: all counted, the most disruptive listed, and it says wh
     { prune: true, branches: Object.fromEntries(names.map((name) => [name, { primary: { size: 2 } }])) },
     many,
   )
-  expect(plan.changes).toHaveLength(5_000)
+  expect(plan.changes).toHaveLength(3_600)
   const whole = view(plan, originOf(undefined, plan))
   for (const limit of [COMMENT_LIMIT, SUMMARY_LIMIT]) {
     const text = planComment(whole, limit)
     expect(limit.measure(text)).toBeLessThanOrEqual(limit.most)
     expect(limit.measure(text)).toBeGreaterThan(limit.most / 2)
-    expect(text).toContain('### Espalier: 2500 computes restart, 2500 are deleted.')
+    expect(text).toContain('### Espalier: 1800 computes restart, 1800 are deleted.')
     expect(text).toContain('deleted: connections end, the host is lost')
     expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
     // No line is cut: every row of the table has all its cells.

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/index.ts'
+import { isLong } from '../long-runs.ts'
 import { caller } from './open-sandbox.ts'
 
 const SOURCE = fileURLToPath(new URL('serve-state.ts', import.meta.url))
@@ -22,6 +23,7 @@ beforeAll(async () => {
   })
 })
 const PROJECTS = 16
+const [ROUNDS, CHANGES] = isLong ? [2, 150] : [1, 80]
 
 const serve = async (directory: string) => {
   const child = spawn(process.execPath, [PROGRAM, directory, String(PROJECTS)], {
@@ -37,11 +39,11 @@ test('acknowledged changes survive kill -9 in the middle of writes', async () =>
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const acknowledged = new Map<string, { project: string; operation: string }>()
   const renamed = new Map<string, string>()
-  for (let round = 1; round <= 2; round += 1) {
+  for (let round = 1; round <= ROUNDS; round += 1) {
     const { child, apiUrl, apiKey } = await serve(directory)
     const call = caller({ apiUrl, apiKey })
     const exited = once(child, 'exit')
-    const killAt = acknowledged.size + 150
+    const killAt = acknowledged.size + CHANGES
     const write = async (project: string, branch_id: string): Promise<void> => {
       for (let turn = 0; ; turn += 1) {
         const made = await call('POST', `/projects/${project}/endpoints`, {
@@ -66,7 +68,7 @@ test('acknowledged changes survive kill -9 in the middle of writes', async () =>
   const sandbox = await startSandbox({ stateDir: directory })
   onTestFinished(() => sandbox.close())
   const call = caller(sandbox)
-  expect(acknowledged.size).toBeGreaterThanOrEqual(300)
+  expect(acknowledged.size).toBeGreaterThanOrEqual(ROUNDS * CHANGES)
   for (const [id, { project, operation }] of acknowledged) {
     const { status, body } = await call('GET', `/projects/${project}/endpoints/${id}`)
     expect(status, id).toBe(200)

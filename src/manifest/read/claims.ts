@@ -1,4 +1,4 @@
-/** What only all documents together show: a branch declared twice, a compute pinned twice. */
+/** Conflicts between documents: a branch declared twice, a compute pinned twice. */
 import {
   type DesiredCompute,
   type DesiredDocument,

@@ -1,11 +1,11 @@
-/** Words for what a schema refuses, read off the schema itself. */
+/** Messages for validation errors, derived from the schema. */
 import { stringify } from 'yaml'
 import type { JsonSchema } from '../../base/index.ts'
 import type { Refusal } from '../definition/validator.ts'
 import { didYouMean, list, nameOf } from './list.ts'
 import type { Words } from './words.ts'
 
-/** @param what the value is called: a key in backticks, or what kind of document it is. */
+/** @param what subject of the message: a key in backticks, or the kind of document. */
 export const genericWords = (refusal: Refusal, value: unknown, what: string): Words => {
   const { keyword, params, parentSchema } = refusal
   if (keyword === 'additionalProperties') return unknownKey(what, String(params.additionalProperty), parentSchema)
@@ -42,7 +42,7 @@ const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   return { code: 'E_UNKNOWN_KEY', message, ...(hint === undefined ? {} : { hint }) }
 }
 
-/** What a key that resembles none of a map's own was probably meant for, by the map's `$comment`. */
+/** What an unknown key that resembles none of the map's keys was probably meant to be, by the map's `$comment`. */
 const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
   E_POSTGRES: (key) =>
     /^[a-z][a-z0-9_.]*$/i.test(key)
@@ -85,7 +85,7 @@ const wrongType = (what: string, value: unknown, type: unknown): Words => {
   }
 }
 
-/** What YAML 1.1 took for booleans. */
+/** Booleans of YAML 1.1. */
 const BOOLEANS: Readonly<Record<string, boolean>> = { yes: true, on: true, y: true, no: false, off: false, n: false }
 
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
