@@ -1,6 +1,6 @@
 /** How files override what they extend. See "Precedence" in docs/manifest.md. */
 import { ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
-import type { AttributeSet } from './attributes.ts'
+import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
 import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
 
 /** Merges two layers. `above` takes precedence. */
@@ -21,6 +21,7 @@ const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
 
 /** Merges attribute by attribute, and maps entry by entry. */
 export const overlayAttributes = (below: AttributeSet, above: AttributeSet): AttributeSet => {
+  if (below === NO_ATTRIBUTES) return above
   const values: Record<string, unknown> = { ...below.values, ...above.values }
   for (const key of MAPS) {
     if (values[key] !== undefined) values[key] = { ...(below.values[key] as object), ...(above.values[key] as object) }
