@@ -1,4 +1,4 @@
-/** Policies of a run: read next to the manifests, and evaluated on the state after a plan. */
+/** Reads the policies of a run, and evaluates them on the state after the plan. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
@@ -34,14 +34,14 @@ import {
 export const POLICY_FILE = 'espalier.policy.yaml'
 
 export interface Policies {
-  /** Paths as displayed. */
+  /** Paths for messages. */
   readonly files: readonly string[]
-  /** The first mistake; the remaining policies must not be used to plan. */
+  /** The first error. If there is one, `policies` is incomplete and must not be used to plan. */
   readonly mistake?: Diagnostic
   readonly policies: readonly Policy[]
 }
 
-/** The policy file of a folder, if there is one, those that were named, and what manifests hold. */
+/** From the folder's policy file if there is one, the named files, and the manifests. */
 export const readPolicies = async (
   cwd: string,
   named: readonly string[],
@@ -82,7 +82,7 @@ export interface JudgeOptions {
   readonly base?: Desired
 }
 
-/** The plan with what its policies say; nothing of a denied project can run. */
+/** Adds policy results to the plan. If a project is denied, all of its changes are refused. */
 export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, options: JudgeOptions): Plan => {
   const { policies, overrides = new Map<string, string>(), actor, proposed, base } = options
   if (policies.policies.length === 0 && proposed === undefined) return plan
@@ -136,7 +136,7 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
-/** A denial refuses all of its project: the change that it is about, and those that must not run at the same time. */
+/** Why a change is refused. A denial refuses the whole project, not only the change that caused it. */
 const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyResult[]): string | undefined => {
   const [first] = denials
   if (first === undefined) return undefined
@@ -149,7 +149,7 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 
-/** What the pull request's own policies change, and what they would deny that the base's do not. */
+/** How the pull request changes policies, and what only its own policies would deny. */
 const proposedChanges = (
   { from, to }: ProposedPolicies,
   projects: readonly JudgedProject[],
@@ -194,7 +194,7 @@ interface PlacedCompute {
   readonly compute: PolicyCompute
 }
 
-/** The project after the changes; without changes, as it is now. */
+/** The project after the changes. */
 const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
@@ -259,8 +259,8 @@ const stateOf = (
 }
 
 /**
- * No live state shows windows, protection and prune. Without a base they count as they are now, and so only warn, unless
- * the plan does what they govern.
+ * Windows, protection and prune exist only in manifests, not in the live state. Without a base, they are assumed to be
+ * unchanged, so policies about them only warn, unless the plan does what they restrict.
  */
 const withoutBase = (before: PolicyProject, after: PolicyProject, changes: readonly Change[]): PolicyProject => {
   const interrupts = new Set(

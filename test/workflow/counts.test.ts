@@ -102,8 +102,8 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
       "json": 1826,
-      "markdown": 68,
-      "terminal": 76,
+      "markdown": 66,
+      "terminal": 74,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`

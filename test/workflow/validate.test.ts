@@ -161,7 +161,7 @@ test('a policy file in a folder of manifests is not a manifest, and an unused on
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   expect(await validate()).toMatchObject({
     code: 0,
-    stderr: 'Note  espalier/policies.yaml is a policy file that is not used. Name it with --policy.\n',
+    stderr: 'Note  espalier/policies.yaml is a policy file and is not used. To use it, add --policy.\n',
   })
   expect(await validate('--policy', 'espalier/policies.yaml')).toMatchObject({ code: 1, stderr: '' })
 })
