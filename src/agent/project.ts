@@ -1,7 +1,7 @@
 /** One project: its rounds, and what is known of it in between. */
 import { ApiError, type WriteApi } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
-import type { Plan } from '../model/index.ts'
+import type { Observed, Plan } from '../model/index.ts'
 import type { KeyOfProject } from './accounts.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { filesBehind } from './declared.ts'
@@ -177,7 +177,7 @@ export class AgentProject {
       if (outcome?.interrupted !== false) break
     }
     if (decided === undefined) wakeNextInterval(this.id, this.#shared)
-    else await this.#conclude(decided.round, declaration, key.api)
+    else await this.#conclude(decided, declaration, key.api)
     return applies > 0
   }
 
@@ -203,7 +203,7 @@ export class AgentProject {
     this.#store.change((file) => ({ ...file, failedOperations }))
   }
 
-  async #conclude(round: Round, declaration: Declaration, api: WriteApi): Promise<void> {
+  async #conclude({ round, observed }: Decided, declaration: Declaration, api: WriteApi): Promise<void> {
     await this.#checkFailedOperations(api)
     const at = this.#shared.now()
     const isDue =
@@ -224,7 +224,7 @@ export class AgentProject {
       // No attempt follows: whether the value is in effect, nothing shows.
       command:
         status.state === 'Failing' && failure === undefined && compute !== undefined
-          ? `espalier compute restart ${compute}`
+          ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`
           : undefined,
       differences: differencesOf(round.whole, round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
@@ -250,3 +250,6 @@ export class AgentProject {
     )
   }
 }
+
+const isIdle = ({ projects }: Observed, compute: string): boolean =>
+  projects.some(({ computes }) => computes.some(({ id, state }) => id === compute && state === 'idle'))

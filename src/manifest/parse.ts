@@ -68,7 +68,7 @@ export const parseWith = (
 }
 
 /** Continues from the line that was requested last: problems come in order, and a file may consist of newlines only. */
-const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
+export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
   const cursors = new Map<string, { line: number; offset: number }>()
   return ({ file, line }) => {
     const text = texts.get(file)

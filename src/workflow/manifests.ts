@@ -66,11 +66,15 @@ export const withPolicies = async (
   named: readonly string[] = [],
 ): Promise<Manifests> => {
   const { loaded } = manifests
-  const { diagnostics, ...policies } = await readPolicies(cwd, named, loaded.desired)
+  const { diagnostics, lineOf, ...policies } = await readPolicies(cwd, named, loaded.desired)
   return {
     ...manifests,
     ...(named.length === 0 ? {} : { policyPaths: named }),
-    loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics] },
+    loaded: {
+      ...loaded,
+      diagnostics: [...loaded.diagnostics, ...diagnostics],
+      lineOf: (source) => loaded.lineOf(source) ?? lineOf(source),
+    },
     ...(policies.files.length === 0 && policies.mistake === undefined
       ? {}
       : { review: { ...manifests.review, policies } }),

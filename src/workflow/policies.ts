@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
 import { type ComputeCost, projectCosts } from '../cost/index.ts'
-import { declaredPolicies, parsePolicies, readFiles } from '../manifest/index.ts'
+import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
   addCosts,
   type Change,
@@ -41,12 +41,14 @@ export interface Policies {
   readonly policies: readonly Policy[]
 }
 
+export interface ReadPolicies extends Policies {
+  readonly diagnostics: readonly Diagnostic[]
+  /** The lines of policy files, for diagnostics. */
+  readonly lineOf: LoadedManifests['lineOf']
+}
+
 /** From the folder's policy file if there is one, the named files, and the manifests. */
-export const readPolicies = async (
-  cwd: string,
-  named: readonly string[],
-  desired: Desired,
-): Promise<Policies & { readonly diagnostics: readonly Diagnostic[] }> => {
+export const readPolicies = async (cwd: string, named: readonly string[], desired: Desired): Promise<ReadPolicies> => {
   const isThere = (await stat(join(cwd, POLICY_FILE)).catch(() => undefined)) !== undefined
   const paths = [...new Set([...(isThere ? [POLICY_FILE] : []), ...named])]
   const { texts, diagnostics } = await readFiles(paths, cwd)
@@ -59,6 +61,7 @@ export const readPolicies = async (
     files: [...new Set([...texts.map(({ path }) => path), ...declared.map(({ source }) => source.file)])],
     policies: read.policies,
     diagnostics: all,
+    lineOf: lineReader(new Map(texts.map(({ path, text }) => [path, text]))),
   }
 }
 

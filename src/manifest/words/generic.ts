@@ -20,8 +20,19 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
   if (keyword === 'type') return wrongType(what, value, params.type)
+  if (BOUNDS.includes(keyword)) return { code: 'E_VALUE', message: `${what} must be ${boundsOf(parentSchema)}.` }
   return { code: 'E_VALUE', message: `${what} ${refusal.message ?? 'is not valid'}.` }
 }
+
+const BOUNDS: readonly string[] = ['minimum', 'exclusiveMinimum', 'maximum']
+
+/** `above 0 and at most 100`. */
+const boundsOf = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
+  [
+    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+  ].join(' and ')
 
 const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   const properties = propertiesOf(schema)
