@@ -13,7 +13,7 @@ import type { PullRequest } from './event.ts'
 
 /** A plan's changes by origin. */
 export interface Split extends BaseComparison {
-  /** The base's commit; absent if it is not known what drifted: then all counts as introduced. */
+  /** The base's commit; absent if drift is unknown, so that everything counts as introduced. */
   readonly base?: string
   /** Trusted Markdown, one sentence each. */
   readonly notes: readonly string[]
@@ -39,7 +39,7 @@ export const readBase = async (
   }
 }
 
-/** What the plan shows without a comparison. */
+/** Without a comparison, every change counts as introduced. */
 export const withoutBase = (plan: Plan, notes: readonly string[] = []): Split => ({
   origin: originOf(undefined, plan),
   policyRemovals: [],
@@ -50,19 +50,19 @@ export const NO_BASE =
   'The base could not be read, so drift is shown as introduced, and its policies are not known. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'
 
 /**
- * What is checked out for a pull request is its merge into the base, whose first parent is the base as it is now. Else
- * the base that the event names, fetched where a shallow clone lacks it.
+ * For a pull request, the checked-out commit is usually its merge, whose first parent is the current base. Otherwise this is
+ * the base in the event, fetched if a shallow clone lacks it.
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')
   return first !== undefined && second === headSha ? first : present(cwd, baseSha)
 }
 
-/** The first parent of what is checked out, fetched if a shallow clone lacks it. @throws {EspalierError} `E_GIT` */
+/** The first parent of the checked-out commit, fetched if a shallow clone lacks it. @throws {EspalierError} `E_GIT` */
 export const firstParent = async (cwd: string): Promise<string> => {
   const [first] = await parentsOf(cwd, 'HEAD')
   if (first !== undefined) return present(cwd, first)
-  throw new EspalierError('E_GIT', 'The commit that is checked out has no parent here.')
+  throw new EspalierError('E_GIT', 'The checked-out commit has no parent in this clone.')
 }
 
 /** The commit, fetched if it is missing. @throws {EspalierError} `E_GIT` */

@@ -1,12 +1,12 @@
-/** Which projects a pull request is about: for a matrix with a job for each. */
+/** Finds the projects that a pull request changes, for a matrix with a job for each. */
 import { type Desired, waveOf } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 
-/** Ids of the projects that the head declares otherwise than the base. @param base `undefined` if it is not known: then all. */
+/** Ids of projects whose declarations differ between head and base. @param base if `undefined`, all count as changed. */
 export const changedProjects = (head: Desired, base: Desired | undefined): readonly string[] =>
   projectIds(head).filter((id) => base === undefined || declaredText(head, id) !== declaredText(base, id))
 
-/** Where something is declared makes no difference. */
+/** Without positions in files. */
 const declaredText = ({ documents, waves }: Desired, id: string): string =>
   JSON.stringify([documents.filter(({ project }) => project === id), waves?.[waveOf(waves, id)]?.name], (key, value) =>
     key === 'source' || key === 'sources' ? undefined : value,

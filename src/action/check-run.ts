@@ -1,11 +1,11 @@
-/** A check run with an annotation for each problem and disruptive change: a step's log shows only ten of each kind. */
+/** A check run with all annotations: a step's log shows only ten of each level. */
 import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import type { CheckRun } from './github.ts'
 import { masked } from './inputs.ts'
 import type { Ending, Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
-/** Of one request. */
+/** GitHub's limit for one request. */
 const MOST_ANNOTATIONS = 50
 
 const LIMIT: Limit = { ...COMMENT_LIMIT, most: COMMENT_LIMIT.most - 1 }
@@ -17,7 +17,7 @@ export interface Checked {
   readonly annotations: readonly Annotation[]
 }
 
-/** @returns whether the check run shows the annotations; if not, the step's log has to. */
+/** @returns whether there is a check run. If not, the annotations go into the log. */
 export const reportCheck = async (job: Job, { ending, title, body, annotations }: Checked): Promise<boolean> => {
   const { inputs, event, prefix } = job
   if (!inputs.checkRun || event.sha === '') return false

@@ -7,8 +7,8 @@ import type { Inputs } from './inputs.ts'
 export type CommentKind = 'plan' | 'outcome'
 
 /**
- * Which of several plans it is: by its label, or if it has none by what it is made of. Two steps of one workflow then
- * have a comment each, unless they differ in nothing but the key.
+ * Identifies a plan among several: by its label, or else by its inputs. So two steps of one workflow have separate comments,
+ * unless only their keys differ.
  */
 export const identityOf = (
   { label, paths, baseUrl, command, planFile, shard, project }: Inputs,
@@ -21,38 +21,38 @@ export const identityOf = (
     ...(project.length === 0 ? [] : [{ project }]),
   ])
 
-/** The comment's first line. Names are in it as a digest, so that none of them can close it. */
+/** The comment's first line. It contains a digest, since a name could end the HTML comment. */
 export const markerOf = (kind: CommentKind, identity: string): string => {
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 16)
   return `<!-- espalier ${kind} ${digest} -->`
 }
 
-/** What the token's own comments are signed with; workflow tokens belong to this app. */
+/** The author of comments made with a workflow token. */
 export const WORKFLOW_LOGIN = 'github-actions[bot]'
 
 export interface UpsertOptions {
-  /** Only where there is a comment already. */
+  /** Update an existing comment, but create none. */
   readonly onlyUpdate?: boolean
-  /** Which run of the workflow this is; empty if that is not known. */
+  /** The workflow run; empty if unknown. */
   readonly run?: string
   readonly mode?: Inputs['commentMode']
 }
 
 export interface Upserted {
   readonly url: string
-  /** Another step of this very run had written it. */
+  /** The comment was written by another step of the same run. */
   readonly isTakenOver: boolean
 }
 
-/** What {@link upsertComment} adds to a body at most. */
+/** The maximum that {@link upsertComment} adds to a body. */
 export const COMMENT_OVERHEAD = 128
 
 /**
- * Edits the newest comment that begins with this marker and is the token's own, or makes one. Older ones with this marker
- * show what is no longer true, so they are deleted. In the other modes the newest comment of the pull request says it, and
- * the one before is deleted or folded. Nobody else's comment is touched, whatever it begins with.
+ * Edits the newest comment with this marker, or creates one; older ones are out of date, so they are deleted. In the other
+ * modes, a new comment is added, and the previous one is deleted or folded. Only comments by the token's own account are
+ * touched.
  *
- * @returns `undefined` if there was no comment and none was wanted.
+ * @returns `undefined` if there was no comment and none was to be created.
  * @throws {GitHubError}
  */
 export const upsertComment = async (
@@ -77,11 +77,11 @@ export const upsertComment = async (
     return { url, isTakenOver: isOfThisRun(newest) }
   }
   for (const [index, comment] of own.entries()) {
-    const isSaid = comment.body.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
-    const kept = isSaid ? comment : await github.updateComment(comment.id, signed)
-    // It was deleted in between: the next one, or a new one, takes its place.
+    const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
+    const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
+    // It was deleted meanwhile: use the next one, or a new one.
     if (kept === undefined) continue
-    // Folded ones are a history that was asked for.
+    // In this mode, folded comments are kept as history.
     const old = mode === 'minimize' ? [] : own.slice(index + 1)
     for (const { id } of old) await github.deleteComment(id)
     return { url: kept.url, isTakenOver: isOfThisRun(comment) }
@@ -90,9 +90,9 @@ export const upsertComment = async (
   return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
 }
 
-/** Without its commit and time, which are worth no new comment. */
+/** Without commit and time: if only these change, no new comment is needed. */
 const planOf = (body: string): string =>
   body.replace(/^<sub>.*$|<!-- espalier (run|reviewed) [^>]* -->/gm, '').trimEnd()
 
-/** The comment's last line: which run wrote it. */
+/** The comment's last line, which names the run. */
 const SIGNATURE = /<!-- espalier run [^>]* -->\s*$/

@@ -1,4 +1,4 @@
-/** What the workflow runs for. */
+/** Reads the event that started the workflow. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Environment } from './inputs.ts'
@@ -7,7 +7,7 @@ export interface PullRequest {
   readonly number: number
   readonly baseSha: string
   readonly headSha: string
-  /** Its head is in another repository. */
+  /** The head is in another repository. */
   readonly isFork: boolean
   readonly isMerged: boolean
 }
@@ -16,15 +16,15 @@ export interface WorkflowEvent {
   readonly name: string
   /** `owner/name`. */
   readonly repository: string
-  /** The commit that is checked out, or its head where that is a pull request. */
+  /** The checked-out commit; for a pull request, its head. */
   readonly sha: string
   readonly pullRequest?: PullRequest
   /** The branch that was pushed to. */
   readonly branch?: string
-  /** The commits of a push, oldest first, and the commit before them; absent if that is not known. */
+  /** The commits of a push, oldest first, and the commit before them if known. */
   readonly commits: readonly string[]
   readonly before?: string
-  /** Of a merge queue's group, which may hold several pull requests: the commit that it is to be merged into. */
+  /** For a merge queue's group, which may contain several pull requests: its base commit. */
   readonly mergeGroupBase?: string
 }
 
@@ -53,7 +53,7 @@ export const readEvent = (env: Environment): WorkflowEvent => {
     name: env.GITHUB_EVENT_NAME ?? '',
     repository: env.GITHUB_REPOSITORY ?? '',
     commits: commits.map(({ id }) => id),
-    // Zeros: the push made the branch.
+    // Zeros mean that the push created the branch.
     ...(before === undefined || /^0+$/.test(before) ? {} : { before }),
     ...(branch === undefined ? {} : { branch }),
   }

@@ -1,8 +1,8 @@
-/** Why a step did not do what it was to do, in a word that a workflow can decide by. */
+/** Failure reasons, which a workflow can use in conditions. */
 import { ApiError } from '../api/index.ts'
 import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 
-/** Every word there is, and what it means. A failure without one of them would pass for a success. */
+/** Every failure needs one of these: an empty reason means success. */
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
@@ -32,7 +32,7 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = keyof typeof FAILURE_REASONS
 
-/** Any other code is of a mistake in what the step was given. */
+/** All other codes mean `input`. */
 const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_STALE: 'plan-stale',
   E_PLAN_EDITED: 'plan-stale',
@@ -71,7 +71,7 @@ export const reasonOfError = (error: unknown): FailureReason => {
   return OF_CODE[error.code] ?? 'input'
 }
 
-/** A cause that a person must remove comes before how far it got. `undefined`: all is done. */
+/** Causes that need a person take precedence. `undefined` if all is done. */
 export const reasonOfOutcome = (outcome: Outcome): FailureReason | undefined => {
   if (isAllDone(outcome) || isScheduled(outcome)) {
     return outcome.converged === false ? 'not-converged' : outcome.interrupted ? 'interrupted' : undefined

@@ -1,13 +1,13 @@
-/** When a request that GitHub refused is sent again. */
+/** Decides whether to retry a request that GitHub refused. */
 import { errors, type RetryHandler } from 'undici'
 
 const ATTEMPTS = 4
 const LONGEST_PAUSE_MS = 60_000
-/** If GitHub says to wait, but not how long: at least a minute (its docs, secondary rate limits). */
+/** If GitHub does not say how long to wait: at least a minute (GitHub's docs, secondary rate limits). */
 const UNSTATED_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 
-/** What a rate limit refused is sent again; what may have been carried out only if it just reads. */
+/** Retries after rate limits; after server errors, only reads, since a write may have taken effect. */
 export const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, done) => {
   const isRefused = error instanceof errors.RequestRetryError && state.counter < ATTEMPTS
   const wait = isRefused ? pauseFor(opts.method, error, state.counter) : undefined
@@ -15,7 +15,7 @@ export const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, d
   else setTimeout(done, wait, null)
 }
 
-/** Milliseconds to wait before sending again; `undefined`: it would not help, or is not safe. */
+/** Milliseconds to wait before a retry; `undefined` if it would not help or is not safe. */
 const pauseFor = (method: string, refusal: errors.RequestRetryError, attempt: number): number | undefined => {
   const { statusCode: status, headers } = refusal
   const after = Number(headers['retry-after'] ?? Number.NaN)

@@ -1,4 +1,4 @@
-/** GitHub's REST API, as far as a comment needs it. */
+/** The parts of GitHub's API that the Action uses. */
 import { EnvHttpProxyAgent, interceptors, request } from 'undici'
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
@@ -9,14 +9,14 @@ import type { Environment } from './inputs.ts'
 
 export interface Comment {
   readonly id: number
-  /** Its id in GraphQL. */
+  /** The GraphQL id. */
   readonly nodeId: string
   readonly body: string
   readonly login: string
   readonly url: string
 }
 
-/** As GitHub takes it. */
+/** The request body of GitHub's API. */
 export interface CheckRun {
   readonly name: string
   readonly head_sha: string
@@ -44,35 +44,35 @@ export interface MergedPullRequest {
 }
 
 export interface GitHub {
-  /** Who the token is; `undefined` if it cannot be known. */
+  /** The login of the token's account; `undefined` if unknown. */
   identity(): Promise<string | undefined>
   comments(issue: number): Promise<readonly Comment[]>
   createComment(issue: number, body: string): Promise<Comment>
   /** `undefined` if it no longer exists. */
   updateComment(id: number, body: string): Promise<Comment | undefined>
-  /** Also if it is already deleted. */
+  /** Succeeds if it is already deleted. */
   deleteComment(id: number): Promise<void>
-  /** An open or closed pull request; `undefined` if there is none of this number. */
+  /** `undefined` if there is no such pull request. */
   pullRequest(number: number): Promise<PullRequest | undefined>
-  /** Folds a comment away as outdated. */
+  /** Folds a comment as outdated. */
   minimizeComment(nodeId: string): Promise<void>
   /** Of an issue or a pull request. */
   labels(issue: number): Promise<readonly string[]>
   addLabels(issue: number, names: readonly string[]): Promise<void>
-  /** Also if it is already gone. */
+  /** Succeeds if it is already removed. */
   removeLabel(issue: number, name: string): Promise<void>
   /** @returns its id. */
   createCheckRun(run: CheckRun): Promise<number>
   /** Adds annotations. */
   annotateCheckRun(id: number, output: CheckRun['output']): Promise<void>
-  /** Text of a comment that the token's owner wrote, and who else edited it last; `undefined` if that cannot be known. */
+  /** The text of a comment by the token's account, and the last editor if that is somebody else; `undefined` if unknown. */
   provenText(nodeId: string): Promise<{ readonly body: string; readonly editor?: string } | undefined>
-  /** The merged pull requests that brought a commit. */
+  /** The merged pull requests that contain a commit. */
   mergedPullRequests(sha: string): Promise<readonly MergedPullRequest[]>
   close(): Promise<void>
 }
 
-/** GitHub refused, or did not answer. */
+/** GitHub refused a request, or did not answer. */
 export class GitHubError extends Error {
   readonly status: number | undefined
 
@@ -143,7 +143,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
 
   const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
     if (!isSafe(url)) throw new GitHubError('The token is never sent over plain http to another machine.')
-    const silent = (cause: unknown): never => {
+    const noAnswer = (cause: unknown): never => {
       throw new GitHubError(`GitHub did not respond: ${cause instanceof Error ? cause.message : String(cause)}`)
     }
     const answer = await request(url, {
@@ -158,8 +158,8 @@ export const openGitHub = (env: Environment, token: string, repository: string):
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch(silent)
-    return { status: answer.statusCode, body: parse(await answer.body.text().catch(silent)) }
+    }).catch(noAnswer)
+    return { status: answer.statusCode, body: parse(await answer.body.text().catch(noAnswer)) }
   }
 
   const expect = (answer: Answer, what: string): unknown => {
@@ -180,7 +180,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
 
   return {
     identity: async () => {
-      // Answers for every kind of token, which the REST route does not.
+      // Works with every kind of token, unlike the REST API.
       const answer = await send('POST', graphql, { query: '{ viewer { login } }' }).catch(() => undefined)
       const parsed = viewerShape.safeParse(answer?.body)
       return parsed.success ? parsed.data.data.viewer.login : undefined
@@ -250,7 +250,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       if (!parsed.success) return undefined
       const { viewer, node } = parsed.data.data
       if (node.author !== viewer.login) return undefined
-      // An editor whose account is gone has no name.
+      // The editor's account may have been deleted.
       const editor = node.lastEditedAt === null ? viewer.login : (node.editor ?? 'an unknown account')
       return { body: node.body, ...(editor === viewer.login ? {} : { editor }) }
     },

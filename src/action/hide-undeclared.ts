@@ -1,7 +1,7 @@
 /**
- * What an untrusted pull request must not learn of the live projects: values of Postgres settings that it did not write
- * itself, and names of branches and computes that neither the base nor the pull request itself declares by name. Whoever
- * opens a pull request reads its comment and its log, and could otherwise ask for both by declaring something harmless.
+ * Hides what an untrusted pull request must not learn about live projects: values of Postgres settings that it did not write,
+ * and names of branches and computes that neither the base nor the pull request declares by name. Otherwise, anybody could
+ * read them in the comment and the log by opening a pull request with a harmless declaration.
  */
 import {
   type AttributeChange,
@@ -18,10 +18,10 @@ import {
   type Step,
 } from '../model/index.ts'
 
-/** What could be an id or a host. */
+/** Possible ids and hosts. */
 const WORD = /\w[\w.-]*\w/g
 
-/** Instead of a live value. */
+/** Replaces a live value. */
 const HIDDEN = '(hidden)'
 
 export interface Shown {
@@ -45,12 +45,12 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
 
   const computes = observed.projects.flatMap((project) => project.computes)
-  // Messages quote names; ids and hosts are bare.
+  // Messages quote names, but not ids and hosts.
   const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
     name === undefined || names.has(name) ? [] : [`\`${name}\``],
   )
 
-  // Ids that represent nothing else, so that what belongs together still does.
+  // Unique aliases, so that references still match.
   const aliases = new Map<string, string>(branches.map(({ id }, index) => [id, `hidden-branch-${index + 1}`]))
   const undeclared = computes.filter(
     ({ id, branchId, attributes: { name } }) =>
@@ -68,7 +68,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
 
   const branchOf = (branch: BranchName): BranchName =>
     hiddenIds.has(branch.id) ? { id: branch.id, name: branch.id } : branch
-  /** @param claimed ids of computes that a declaration represents. */
+  /** @param claimed ids of computes that a declaration claims. */
   const textWithout = (claimed: ReadonlySet<string>) => {
     const bare = new Set(
       computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),
@@ -139,7 +139,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
           introduced: origin.introduced.map(changeOf),
           drift: origin.drift.map(changeOf),
           settled: origin.settled.map(changeOf),
-          // The base declares them, but a rule may be all that does.
+          // The base may declare them only by a rule.
           released: origin.released.map((one) => ({
             ...one,
             branch: branchOf(one.branch),
@@ -152,7 +152,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   }
 }
 
-/** Whether a branch's name may be shown: a rule of the pull request, which could match all of them, does not count. */
+/** Whether a branch's name may be shown. Rules of the pull request do not count, since they could match any branch. */
 const declaredBranches = (project: string, base: Desired, head: Desired): ((name: string, id: string) => boolean) => {
   const of = ({ documents }: Desired) => documents.filter((document) => document.project === project)
   const named = new Set(
@@ -185,7 +185,7 @@ const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
 /** Settings and preloaded libraries. */
 const POSTGRES = 'postgres.'
 
-/** A request carries the live settings that nobody declares along with the others. */
+/** Requests also contain live settings that nobody declares. */
 const withoutSettings = (step: Step): Step => {
   const endpoint = step.request.body?.endpoint
   if (endpoint === undefined || !('settings' in endpoint)) return step

@@ -1,4 +1,4 @@
-/** The inputs of the step, as the runner hands them over. */
+/** Reads the inputs of the step. */
 import { type Consent, EspalierError, MAX_SHARDS, parseShard, plainText, type Shard } from '../model/index.ts'
 import { allowed } from '../workflow/index.ts'
 
@@ -6,36 +6,36 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export const COMMANDS = ['validate', 'plan', 'apply', 'merge', 'import'] as const
 export const COMMENTS = ['auto', 'always', 'never'] as const
-/** `edit`: in place. `recreate`: below the newest comments. `minimize`: the same, and the old one stays, folded. */
+/** `edit`: edits the comment. `recreate`: deletes it and adds a new one. `minimize`: folds it and adds a new one. */
 export const COMMENT_MODES = ['edit', 'recreate', 'minimize'] as const
 export const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', 'cost'] as const
 
 export interface Inputs {
   readonly command: (typeof COMMANDS)[number]
   readonly paths: readonly string[]
-  /** Distinguishes this plan from others of the same pull request. If empty, its paths do. */
+  /** Distinguishes this plan from others of the same pull request; empty if its paths do. */
   readonly label: string
-  /** The part of a fleet that this job takes. */
+  /** This job's part of a fleet. */
   readonly shard?: Shard
-  /** Globs over ids and names: only these projects. */
+  /** Globs for ids and names of projects to select. */
   readonly project: readonly string[]
-  /** Whose merge is checked out, if the workflow does not run for it. */
+  /** The pull request whose merge is checked out, if the event is another one. */
   readonly pullRequest?: number
   readonly apiKey: string
   readonly baseUrl: string
   readonly githubToken: string
   readonly comment: (typeof COMMENTS)[number]
   readonly commentMode: (typeof COMMENT_MODES)[number]
-  /** Names of labels for what a plan does; empty: none. */
+  /** Labels to set by what the plan does; empty for none. */
   readonly labels: { readonly restart: string; readonly delete: string; readonly none: string }
   readonly checkRun: boolean
-  /** More values that are shown nowhere. */
+  /** More values to hide everywhere. */
   readonly masks: readonly string[]
   readonly failOn: readonly (typeof FAIL_ON)[number][]
   readonly allow: ReadonlySet<Consent>
   readonly now: boolean
   readonly keepGoing: boolean
-  /** Nothing is planned or applied but what the merged pull request showed. */
+  /** Plan and apply only what the merged pull request showed. */
   readonly requireReviewed: boolean
   readonly planFile: string
   readonly workingDirectory: string
@@ -50,11 +50,11 @@ export interface Inputs {
   readonly policy: readonly string[]
   /** `NAME=REASON` */
   readonly override: readonly string[]
-  /** CU-hours a month; the comment does not show less. */
+  /** CU-hours a month; smaller changes are not shown in the comment. */
   readonly costThreshold?: number
 }
 
-/** @throws {EspalierError} `E_INPUT` or `E_USAGE` that names the input and what it takes. */
+/** @throws {EspalierError} `E_INPUT` or `E_USAGE` */
 export const readInputs = (env: Environment): Inputs => ({
   command: oneOf('command', COMMANDS, text(env, 'command') || 'plan'),
   paths: words(text(env, 'paths')),
@@ -110,9 +110,9 @@ const DESCRIBING = [
 ] as const
 
 /**
- * Just enough to identify this step's comment when another input is invalid.
+ * Only the inputs that identify this step's comment, for when another input is invalid.
  *
- * @throws {EspalierError} if one of these is wrong too.
+ * @throws {EspalierError} if one of these is invalid too.
  */
 export const readDescribingInputs = (env: Environment): Inputs => {
   const given = DESCRIBING.map((name) => [name, text(env, name)] as const)
@@ -129,7 +129,7 @@ export const readDescribingInputs = (env: Environment): Inputs => {
   )
 }
 
-/** What must not be in any log, whatever else is wrong with the inputs. */
+/** Values to mask in logs, even if other inputs are invalid. */
 export const secretsOf = (env: Environment): readonly string[] =>
   [text(env, 'api-key'), text(env, 'github-token'), ...masksOf(env)].filter((secret) => secret !== '')
 
@@ -139,7 +139,7 @@ const masksOf = (env: Environment): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** Of a shorter text everything would be full. */
+/** A shorter text would match everywhere. */
 const SHORTEST_MASK = 3
 
 const checkedMasks = (masks: readonly string[]): readonly string[] => {
@@ -150,15 +150,15 @@ const checkedMasks = (masks: readonly string[]): readonly string[] => {
   })
 }
 
-/** Without the values of the input masks. */
+/** Removes the values of the input `masks`. */
 export const masked = ({ masks }: Pick<Inputs, 'masks'>, markdown: string): string => {
-  // Longest first, since one may be a part of another; also as Markdown shows them.
+  // The longest first, since one may contain another. Also in the form that Markdown output uses.
   const shown = masks.flatMap((mask) => [mask, plainText(mask).replaceAll('|', '\\u{7c}')])
   const sorted = [...new Set(shown)].toSorted((a, b) => b.length - a.length)
   return sorted.reduce((rest, mask) => rest.replaceAll(mask, '***'), markdown)
 }
 
-/** It becomes part of file names. */
+/** The label becomes part of file names. */
 const labelOf = (given: string): string => {
   if (/^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$/.test(given)) return given
   throw new EspalierError('E_INPUT', `The input label cannot be "${given}".`, {
@@ -175,7 +175,7 @@ const shardOf = (given: string): { readonly shard?: Shard } => {
   })
 }
 
-/** The runner writes names in capitals and leaves hyphens; some programs that stand in for it do not leave them. */
+/** The runner upper-cases names and keeps hyphens; some replacements of the runner do not keep them. */
 const text = (env: Environment, name: string): string => {
   const upper = name.toUpperCase()
   return (env[`INPUT_${upper}`] ?? env[`INPUT_${upper.replaceAll('-', '_')}`] ?? '').trim()

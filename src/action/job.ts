@@ -1,4 +1,4 @@
-/** Everything that the commands of the Action share. */
+/** What the Action's commands share. */
 import { relative, resolve, sep } from 'node:path'
 import type { OnSignal } from '../base/index.ts'
 import { type Clock, EspalierError, shardText } from '../model/index.ts'
@@ -20,15 +20,15 @@ export interface Job {
   readonly inputs: Inputs
   readonly event: WorkflowEvent
   readonly runner: Runner
-  /** Whether a request may have been sent with the API key. */
+  /** Whether the API key may have been used. */
   readonly key: { isUsed: boolean }
-  /** The working directory, absolute: what inputs name is relative to it. */
+  /** The working directory, absolute. Inputs are relative to it. */
   readonly cwd: string
-  /** The same from the repository's root on, with `/` at its end; empty for the root. */
+  /** The same relative to the repository's root, with a `/` at its end; empty for the root. */
   readonly prefix: string
 }
 
-/** What a command ended with. A failure always has a reason. */
+/** The result of a command. A failure always has a reason. */
 export type Ending = { readonly isFailed: false } | { readonly isFailed: true; readonly reason: FailureReason }
 
 export const prefixOf = (root: string, cwd: string): string => {
@@ -36,7 +36,7 @@ export const prefixOf = (root: string, cwd: string): string => {
   return path === '' ? '' : `${path}/`
 }
 
-/** What every comment and summary has around it. */
+/** What all comments and summaries contain. */
 export const frameOf = (job: Job, kind: CommentKind) => {
   const { event, inputs, prefix } = job
   const name = nameOf(job)
@@ -44,14 +44,14 @@ export const frameOf = (job: Job, kind: CommentKind) => {
     ...(name === '' ? {} : { name }),
     marker: markerOf(kind, identityOf(inputs, prefix)),
     commit: event.sha,
-    whole: 'the job summary, and all of it in the file of the output `json-plan-path`',
+    whole: 'the job summary, and as JSON in the file of the output `json-plan-path`',
     linkTo: (file: string, line: number): string | undefined => linkTo(job, file, line),
   }
 }
 
 const LONGEST_NAME = 80
 
-/** Distinguishes several comments for a reader; empty for the default paths. */
+/** A name for the heading, if there are several comments; empty for the default paths. */
 const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
   const parts = [
     ...(label !== '' ? [label] : [prefix, ...paths]),
@@ -62,10 +62,10 @@ const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): stri
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
 
-/** Whether the live project can be read: with a key, or on a sandbox. */
+/** Whether there is a live project to read: there is a key or a sandbox. */
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
-/** @throws {EspalierError} `E_KEY` without a key and a sandbox; what a sandbox throws. */
+/** @throws {EspalierError} `E_KEY` if there is neither a key nor a sandbox; or if the sandbox cannot start. */
 export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connection> => {
   const { sandbox, apiKey, baseUrl, shard } = inputs
   const options = {
@@ -84,15 +84,15 @@ export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connect
 }
 
 export interface CommentOptions {
-  /** Whether `comment: auto` makes none if there is none. */
+  /** With `comment: auto`, only update an existing comment. */
   readonly onlyUpdate?: boolean
-  /** A hidden end. */
+  /** A hidden part at the end. */
   readonly record?: string
 }
 
 /**
- * Makes or edits the comment and sets its address as an output. A token that may not comment fails the job only where
- * `comment: always` insists on it.
+ * Creates or edits the comment and sets its URL as an output. If the token cannot comment, the job fails only with
+ * `comment: always`.
  */
 export const comment = async (
   job: Job,
@@ -134,7 +134,7 @@ export const comment = async (
 const TAKEN_OVER =
   'Another step of this run wrote the same comment, and this step has replaced it. Give each step an input `label`.'
 
-/** Steps of one run and command that write one comment know each other by this. */
+/** Identifies the run and command, so that steps notice if they write the same comment. */
 const runOf = ({ env, inputs }: Job): string => {
   const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt = '1' } = env
   return /^\d+$/.test(id) && /^\d+$/.test(attempt) ? `${id}.${attempt} ${inputs.command}` : ''
@@ -142,7 +142,7 @@ const runOf = ({ env, inputs }: Job): string => {
 
 export const pullRequestOf = async ({ env, inputs, event, runner }: Job): Promise<number | undefined> => {
   if (event.pullRequest !== undefined) return event.pullRequest.number
-  // Only what is applied belongs to a pull request that was merged before.
+  // Only an apply belongs to a pull request that is already merged.
   if (inputs.command !== 'apply') return undefined
   if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
   const github = openGitHub(env, inputs.githubToken, event.repository)

@@ -1,4 +1,4 @@
-/** Which kind of key a job used: a reviewer of the workflow should see what it can reach. */
+/** Reports the kind of key, so that reviewers see what the workflow can access. */
 import { openReadClient, withClient } from '../workflow/index.ts'
 import { connect, type Job } from './job.ts'
 
@@ -8,7 +8,7 @@ const KINDS = {
   unknown: 'The service does not say which kind it is.',
 } as const
 
-/** In the summary and as an output. Asked after the work is done, so that it delays nothing. */
+/** In the summary and as an output. Called at the end, so that it delays nothing. */
 export const reportKeyKind = async (job: Job): Promise<void> => {
   const { runner, key } = job
   if (!key.isUsed) return

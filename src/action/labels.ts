@@ -1,12 +1,12 @@
-/** Labels of a pull request by what its plan does, if the step names any. */
+/** Labels the pull request by what its plan does. */
 import { isEmptyPlan, type Plan } from '../model/index.ts'
 import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
 /**
- * Adds the labels that are true and removes those that are not.
+ * Adds labels that apply and removes those that do not.
  *
- * @param plan `undefined` if it failed: then only the label of an empty plan is known to be wrong.
+ * @param plan `undefined` if planning failed; then only the label for an empty plan is removed.
  */
 export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<void> => {
   const { inputs, event } = job
@@ -24,7 +24,7 @@ export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<vo
   const named = states.filter(([name]) => name !== '')
   await withGitHub(job, 'The labels were not updated', 'pull-requests: write', async (github) => {
     const present = new Set((await github.labels(issue)).map((name) => name.toLowerCase()))
-    // One name may stand for several states.
+    // Several states may share a label.
     const wanted = new Set(named.flatMap(([name, isTrue]) => (isTrue ? [name] : [])))
     const added = [...wanted].filter((name) => !present.has(name.toLowerCase()))
     if (added.length > 0) await github.addLabels(issue, added)

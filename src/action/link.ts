@@ -1,4 +1,4 @@
-/** Addresses of files on GitHub. */
+/** Links to files on GitHub. */
 import { posix } from 'node:path'
 import { encodePath } from '../base/index.ts'
 import type { WorkflowEvent } from './event.ts'
@@ -7,15 +7,15 @@ import type { Environment } from './inputs.ts'
 interface Run {
   readonly env: Environment
   readonly event: WorkflowEvent
-  /** Of the working directory, from the root of the repository on; with `/` at its end. */
+  /** The working directory relative to the repository's root, with a `/` at its end. */
   readonly prefix: string
 }
 
-/** The line of a manifest at the commit of the run; `undefined` if there is no such page. */
+/** The URL of a manifest line at the run's commit; `undefined` if there is none. */
 export const linkTo = ({ env, event, prefix }: Run, file: string, line: number): string | undefined => {
   const server = env.GITHUB_SERVER_URL ?? ''
   if (server === '' || event.repository === '' || event.sha === '') return undefined
-  // A path that leaves the repository would lead to another page of the server.
+  // A path outside the repository would link to another page.
   const path = posix.normalize(`${prefix}${file}`)
   if (path.startsWith('../')) return undefined
   return `${server}/${event.repository}/blob/${event.sha}/${encodePath(path)}#L${line}`

@@ -1,13 +1,13 @@
-/** A pull request that an input names, in a workflow that runs for something else: after another merge, for example. */
+/** Plans a pull request given as input, in a workflow for another event, such as the merge of another pull request. */
 import { EspalierError } from '../model/index.ts'
 import { parentsOf } from '../workflow/index.ts'
 import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
 /**
- * The same job as if it ran for the pull request.
+ * The job as if it ran for the pull request.
  *
- * @throws {EspalierError} `E_INPUT` if what is checked out is not its merge.
+ * @throws {EspalierError} `E_INPUT` if the checked-out commit is not its merge.
  */
 export const forNamedPullRequest = async (job: Job): Promise<Job> => {
   const { inputs, event, cwd } = job
@@ -17,7 +17,7 @@ export const forNamedPullRequest = async (job: Job): Promise<Job> => {
   const found = await withGitHub(job, what, 'pull-requests: read', (github) => github.pullRequest(number))
   const [baseSha, headSha] = await parentsOf(cwd, 'HEAD')
   if (found === undefined || baseSha === undefined || headSha !== found.headSha) {
-    throw new EspalierError('E_INPUT', `The commit that is checked out is not the merge of pull request #${number}.`, {
+    throw new EspalierError('E_INPUT', `The checked-out commit is not the merge of pull request #${number}.`, {
       hint: `Check out with \`ref: refs/pull/${number}/merge\` and \`fetch-depth: 2\`. A pull request with conflicts has no merge commit.`,
     })
   }

@@ -1,11 +1,11 @@
-/** What is wrong with the manifests: on their lines, in the summary and in the comment. */
+/** Reports problems with manifests: as annotations, in the summary and in the comment. */
 import { type Diagnostic, hasErrors } from '../model/index.ts'
 import { diagnosticAnnotations, problemComment, SUMMARY_LIMIT } from '../report/index.ts'
 import { reportCheck } from './check-run.ts'
 import { comment, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
 import { updateLabels } from './labels.ts'
 
-/** @param notes Markdown of our own, a sentence each. */
+/** @param notes trusted Markdown, one sentence each. */
 export const reportProblems = async (
   job: Job,
   diagnostics: readonly Diagnostic[],
@@ -15,10 +15,10 @@ export const reportProblems = async (
   const view = { ...frameOf(job, kind), diagnostics, notes }
   job.runner.summary(problemComment(view, SUMMARY_LIMIT))
   const isFailed = hasErrors(diagnostics)
-  // A comment of an earlier run, which may hold a plan or other problems, must not be next to this one's result.
-  const isWorthSaying = isFailed || job.inputs.comment === 'always'
+  // Without problems, only update an existing comment, which would be out of date.
+  const isNewComment = isFailed || job.inputs.comment === 'always'
   await comment(job, await pullRequestOf(job), kind, (limit) => problemComment(view, limit), {
-    onlyUpdate: !isWorthSaying,
+    onlyUpdate: !isNewComment,
   })
   const ending: Ending = isFailed ? { isFailed, reason: 'validation-failed' } : { isFailed }
   if (isFailed) await updateLabels(job, undefined)

@@ -1,4 +1,4 @@
-/** A run that ends without a result: nothing of an earlier run may look as if it were this one's. */
+/** Reports a failed run, and replaces what an earlier run reported. */
 import { EspalierError } from '../model/index.ts'
 import { failureComment, type Limit, plainText, SUMMARY_LIMIT } from '../report/index.ts'
 import { reportCheck } from './check-run.ts'
@@ -8,7 +8,7 @@ import { comment, frameOf, type Job, pullRequestOf } from './job.ts'
 import { updateLabels } from './labels.ts'
 import type { Runner } from './runner.ts'
 
-/** As an annotation of the step. */
+/** Reports an error as an annotation. */
 export const annotateError = (runner: Runner, error: unknown): void => {
   if (error instanceof EspalierError) {
     runner.error(error.code, plainText(error.hint === undefined ? error.message : `${error.message} ${error.hint}`))
@@ -18,7 +18,7 @@ export const annotateError = (runner: Runner, error: unknown): void => {
   runner.error('Bug', `This is a bug in espalier: ${message}. Please report it at the issue tracker of the project.`)
 }
 
-/** In the summary, and in a comment that is there from an earlier run; with `comment: always` in a new one. */
+/** Reports in the summary and in an existing comment; with `comment: always`, in a new one. */
 export const reportFailure = async (job: Job, error: unknown): Promise<FailureReason> => {
   const reason = reasonOfError(error)
   const kind = job.inputs.command === 'apply' ? 'outcome' : 'plan'
@@ -43,13 +43,13 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
     })
   } catch (second) {
     if (!(second instanceof EspalierError) && !(second instanceof GitHubError)) throw second
-    // The first failure is what a person must see.
+    // The original failure matters more.
     job.runner.warning(`The comment could not be updated. ${second.message}`)
   }
   return reason
 }
 
-/** What a bug says is for the log, where the runner masks secrets. */
+/** The message of a bug goes only to the log, where the runner masks secrets. */
 const wordsOf = (error: unknown): { readonly code: string; readonly message: string; readonly hint?: string } =>
   error instanceof EspalierError
     ? { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }

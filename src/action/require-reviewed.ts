@@ -1,4 +1,4 @@
-/** Ties what is applied after a merge to the plan that the merged pull request showed. */
+/** With `require-reviewed`, applies only changes that the plan on the merged pull request showed. */
 import { mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.ts'
 import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
@@ -11,11 +11,11 @@ import { judgeReviewed, readReviewRecord } from './reviewed.ts'
 /** What the reviewers were shown. */
 export interface Review {
   readonly digests: ReadonlySet<string>
-  /** Where that comes from, and what is missing. */
+  /** The pull requests, and what is missing. */
   readonly notes: readonly string[]
 }
 
-/** Of a push with more commits, only the newest are looked up. */
+/** For a push with more commits, only the newest are checked. */
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
@@ -44,7 +44,7 @@ export const findReview = async (job: Job): Promise<Review> => {
   }
 }
 
-/** A push of a merge queue may bring several. */
+/** A push of a merge queue may contain several. */
 const mergedPulls = async ({ event }: Job, github: GitHub): Promise<readonly MergedPullRequest[]> => {
   const { pullRequest: pull, branch, sha } = event
   if (pull !== undefined) return [{ number: pull.number, headSha: pull.headSha, base: '' }]
@@ -59,9 +59,9 @@ interface Recorded {
   readonly note: string
 }
 
-/** Whoever may write to the repository may edit any comment: only what the token's own account wrote last counts. */
+/** Anybody with write access can edit any comment, so only comments last edited by the token's own account count. */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
-  // Of each plan the newest comment: those before are out of date.
+  // For each plan, the newest comment; older ones are out of date.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(number)).filter(
     (one) => one.body.startsWith('<!-- espalier plan ') && one.login === login,
@@ -81,9 +81,9 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
 }
 
 /**
- * The manifests with only those of their changes that were reviewed. Unrelated drift is left alone.
+ * Selects the reviewed changes. Unrelated drift is left alone.
  *
- * @throws {EspalierError} `E_NOT_REVIEWED` if anything else differs from what was reviewed.
+ * @throws {EspalierError} `E_NOT_REVIEWED` if another change was not reviewed.
  */
 export const selectReviewed = async (job: Job, manifests: Manifests, review: Review): Promise<Manifests> => {
   const { cwd, runner } = job
@@ -97,12 +97,12 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   for (const note of review.notes) runner.print(note)
   if (verdict.unrelated.length === 0) return manifests
   runner.notice(
-    `Left alone, because it drifted after the review: ${listed(verdict.unrelated)}. The drift is not related to this merge.`,
+    `Not applied, because this drifted after the review and is not related to this merge: ${listed(verdict.unrelated)}.`,
   )
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
 
-/** Also for a plan that was saved before. @throws {EspalierError} `E_NOT_REVIEWED` */
+/** For saved plans too. @throws {EspalierError} `E_NOT_REVIEWED` */
 export const refuseUnreviewed = (changes: readonly Change[], review: Review): void =>
   refuse(judgeReviewed(changes, review.digests).differing, review)
 
@@ -131,7 +131,7 @@ const listed = (changes: readonly Change[]): string => {
   return plainText([...words, ...(more > 0 ? [`${more} more`] : [])].join('; '))
 }
 
-/** The commit that the merge was made into. */
+/** The base commit of the merge. */
 const beforeMerge = async ({ event, cwd }: Job): Promise<string> => {
   if (event.pullRequest !== undefined) return baseOf(cwd, event.pullRequest)
   return event.before === undefined ? firstParent(cwd) : present(cwd, event.before)

@@ -1,20 +1,20 @@
 /**
- * What the reviewers of a pull request were shown, as digests in the plan's comment. Each is of what a change does, so it
- * can be recomputed: a record that was tampered with cannot make another change pass for a reviewed one unnoticed.
+ * Records what the reviewers of a pull request were shown, as digests of changes in the plan's comment. The digests can be
+ * recomputed, so tampering with the record does not go unnoticed.
  */
 import { createHash } from 'node:crypto'
 import type { Change, Origin } from '../model/index.ts'
 
-/** More changes than this are not recorded: the comment has to hold the plan as well. */
+/** Above this, nothing is recorded, since the comment must have room for the plan. */
 const MOST_RECORDED = 1_000
 
-/** The hidden end of a plan's comment; empty if there are too many changes. @param commit the pull request's head. */
+/** The hidden record at the end of a plan's comment; empty if there are too many changes. @param commit the head. */
 export const reviewRecord = (changes: readonly Change[], commit: string): string => {
   const digests = changes.flatMap((change) => [change, ...leftOfMove(change)]).flatMap(digestsOf)
   return digests.length > MOST_RECORDED ? '' : `${['<!-- espalier reviewed', commit, ...digests].join(' ')} -->\n`
 }
 
-/** What is left to do of a move once the compute is on its branch. */
+/** The part of a move that may be left once the compute is on its branch: an update. */
 const leftOfMove = ({ from, ...change }: Change): readonly Change[] =>
   from === undefined ? [] : [{ ...change, kind: 'update' }]
 
@@ -29,8 +29,8 @@ export const readReviewRecord = (body: string, commit: string): readonly string[
 /**
  * One digest for each attribute of an update, and one for each other change.
  *
- * The impact is left out, since a compute may fall asleep or wake up, and names, since only ids are certain. So is the
- * live value of a Postgres setting: whoever reads the comment could find it by trying.
+ * They exclude the impact, since a compute may become idle or active, and names, since only ids are unique. They also exclude
+ * live values of Postgres settings, which readers of the comment could guess.
  */
 const digestsOf = ({ id, kind, project, branch, from, compute, attributes, windows, refused }: Change) => {
   const what = [id, kind, project, branch.id, from?.id, compute.type, compute.id, windows, refused !== undefined]
@@ -50,13 +50,13 @@ const digestsOf = ({ id, kind, project, branch, from, compute, attributes, windo
 
 export interface ReviewVerdict {
   readonly reviewed: readonly Change[]
-  /** Not shown to the reviewers, and the merge introduces it or it concerns what it introduces. */
+  /** Not reviewed, and introduced by the merge or related to it. */
   readonly differing: readonly Change[]
-  /** Not shown either, but unrelated: the live project has drifted since. */
+  /** Not reviewed, but unrelated drift. */
   readonly unrelated: readonly Change[]
 }
 
-/** @param introduced what the merge introduces; `undefined` if that is not known, and then nothing is unrelated. */
+/** @param introduced what the merge introduces; if unknown, no change counts as unrelated. */
 export const judgeReviewed = (
   changes: readonly Change[],
   known: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** The GitHub Action: inputs and event in; comment, annotations, summary and outputs out. */
+/** Runs a step of the GitHub Action. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
@@ -19,7 +19,7 @@ import { openRunner, type Runner } from './runner.ts'
 
 const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge, import: runImport } as const
 
-/** Runs one step. Never throws, unless reporting a failure fails in an unforeseen way. @returns the exit code. */
+/** Never throws, unless reporting a failure fails unexpectedly. @returns the exit code. */
 export const runAction = async (io: ActionIo): Promise<0 | 1> => {
   const { env, write } = io
   const runner = openRunner(env, write, '')
@@ -79,7 +79,7 @@ const checkFolder = ({ cwd, inputs }: Job): void => {
   })
 }
 
-/** Where an input is wrong: as much as it takes to find the comment. `undefined`: not even that can be read. */
+/** If an input is invalid: just enough to find the comment; `undefined` if that is invalid too. */
 const describedJob = (io: ActionIo): Job | undefined => {
   try {
     return jobOf(readDescribingInputs(io.env), io)
@@ -94,7 +94,7 @@ const COUNTS = [
   ...['restarts', 'may-restart', 'disconnects', 'refused', 'unmanaged', 'introduced', 'drifted', 'scheduled'],
 ]
 
-/** Until the values are known, and if the process is killed before: an empty output would read as 0 in an expression. */
+/** Initial values, in case the process is killed: in an expression, an empty output would count as 0. */
 const presetOutputs = (runner: Runner): void => {
   runner.output('failure-reason', 'interrupted' satisfies FailureReason)
   for (const name of ['has-changes', ...COUNTS]) runner.output(name, 'unknown')

@@ -1,4 +1,4 @@
-/** Applies what was merged: the saved plan if one is given, else the plan as of now. */
+/** Applies after a merge: the saved plan if there is one, else a new plan. */
 import { resolve } from 'node:path'
 import {
   EspalierError,
@@ -58,7 +58,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const { diagnostics } = all.loaded
   for (const note of fileNotes(all)) runner.print(note)
   const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
-  // A saved plan was made of what was reviewed, and is applied exactly.
+  // A saved plan is applied exactly, and checked below.
   const manifests = review === undefined || saved !== undefined ? all : await selectReviewed(job, all, review)
   const applied = await apply({
     manifests,
@@ -104,7 +104,7 @@ const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void =>
   if (plan.selection !== undefined) runner.notice(selectionNote(plan))
 }
 
-/** @throws {EspalierError} `E_NOT_MERGED` if what would be applied may still be rejected, or comes from an untrusted pull request. */
+/** @throws {EspalierError} `E_NOT_MERGED` for a pull request that is not merged. */
 const refuseUnmerged = ({ event }: Job): void => {
   const isOpen = event.pullRequest !== undefined && !event.pullRequest.isMerged
   if (!isOpen && event.mergeGroupBase === undefined) return
@@ -114,7 +114,7 @@ const refuseUnmerged = ({ event }: Job): void => {
 }
 
 /**
- * A job may have several saved plans at hand: this step must mean this one.
+ * Checks that the saved plan belongs to this step: a job may have several.
  *
  * @throws {EspalierError} `E_OTHER_PLAN` if the plan was saved with another label or shard, or from other manifests.
  */
@@ -131,7 +131,7 @@ const refuseOtherPlan = async (
   if (label !== inputs.label) throw differs('label', label, inputs.label)
   const own = inputs.shard === undefined ? undefined : shardText(inputs.shard)
   if (own !== undefined && own !== shard) throw differs('shard', shard ?? '', own)
-  // A label names the plan as well as its manifests do.
+  // The label alone identifies the plan.
   if (label !== '' && inputs.paths.length === 0) return
   const found = await pathsOf(inputs.paths, cwd).catch((error: unknown) => {
     if (error instanceof EspalierError) return []
@@ -141,13 +141,13 @@ const refuseOtherPlan = async (
   if (saved !== here) throw differs('paths', saved, here)
 }
 
-/** What the service answers is in these lines, and must not pass for a command to the runner. */
+/** The lines contain answers of the service, which the runner must not treat as commands. */
 const watch = (plan: Plan, runner: Runner): Watcher => {
   const names = stepNamesOf(plan)
   const resumeCommands = runner.stopCommands()
   return {
     event: (event) => {
-      // A notice of an interruption has been printed already.
+      // Interruptions are already printed.
       const line = event.type === 'interrupt' ? undefined : eventLine(event, STYLE, names)
       if (line !== undefined) runner.print(line)
     },
@@ -172,7 +172,7 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
     job.runner.notice(`Not done yet: ${scheduled.length} steps wait for their restart window.${when}`)
   }
   const failure = reasonOfOutcome(outcome)
-  // A policy is the cause of what is reported as not done, unless something else failed too.
+  // If nothing else failed, the policy is the reason.
   const isDenied =
     failure === 'apply-failed' || failure === 'partially-applied' ? deniedPolicies(plan).length > 0 : false
   const reason = isDenied

@@ -1,4 +1,4 @@
-/** Drift the other way round: what is live, written into the manifests. Changes nothing but files of the checkout. */
+/** Writes live values into the manifests, to accept drift. Changes only files of the checkout. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { replaceFile } from '../base/index.ts'
@@ -7,7 +7,7 @@ import { adoptFile, openReadClient, planLive, readManifests, withClient } from '
 import { connect, type Ending, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
 
-/** Only branches with drift are touched: what else is live and unmanaged stays so. */
+/** Only branches with drift are imported, so other unmanaged computes stay unmanaged. */
 export const runImport = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd, event } = job
   if (event.pullRequest !== undefined) {
@@ -50,7 +50,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   return { isFailed: false }
 }
 
-/** The file of each project. @throws {EspalierError} `E_IMPORT` if one is declared in several: no rule says whose a value is. */
+/** The file of each project. @throws {EspalierError} `E_IMPORT` if one is declared in several files. */
 const placesOf = ({ documents }: Desired): ReadonlyMap<string, string> => {
   const places = new Map<string, string>()
   for (const { project, source } of documents) {

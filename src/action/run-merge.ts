@@ -1,4 +1,4 @@
-/** The plans of a fleet's shards as one plan, one comment and one set of outputs. No network but for the comment, no key. */
+/** Merges the plans of a fleet's shards into one comment and one set of outputs. Needs no API key. */
 import { glob } from 'tinyglobby'
 import { jsonPlan } from '../apply/index.ts'
 import { EspalierError } from '../model/index.ts'
@@ -26,7 +26,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   }
   const { plan, origin, missing, createdAt } = await mergePresentPlans(paths)
   const introducedBy = introducerOf(job)
-  // What is known of a part only would read as if it were all.
+  // With shards missing, the outputs would be misleading.
   if (missing.length === 0) {
     setOutputs(job, plan, introducedBy === undefined ? plan.changes.length : origin?.drift.length)
     if (origin !== undefined) runner.output('introduced', origin.introduced.length)

@@ -1,4 +1,4 @@
-/** The plan of a pull request, of a push, or on a schedule. Changes nothing. */
+/** Plans for a pull request, a push or a schedule. Changes nothing. */
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
@@ -57,7 +57,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  // Before the merge there is nothing yet that was reviewed: the plan made here is what will be.
+  // Before the merge, this plan is the one to be reviewed.
   const isMerged = event.pullRequest === undefined && event.mergeGroupBase === undefined
   const manifests = inputs.requireReviewed && isMerged ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
@@ -73,7 +73,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   }
   const split = splitBy(job, base, planned)
   const whole = {
-    // Where the base's policies hold in the plan itself, it already says so.
+    // For an untrusted pull request, the plan itself already has these warnings.
     plan: {
       ...result.plan,
       warnings: [...result.plan.warnings, ...(untrusted === undefined ? split.policyRemovals : [])],
@@ -83,7 +83,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { plan, origin } = hiding?.shown(whole) ?? whole
   const introducedBy = introducerOf(job)
 
-  // Without a pull request nobody introduces anything: whatever differs has drifted.
+  // Without a pull request, every change is drift.
   const drift = introducedBy === undefined ? plan.changes : split.base === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
   if (split.base !== undefined) runner.output('introduced', origin.introduced.length)
@@ -94,7 +94,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   })
   await writeFile(files.view, view)
   runner.output('json-plan-path', files.view)
-  // Nothing of an untrusted pull request is applied before it is merged, so there is nothing to save for that.
+  // The plan of an untrusted pull request is never applied, so it is not saved.
   if (untrusted === undefined) {
     const path = inputs.planFile === '' ? files.plan : resolve(cwd, inputs.planFile)
     await writeFile(path, encodeSavedPlan(planned, inputs.label))
@@ -106,9 +106,9 @@ export const runPlan = async (job: Job): Promise<Ending> => {
 }
 
 /**
- * In the log, on the manifests' lines, in the summary and in the comment.
+ * Reports the plan in the log, as annotations, in the summary and in the comment.
  *
- * @param changes as they are, where they are not shown as they are.
+ * @param changes the real changes, if parts of the shown ones are hidden.
  */
 export const showPlan = async (
   job: Job,
@@ -147,14 +147,14 @@ const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
   if (missing.length > 0) {
     runner.error(
       'Incomplete',
-      `There is no plan of ${missing.length === 1 ? 'shard' : 'shards'} ${missing.join(', ')}.`,
+      `There is no plan for ${missing.length === 1 ? 'shard' : 'shards'} ${missing.join(', ')}.`,
     )
     return { isFailed: true, reason: 'incomplete' }
   }
   if (plan.leftOut !== undefined) return { isFailed: true, reason: 'validation-failed' }
   const denied = deniedPolicies(plan)
   if (denied.length > 0) {
-    runner.error('Policy', `Denied by ${denied.join(', ')}. The summary says what.`)
+    runner.error('Policy', `Denied by ${denied.join(', ')}. See the summary for details.`)
     return { isFailed: true, reason: 'policy-denied' }
   }
   return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
@@ -172,7 +172,7 @@ interface Base {
   readonly manifests: Manifests
 }
 
-/** `undefined` if nothing is compared, or the base cannot be read. */
+/** `undefined` if there is no base, or it cannot be read. */
 export const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,
@@ -205,7 +205,7 @@ export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
       ? 'this merge group'
       : undefined
 
-/** @param drifted `undefined`: it is not known what drifted. */
+/** @param drifted number of drifted changes; `undefined` if unknown. */
 export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefined): void => {
   const { summary } = plan
   runner.output('has-changes', !isEmptyPlan(plan))

@@ -1,31 +1,31 @@
-/** What the runner takes: workflow commands on stdout, outputs and the summary in files (docs of GitHub Actions). */
+/** The runner's interface: workflow commands on stdout, and files for outputs and the summary (docs of GitHub Actions). */
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import type { Annotation } from '../report/index.ts'
 import type { Environment } from './inputs.ts'
 
-/** What GitHub shows for a step; more of them are silently dropped. */
+/** GitHub shows only this many annotations of a level for a step, and silently drops the rest. */
 const SHOWN_OF_A_LEVEL = 10
 
 export interface Runner {
   print(line: string): void
-  /** Never shown in a log from now on. */
+  /** Hides the secret in the log from now on. */
   mask(secret: string): void
   notice(message: string): void
   warning(message: string): void
   error(title: string, message: string): void
-  /** The first ten of each level; the others are counted. */
+  /** Shows the first ten of each level and counts the others. */
   annotate(annotations: readonly Annotation[]): void
   group(title: string, lines: string): void
-  /** What is printed meanwhile is never read as a command, whatever it begins with. */
+  /** Until the returned function is called, output is not treated as commands. */
   stopCommands(): () => void
   output(name: string, value: string | number | boolean): void
   summary(markdown: string): void
 }
 
 /**
- * @param prefix of the files in annotations, which are named from the repository's root.
- * @param hide what a summary must not show: the runner masks secrets in logs only.
+ * @param prefix added to files in annotations, which are relative to the repository's root.
+ * @param hide removes secrets from summaries: the runner masks them only in logs.
  */
 export const openRunner = (
   env: Environment,
@@ -74,7 +74,7 @@ export const openRunner = (
     },
     output: (name, value) => {
       const file = env.GITHUB_OUTPUT ?? ''
-      // Nothing in the value can end it, since nobody can know the delimiter.
+      // The delimiter is random, so the value cannot contain it.
       const delimiter = `end-${randomUUID()}`
       if (file !== '') appendFileSync(file, `${name}<<${delimiter}\n${value}\n${delimiter}\n`)
     },

@@ -1,4 +1,4 @@
-/** The files of a step, in a separate folder, so that no other step of the job writes to them. */
+/** Paths for a step's files, in a folder of their own. */
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -6,13 +6,13 @@ import { PRIVATE, replaceFile } from '../base/index.ts'
 import type { Job } from './job.ts'
 
 export interface StepFiles {
-  /** Where the saved plan goes, unless the step says. */
+  /** For the saved plan, unless `plan-file` is given. */
   readonly plan: string
-  /** Where the plan as JSON goes. */
+  /** For the plan as JSON. */
   readonly view: string
 }
 
-/** Named by label and shard, so that artifacts of several jobs can be put into one folder. */
+/** Named by label and shard, so that artifacts of several jobs can be downloaded into one folder. */
 export const stepFiles = ({ env, inputs: { label, shard } }: Job): StepFiles => {
   const root = env.RUNNER_TEMP || tmpdir()
   mkdirSync(root, { recursive: true })

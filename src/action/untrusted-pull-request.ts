@@ -1,6 +1,6 @@
 /**
- * A pull request whose author is not trusted with this job's secrets. Its manifests are data: read as git blobs, and
- * planned within what the base's manifests allow. Nothing of it is checked out or run.
+ * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are only data: they are read as
+ * git blobs, and planned within what the base's manifests allow. Nothing is checked out or run.
  */
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
 import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, remoteCommit } from '../workflow/index.ts'
@@ -12,13 +12,13 @@ export interface UntrustedManifests {
   readonly head: Manifests
   readonly base: Manifests
   readonly baseSha: string
-  /** Errors for what the head must not ask for. */
+  /** Errors for projects that the head must not access. */
   readonly refused: readonly Diagnostic[]
   /** Trusted Markdown, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** The event whose jobs have secrets whoever opened the pull request. */
+/** With this event, jobs have secrets even for pull requests from forks. */
 const HAS_SECRETS = 'pull_request_target'
 
 export const isUntrusted = ({ event, inputs }: Job): boolean =>
@@ -40,7 +40,11 @@ export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<Untrus
       { hint: 'Fix the manifests of the base first.' },
     )
   }
-  const head = await manifestsAt(headSha, { paths: inputs.paths, policyPaths: inputs.policy }, { cwd, missing: 'told' })
+  const head = await manifestsAt(
+    headSha,
+    { paths: inputs.paths, policyPaths: inputs.policy },
+    { cwd, missing: 'report' },
+  )
   return { head, base, baseSha, refused: foreign(base, head), notes }
 }
 
@@ -53,14 +57,14 @@ interface Sides {
   readonly notes: readonly string[]
 }
 
-/** The base is checked out. The merge commit is fetched from the base's own repository. */
+/** If the base is checked out: fetches the merge commit from the base's repository. */
 const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   const checkedOut = await commitOf(cwd, 'HEAD')
   if (checkedOut === pull.headSha || (await parentsOf(cwd, 'HEAD')).includes(pull.headSha)) {
     throw new EspalierError(
       'E_FORK_CHECKOUT',
       `The head of the pull request is checked out in a job that has secrets (${HAS_SECRETS}).`,
-      { hint: 'Take `ref` out of actions/checkout: the head is read from git, and needs no checkout.' },
+      { hint: 'Remove `ref` from actions/checkout: the head is read from git without a checkout.' },
     )
   }
   const merge = await mergeOf(cwd, pull)
@@ -72,7 +76,7 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   }
 }
 
-/** Only GitHub writes this ref. It may lag behind, and then it is not about this head. */
+/** Only GitHub writes this ref. It may be stale, and belong to an older head. */
 const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<Sides | undefined> => {
   try {
     const merge = await remoteCommit(cwd, `refs/pull/${number}/merge`)
@@ -86,14 +90,14 @@ const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<S
   }
 }
 
-/** The merge, or the head, is checked out, and the job has a key although the pull request comes from a fork. */
+/** If the merge or the head is checked out, and the job has a key although the pull request is from a fork. */
 const withinMerge = async (cwd: string, pull: PullRequest): Promise<Sides> => ({
   baseSha: await baseOf(cwd, pull),
   headSha: await commitOf(cwd, 'HEAD'),
   notes: [],
 })
 
-/** The key may see more projects than the author of the pull request should. */
+/** The key may have access to projects that the author of the pull request should not see. */
 const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
   const known = new Set(base.loaded.desired.documents.map(({ project }) => project))
   return head.loaded.desired.documents

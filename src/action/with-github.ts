@@ -2,9 +2,9 @@ import { type GitHub, GitHubError, openGitHub } from './github.ts'
 import type { Job } from './job.ts'
 
 /**
- * What a pull request shows besides the comment never fails the job: a refusal is a warning that names the permission.
+ * For everything but the comment, a refusal by GitHub does not fail the job: it is a warning that names the permission.
  *
- * @param what is not done then.
+ * @param what the words of the warning.
  * @returns `undefined` if GitHub refused, or there is no token.
  */
 export const withGitHub = async <T>(

@@ -37,7 +37,7 @@ const PROJECT_FILE = z.object({
   failure: z.string().exactOptional(),
   /** Operations that failed, by compute. */
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
-  /** An apply that has begun and not ended, and the version of the manifests that it is for. */
+  /** An apply that has begun and not ended: its journal, from the data folder on, and the version that it is for. */
   applying: z.object({ journal: z.string(), version: z.string() }).exactOptional(),
   /** What was applied since a round was last shown: its event is still to be raised. */
   applied: z

@@ -1,4 +1,5 @@
 /** Applies what a round of a project decided, and completes what an earlier run of the agent left in the middle. */
+import { join, relative } from 'node:path'
 import type { WriteApi } from '../api/index.ts'
 import { type ApplyEvent, type Observed, type Outcome, type Plan, type Step, stepTitle } from '../model/index.ts'
 import { apply, type Manifests } from '../workflow/index.ts'
@@ -41,12 +42,14 @@ export class ProjectApply {
     api: WriteApi,
     ignoreWindows = false,
   ): Promise<Outcome | undefined> {
-    const { clock, now, policy, budgets, operationTimeoutMs, onSignal } = this.#shared
+    const { clock, now, data, policy, budgets, operationTimeoutMs, onSignal } = this.#shared
     const left = budgetsLeft(budgets, this.#store.file, now())
     const journal = await this.#shared.journalFor(this.#id, version)
     this.#suspending = new AbortController()
     if (isSuspended(this.#store.file.suspension, now())) return undefined
-    await this.#store.saveAs((file) => beforeApply(file, round.plan, { journal, version }, now()))
+    await this.#store.saveAs((file) =>
+      beforeApply(file, round.plan, { journal: relative(data.path, journal), version }, now()),
+    )
     const applied = await apply({
       manifests,
       planned: { manifests, observed, result: { ok: true, plan: round.plan } },
@@ -74,7 +77,7 @@ export class ProjectApply {
   async recover(api: WriteApi): Promise<Interrupted | undefined> {
     const { applying } = this.#store.file
     if (applying === undefined) return undefined
-    const interrupted = await readJournal(applying.journal)
+    const interrupted = await readJournal(join(this.#shared.data.path, applying.journal))
     await waitForOpen(api, this.#id, this.#shared)
     this.#store.change(({ applying: _, ...file }) =>
       interrupted === undefined

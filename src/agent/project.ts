@@ -33,11 +33,14 @@ export class AgentProject {
   readonly #apply: ProjectApply
   readonly #display: ProjectDisplay
   readonly #plan: ProjectPlan
-  #refreshFailures = 0
+  #readFailures = 0
+  /** When a round last read all that it needed: computes alone may be readable. */
+  #completedAt: number
 
   constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
     this.id = id
     this.#shared = shared
+    this.#completedAt = shared.startedAt
     this.#store = new ProjectStore(id, shared.data, file, shared.lost)
     this.#live = new LiveProject(id, shared.clock, shared.now, shared.startedAt)
     this.#apply = new ProjectApply(id, shared, this.#store)
@@ -121,7 +124,10 @@ export class AgentProject {
       return ended('unchanged')
     }
     try {
-      return ended((await this.#reconcile(cause, declaration, key)) ? 'changed' : 'unchanged')
+      const isChanged = await this.#reconcile(cause, declaration, key)
+      this.#readFailures = 0
+      this.#completedAt = now()
+      return ended(isChanged ? 'changed' : 'unchanged')
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       await this.#notRead(error, declaration)
@@ -148,7 +154,7 @@ export class AgentProject {
     const interrupted = await this.#apply.recover(key.api)
     const { chain } = this.#store.file
     const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
-      this.#plan.decide(declaration, manifests, await this.#read(key.api, isFull), continuing)
+      this.#plan.decide(declaration, manifests, await this.#live.refresh(key.api, isFull), continuing)
     let decided = await decide(
       interrupted !== undefined || chain !== undefined || cause !== 'interval',
       chain && new Set(chain),
@@ -171,7 +177,7 @@ export class AgentProject {
       if (outcome?.interrupted !== false) break
     }
     if (decided === undefined) wakeNextInterval(this.id, this.#shared)
-    else await this.#conclude(decided.round, declaration, key.api)
+    else await this.#conclude(decided, declaration, key.api)
     return applies > 0
   }
 
@@ -189,12 +195,6 @@ export class AgentProject {
     return [...steps.values()].some(({ action }) => action === 'run')
   }
 
-  async #read(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const observed = await this.#live.refresh(api, isFull)
-    this.#refreshFailures = 0
-    return observed
-  }
-
   /** A new value is shown before it is in effect, so an empty plan does not prove that a failed operation came to its end. */
   async #checkFailedOperations(api: WriteApi): Promise<void> {
     const { failedOperations: failed } = this.#store.file
@@ -203,7 +203,7 @@ export class AgentProject {
     this.#store.change((file) => ({ ...file, failedOperations }))
   }
 
-  async #conclude(round: Round, declaration: Declaration, api: WriteApi): Promise<void> {
+  async #conclude({ round, observed }: Decided, declaration: Declaration, api: WriteApi): Promise<void> {
     await this.#checkFailedOperations(api)
     const at = this.#shared.now()
     const isDue =
@@ -224,7 +224,7 @@ export class AgentProject {
       // No attempt follows: whether the value is in effect, nothing shows.
       command:
         status.state === 'Failing' && failure === undefined && compute !== undefined
-          ? `espalier compute restart ${compute}`
+          ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`
           : undefined,
       differences: differencesOf(round.whole, round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
@@ -235,10 +235,10 @@ export class AgentProject {
 
   async #notRead(error: ApiError, declaration: Declaration): Promise<void> {
     const { now, wake, intervalOf } = this.#shared
-    this.#refreshFailures += 1
-    wake(this.id, now() + waitAfter(this.#refreshFailures), 'backoff')
+    this.#readFailures += 1
+    wake(this.id, now() + waitAfter(this.#readFailures), 'backoff')
     const isRefused = error.status === 401 || error.status === 403
-    const isRecent = now() - this.#live.readAt < 3 * intervalOf(this.id)
+    const isRecent = now() - this.#completedAt < 3 * intervalOf(this.id)
     if (isRecent && !this.#live.isRead) return this.#display.show({ state: 'Unknown' }, declaration.version, error)
     if (isRecent && this.view.state !== 'Progressing') return
     await this.#display.show(
@@ -250,3 +250,6 @@ export class AgentProject {
     )
   }
 }
+
+const isIdle = ({ projects }: Observed, compute: string): boolean =>
+  projects.some(({ computes }) => computes.some(({ id, state }) => id === compute && state === 'idle'))

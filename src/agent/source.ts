@@ -81,7 +81,7 @@ export const gitSource = (options: GitOptions): Source => {
     return {
       id: commit,
       ...(committedAt === undefined ? {} : { committedAt }),
-      manifests: await review(await manifestsAt(commit, options, { cwd: opened.folder, missing: 'told' })),
+      manifests: await review(await manifestsAt(commit, options, { cwd: opened.folder, missing: 'report' })),
     }
   }
   return {

@@ -27,8 +27,6 @@ export interface ApiOptions {
   readonly clock?: Clock
   readonly random?: () => number
   readonly userAgent?: string
-  /** Maximum number of open connections. Default 32. */
-  readonly connections?: number
   /** How long to wait for a locked project (423), in milliseconds. Default ten minutes. */
   readonly lockTimeoutMs?: number
   /** `false` turns off rate limiting, for servers without the service's limits. */
@@ -126,8 +124,8 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    // Each project is read by two concurrent requests.
-    connections: options.connections ?? 2 * DEFAULT_CONCURRENCY,
+    // Each project is read by four concurrent requests.
+    connections: 4 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
   })

@@ -1,4 +1,4 @@
-/** Runs a plan: wave after wave, projects side by side, step after step within one. */
+/** Runs a plan: one wave after another, projects concurrently, and one step at a time within a project. */
 
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
@@ -32,13 +32,13 @@ export interface ApplyOptions {
   readonly api: WriteApi
   readonly consent: ConsentPolicy
   readonly clock: Clock
-  /** The snapshot that the plan was made from: a step is sent only while what it relies on is as it was then. */
+  /** The snapshot that the plan was made from. A step is sent only if what it relies on is still the same. */
   readonly observed: Observed
-  /** Runs steps outside of their restart windows too, and records it. */
+  /** Also run steps outside their restart windows, and record that. */
   readonly ignoreWindows?: boolean
   /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number | undefined
-  /** Once more steps than this have failed, no other one starts. Default: no limit. */
+  /** Once more steps than this have failed, no other step starts. Default: no limit. */
   readonly maxFailures?: number | undefined
   /** How long to wait for the operations of a step, in milliseconds. Default ten minutes. */
   readonly operationTimeoutMs?: number | undefined
@@ -55,7 +55,7 @@ export interface ApplyOptions {
 /** @returns the outcome of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const { plan, clock, onEvent, observed } = options
-  // Every pending request listens to them; this is not a leak.
+  // Every pending request adds a listener, which Node would report as a leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
@@ -113,7 +113,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   }
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
-  // Where every step is done, a Ctrl-C had nothing left to stop.
+  // If every step is done, Ctrl-C came too late to interrupt anything.
   const isStopped = options.stop?.aborted === true && ended.some(({ status }) => status !== 'done')
   const isInterrupted = isStopped || options.abort?.aborted === true
   const aliases = successors(plan, outcomes)
@@ -129,7 +129,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
       ...pinNotes(plan, outcomes, aliases),
       ...(overridden === 0
         ? []
-        : [`--now: ${overridden} step${overridden === 1 ? '' : 's'} ran outside of the restart window.`]),
+        : [`--now: ${overridden} step${overridden === 1 ? '' : 's'} ran outside its restart window.`]),
       ...(recorder.broken === undefined ? [] : [recorder.broken]),
     ],
   }
@@ -144,15 +144,15 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
     await recorder.emit({ type: 'step-start', step })
     return await runStep(step, context)
   } catch (error) {
-    // Only the recorder's own failure is expected here: what is not recorded is not done.
+    // The only error expected here is that an event could not be recorded, and then the step must not run.
     if (recorder.broken === undefined) throw error
     return interrupted(step, recorder.broken)
   }
 }
 
 /**
- * One that the plan says is harmless starts: whether its compute is still idle is read right before its request. One that
- * interrupts waits, even if its compute has been suspended since: nobody has consented to run it now.
+ * A step without impact may start: right before its request it is checked whether its compute is still idle. A disruptive
+ * step waits even if its compute has become idle, since nobody has consented to run it now.
  */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
   if (ignoreWindows || step.impact === 'none') return undefined
@@ -160,7 +160,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
   return opening.isOpen ? undefined : scheduledStep(step, opening)
 }
 
-/** Why a step does not run: its consent is missing, or what it needs was not done. */
+/** Why a step does not run: consent is missing, or a step that it needs was not done. */
 const blockedBy = (
   step: Step,
   judgements: ReadonlyMap<string, Judgement>,
@@ -179,7 +179,7 @@ const blockedBy = (
   }
   const statusOf = (id: string) => outcomes.get(id)?.status
   const undone = step.after.filter((id) => statusOf(id) !== 'done')
-  // One that only came first in turn, and was not sent, is in nobody's way.
+  // A step that was only earlier in the order, and was not sent, blocks nothing.
   const blocking = undone.filter((id) => {
     const wasNotSent = statusOf(id) === 'scheduled' || statusOf(id) === 'stale'
     return !wasNotSent || step.inTurnAfter?.includes(id) !== true
@@ -195,7 +195,7 @@ const blockedBy = (
       ...none,
       status: 'scheduled',
       reason: 'outside-window',
-      message: `It follows a step that waits: ${titleOf(blocking[0])}.`,
+      message: `It comes after a step that waits for its window: ${titleOf(blocking[0])}.`,
     }
   }
   return {
@@ -206,7 +206,7 @@ const blockedBy = (
   }
 }
 
-/** What started in a window is finished even after it closes: otherwise a branch could be left without its primary. */
+/** Steps that belong together are finished even after the window closes, or a branch could be left without a primary. */
 const isContinuation = (
   step: Step,
   steps: ReadonlyMap<string, Step>,
@@ -214,9 +214,9 @@ const isContinuation = (
 ): boolean => {
   const { after, inTurnAfter = [], windows = [] } = step
   return after.some((id) => {
-    const held = steps.get(id)?.windows?.map(formatWindow) ?? []
-    const isOneOfThem = !inTurnAfter.includes(id) && windows.every((window) => held.includes(formatWindow(window)))
-    return isOneOfThem && outcomes.get(id)?.status === 'done'
+    const earlier = steps.get(id)?.windows?.map(formatWindow) ?? []
+    const isCoupled = !inTurnAfter.includes(id) && windows.every((window) => earlier.includes(formatWindow(window)))
+    return isCoupled && outcomes.get(id)?.status === 'done'
   })
 }
 
@@ -238,13 +238,13 @@ const stopped = (step: Step, failed: number, most: number): StepOutcome => ({
   durationMs: 0,
 })
 
-/** Adds the time to events and hands them on; once that failed, what is not recorded is not done. */
+/** Adds the time to events and passes them on. Once that fails, no further step runs. */
 class Recorder {
   readonly #clock: Clock
   readonly #onEvent: ApplyOptions['onEvent']
-  /** What went wrong with recording, in words. */
+  /** Why an event could not be recorded. */
   broken: string | undefined
-  /** Steps that ran outside of their windows. */
+  /** Steps that ran outside their windows. */
   readonly overridden = new Set<string>()
 
   constructor(clock: Clock, onEvent: ApplyOptions['onEvent']) {
@@ -252,7 +252,7 @@ class Recorder {
     this.#onEvent = onEvent
   }
 
-  /** @throws whatever recording threw, so that the call it announces is not made. */
+  /** @throws if the event cannot be recorded, so that the call that it announces is not made. */
   async emit(event: Happening): Promise<void> {
     if (event.type === 'window-overridden') this.overridden.add(event.step)
     try {
@@ -266,7 +266,7 @@ class Recorder {
     }
   }
 
-  /** For what has happened already: a failure stops what comes, and nothing else. */
+  /** For something that has already happened: a failure only prevents later steps. */
   async record(event: Happening): Promise<void> {
     await this.emit(event).catch(() => undefined)
   }

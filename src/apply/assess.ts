@@ -1,25 +1,25 @@
-/** Whether a step may be sent: what it changes and relies on, read again and compared with what the plan knew. */
+/** Decides whether a step may be sent, by reading again what it changes and relies on. */
 import type { Moved, ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 import { findInPlace, findPrimary, type Search } from './find-created.ts'
 import { compare, movedForDelete, unmetBy } from './verify.ts'
 
 export type Assessment =
-  /** As planned. `live` is the compute that the request changes; a create has none. */
+  /** Nothing has changed since the plan. `live` is the compute that the request changes; absent for a create. */
   | { readonly kind: 'send'; readonly body: StepRequest['body']; readonly live?: ObservedCompute }
-  /** Nothing is left to do: by a request of this step whose answer was lost, or by somebody else. */
+  /** Already done, by a request of this step whose answer was lost, or by somebody else. */
   | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
 
-/** What happened to a compute that no longer exists. */
+/** The new state of a compute that no longer exists. */
 export const DELETED = 'deleted'
 
-/** A read may lag behind what was read before: what seems to have moved is read again. */
+/** A read may be stale, so an apparent change is read again. */
 const CONFIRM_DELAYS_MS = [250, 1_000]
 
-/** What one step's own requests may have done so far. */
+/** What this step's own requests may have done. */
 export interface Trail extends Search {
-  /** A request of this step is out whose answer was lost: a compute in place of its create is its own. */
+  /** The answer to a request of this step was lost, so a compute where it creates one is probably its own. */
   readonly isLost: boolean
 }
 
@@ -67,7 +67,7 @@ const assessDelete = async (step: Step, context: RunContext, trail: Trail): Prom
   const { before, live } = subject
   const moved = movedForDelete(before, live, successor !== undefined)
   if (moved.length > 0) return { kind: 'moved', moved: named(moved, context), ids: [live.id] }
-  // If the place of its successor is taken, the compute would be deleted for nothing.
+  // If its successor cannot be created, the compute must not be deleted.
   if (successor !== undefined && place !== undefined && place.id !== live.id) return taken(successor, place)
   return { kind: 'send', body: undefined, live }
 }
@@ -97,7 +97,7 @@ type Subject =
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown'; readonly assessment: Assessment }
 
-/** The compute that a step is about. */
+/** The compute that a step changes. */
 const subjectOf = async (
   { project, compute: { id = '' } }: Step,
   { api, knowledge, abort }: RunContext,
@@ -111,7 +111,7 @@ const subjectOf = async (
   return live === undefined ? { kind: 'gone' } : { kind: 'live', before, live }
 }
 
-/** Branches by their names. */
+/** Shows branches by name. */
 const named = (moved: readonly Moved[], { knowledge }: RunContext): readonly Moved[] =>
   moved.map((one) =>
     one.what === 'branch'

@@ -4,13 +4,13 @@ import type { Plan } from '../model/index.ts'
 export interface Budgets {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
-  /** Growth of the sum of upper limits, in CU. */
+  /** Increase of the sum of upper limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** Growth of the CU-hours a month that are expected, or possible if nothing is expected. */
+  /** Increase of expected CU-hours a month; of the most possible if none is expected. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 
-/** A sentence for each budget that the plan exceeds; none means that it is within all of them. */
+/** A sentence for each budget that the plan exceeds. */
 export const checkBudgets = ({ summary, changes, cost }: Plan, budgets: Budgets): readonly string[] => {
   const increase = summary.capacity.after.maxCu - summary.capacity.before.maxCu
   const over = (used: number, limit: number | undefined, flag: string, what: string): readonly string[] =>
@@ -37,7 +37,7 @@ const overCuHours = (cost: Plan['cost'], limit: number | undefined): readonly st
   const note =
     unknown === 0
       ? ''
-      : `; ${counted(unknown, 'compute')} without history ${unknown === 1 ? 'counts' : 'count'} with the most possible`
+      : `; ${counted(unknown, 'compute')} without history ${unknown === 1 ? 'counts' : 'count'} at the maximum`
   return [
     `The plan adds ${Math.round(increase * 100) / 100} CU-hours a month, --max-cu-hours-increase allows ${limit}${note}.`,
   ]
@@ -45,7 +45,7 @@ const overCuHours = (cost: Plan['cost'], limit: number | undefined): readonly st
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** A compute that is created without a size gets the project's default, which no request of a plan shows. */
+/** A compute that is created without a size gets the project's default, which the plan does not know. */
 const unsized = (changes: Plan['changes']): readonly string[] =>
   changes
     .filter(({ kind, after }) => (kind === 'create' || kind === 'replace') && after === undefined)

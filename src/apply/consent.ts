@@ -1,4 +1,4 @@
-/** What may run: decided before anything does. */
+/** Decides which steps may run, before any of them does. */
 import type { Consent, FailureReason, Plan, Step } from '../model/index.ts'
 
 export interface ConsentPolicy {
@@ -9,13 +9,13 @@ export interface Judgement {
   readonly step: string
   readonly allowed: boolean
   readonly reason?: FailureReason
-  /** The classes that `--allow` lacks. */
+  /** Consents that are missing. */
   readonly missing?: readonly Consent[]
-  /** A sentence for people; absent if it is allowed. */
+  /** A sentence for people; absent if the step is allowed. */
   readonly message?: string
 }
 
-/** One judgement a step, in the plan's order. A protected step is refused whatever the policy. */
+/** In the plan's order. A protected step is refused whatever the policy allows. */
 export const judgeConsent = (plan: Plan, policy: ConsentPolicy): readonly Judgement[] =>
   plan.steps.map((step) => judge(step, policy))
 

@@ -1,4 +1,4 @@
-/** What the steps of one run share. */
+/** Shared by all steps of a run. */
 import type { WriteApi } from '../api/index.ts'
 import type { ApplyEvent, Clock, Step } from '../model/index.ts'
 import type { Opening } from '../windows/index.ts'
@@ -21,13 +21,13 @@ export interface RunContext {
   readonly knowledge: Knowledge
   readonly timings: Timings
   readonly abort: AbortSignal | undefined
-  /** The create that a delete makes room for, if the two are one replacement. */
+  /** For the delete of a replacement: its create. */
   readonly successorOf: (step: Step) => Step | undefined
-  /** Whether its restart windows are open; one that is not bound by them always is. */
+  /** Whether its restart windows are open; always, for a step without windows. */
   readonly openingOf: (step: Step) => Opening
   readonly ignoreWindows: boolean
-  /** For what is about to be done: rejects if it cannot be recorded, and then it is not done. */
+  /** Before an action: rejects if the event cannot be recorded, so that the action is not taken. */
   readonly emit: (event: Happening) => Promise<void>
-  /** For what has happened already. */
+  /** After something has happened: never rejects. */
   readonly record: (event: Happening) => Promise<void>
 }

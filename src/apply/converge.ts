@@ -1,4 +1,4 @@
-/** Whether the projects are as declared once all steps have ended. */
+/** Checks at the end whether the projects are as declared. */
 import {
   type Change,
   EspalierError,
@@ -11,7 +11,7 @@ import {
 } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
-/** A compute as it was read by its id, which is never older than a list. */
+/** A compute that was read by id: never staler than the list of computes. */
 export interface ReadCompute {
   readonly project: string
   readonly id: string
@@ -19,10 +19,10 @@ export interface ReadCompute {
   readonly compute?: ObservedCompute
 }
 
-/** @param read counts instead of what the list of computes shows. */
+/** @param read replaces what the list of computes shows. */
 export type Replan = (pinAliases: Readonly<Record<string, string>>, read: readonly ReadCompute[]) => Promise<PlanResult>
 
-/** A list may lag behind what the run has proven by id. */
+/** The list may lag behind what was read by id. */
 const DELAYS_MS = [0, 250, 1_000, 3_000]
 
 export const converge = async (
@@ -42,14 +42,14 @@ export const converge = async (
       const open = result.ok ? result.plan.steps.filter(({ id }) => !scheduled.has(id)) : []
       if (result.ok && open.length === 0) return { converged: true }
       const delayMs = DELAYS_MS[round]
-      // A plan that cannot be made may lack a compute, and does not say which.
+      // If the plan cannot be made, any of the computes may be missing from the list.
       const doubtful = result.ok ? open.flatMap(({ change }) => done.get(change) ?? []) : [...done.values()].flat()
       if (delayMs === undefined || doubtful.length === 0) return { converged: false, left: leftOf(result, scheduled) }
       await context.clock.sleep(delayMs, context.abort)
       read = await Promise.all(doubtful.map((one) => readById(one, context)))
     }
   } catch (error) {
-    // The outcome must be reported even where the project can no longer be read.
+    // The outcome must be reported even if the project can no longer be read.
     if (error instanceof EspalierError) return { converged: false, left: [error.message] }
     throw error
   }
@@ -57,7 +57,7 @@ export const converge = async (
 
 type Touched = Omit<ReadCompute, 'compute'>
 
-/** The computes of changes that are done: a plan that lists one of these again may rest on an old list. */
+/** The computes of changes that are done. If a new plan lists one of these again, it may have used a stale list. */
 const doneBy = (plan: Plan, outcomes: readonly StepOutcome[]): ReadonlyMap<string, readonly Touched[]> => {
   const ended = new Map(outcomes.map((outcome) => [outcome.step, outcome]))
   const done = new Map<string, readonly Touched[]>()

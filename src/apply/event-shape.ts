@@ -1,4 +1,4 @@
-/** The events of an apply as zod schemas. */
+/** Zod schemas for the events of an apply. */
 import { z } from 'zod'
 import { type ApplyEvent, FAILURE_REASONS, STEP_STATUSES } from '../model/index.ts'
 import { count, planShape, published, step, window } from './shapes.ts'

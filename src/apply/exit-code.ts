@@ -1,9 +1,6 @@
 import { EXIT, type ExitCode, isAllDone, isScheduled, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
 
-/**
- * 0 everything done and every project is as asked; 5 as far as restart windows let it; 130 interrupted; 3 anything less,
- * a project that the plan leaves out included.
- */
+/** 0: all done and converged. 5: the rest waits for restart windows. 130: interrupted. 3: anything else, also a project left out. */
 export const exitCodeOf = (outcome: Outcome, plan: Pick<Plan, 'leftOut'> = {}): ExitCode => {
   if (outcome.interrupted) return EXIT.interrupted
   if (outcome.converged === false || leftOutIds(plan).length > 0) return EXIT.partial

@@ -1,20 +1,19 @@
-/** A compute that already exists where a step is about to create one: made by a request whose answer was lost, or by somebody else. */
+/** Finds a compute that already exists where a step would create one: by a lost request, or by somebody else. */
 import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
-/** What a search has found out so far. */
+/** What a search has ruled out so far. */
 export interface Search {
-  /** Ids that operations name, and that are not what is asked for. */
+  /** Ids of other computes. */
   readonly others: Set<string>
 }
 
-/** Its operation is the newest, apart from those that the control plane has started by itself since. */
+/** Its operation is among the newest; the control plane may have started a few since. */
 const OPERATIONS = 20
 
 /**
- * The primary of the branch, or a replica of the name, that the plan did not know in that place. The list of computes may
- * lag behind: those that only the newest operations name are read as well, and what it shows is read by id before it
- * counts.
+ * The primary of the branch, or the replica of that name, if the plan did not know it. The list of computes may be stale, so
+ * computes named only by recent operations are read too, and every candidate is read by id.
  */
 export const findInPlace = async (
   step: Step,
@@ -46,7 +45,7 @@ export const findInPlace = async (
   return undefined
 }
 
-/** The primary that holds the place which a move is about to take. */
+/** The existing primary of the branch that a move would make its compute the primary of. */
 export const findPrimary = async (
   step: Step,
   { api, knowledge, abort }: RunContext,
@@ -54,7 +53,7 @@ export const findPrimary = async (
   const call = { signal: abort }
   for (const { id } of (await api.listComputes(step.project, call)).filter((one) => isInPlace(one, step))) {
     if (id === step.compute.id || knowledge.of(id)?.kind === 'deleted') continue
-    // The list may show where it was before an earlier step.
+    // The list may still show its previous branch.
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute
   }

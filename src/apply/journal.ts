@@ -1,16 +1,16 @@
-/** A record of a run, one event a line, on disk before the call that it announces. */
+/** Records a run, one event a line. Each is on disk before the call that it announces. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { refuseLink } from '../base/index.ts'
 import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'
 
 export interface Journal {
-  /** @throws {EspalierError} `E_JOURNAL` if the event cannot be kept (a full disk, for example). */
+  /** @throws {EspalierError} `E_JOURNAL` if the event cannot be written, for example because the disk is full. */
   write(event: ApplyEvent): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Appends to `path`, which is made if it is not there, readable by its owner only.
+ * Appends to `path`; creates it readable by its owner only.
  *
  * @throws {EspalierError} `E_JOURNAL` if it cannot be opened.
  */
@@ -41,7 +41,7 @@ export const openJournal = async (path: string): Promise<Journal> => {
   }
 }
 
-/** A run that was killed may have left half a line, which must not swallow the next event. */
+/** A run that was killed may have left an incomplete line. */
 const endLine = async (handle: FileHandle): Promise<void> => {
   const { size } = await handle.stat()
   if (size === 0) return

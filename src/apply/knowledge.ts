@@ -1,4 +1,4 @@
-/** What the run takes the live computes to be: the snapshot, and what its own steps have done since. */
+/** What the run expects of the live computes: the snapshot, plus what its own steps have done since. */
 import {
   attributesFromWire,
   type BranchName,
@@ -10,7 +10,7 @@ import {
 import { askedSize } from './verify.ts'
 
 export type Known =
-  /** As the plan saw it, with the changes of own steps. */
+  /** As in the snapshot, with the changes of our own steps. */
   | { readonly kind: 'live'; readonly compute: ObservedCompute }
   | { readonly kind: 'made' }
   | { readonly kind: 'deleted' }
@@ -33,7 +33,7 @@ export class Knowledge {
     return this.#computes.get(id)
   }
 
-  /** As it was before the step that is about to run. */
+  /** The compute before the step that is about to run. */
   before(id: string | undefined): ObservedCompute | undefined {
     const known = id === undefined ? undefined : this.#computes.get(id)
     return known?.kind === 'live' ? known.compute : undefined
@@ -48,8 +48,7 @@ export class Knowledge {
   }
 
   /**
-   * What was asked for, not what was read afterwards: a change that somebody else made since must not pass for what
-   * the plan knew.
+   * Records what was requested, not what was read afterwards, so that later changes by others are noticed.
    */
   done({ kind, compute: { id }, request }: Step): void {
     const before = this.before(id)

@@ -1,15 +1,15 @@
-/** Waiting for operations: one list a round serves them all. */
+/** Waits for operations. Each round reads one list for all of them. */
 import { ApiError, type Operation, OperationEnds, type ReadApi } from '../api/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
 import type { Timings } from './timings.ts'
 
-/** Where nothing is known of how long it takes. */
+/** If nothing is known about durations. */
 const FIRST_ROUND_MS = 250
-/** What the API suggests (the public API reference). */
+/** The interval that the public API reference suggests. */
 const LONGEST_ROUND_MS = 5_000
-/** However long such operations take, somebody is watching: the first read comes no later than this. */
+/** Read by then in any case: somebody may be watching. */
 const LONGEST_FIRST_MS = 15_000
-/** An operation that is not done when expected is nearly done: it is read again after this share of its time. */
+/** If an operation is late, it is read again after this share of its expected duration. */
 const LATE_SHARE = 0.05
 const SHORTEST_ROUND_MS = 100
 const PAGE = 100
@@ -18,7 +18,7 @@ export type WaitResult<Verified = never> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
-      /** What was read together with their end; absent if the operations were read alone. */
+      /** The result of `verify`, if it was read together with their end. */
       readonly verified?: { readonly value: Verified }
     }
   | {
@@ -34,9 +34,9 @@ export interface WaitOptions<Verified = never> {
   readonly project: string
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** How long such operations take, so that the first read is the last one too. */
+  /** Expected durations, so that one read is usually enough. */
   readonly timings?: Timings
-  /** What is wanted once they are over, read concurrently with the operations when these have probably ended. */
+  /** What to read once they have ended. Started concurrently when they have probably ended. */
   readonly verify?: () => Promise<Verified>
   /** Called when an operation's status or failure count changes. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
@@ -47,7 +47,7 @@ interface Reading {
   readonly end: ReturnType<OperationEnds['see']>
 }
 
-/** Resolves once every operation came to an end, one of them ended badly, or the time is over. */
+/** Resolves once every operation has ended, one has failed, or the timeout has passed. */
 export const waitForOperations = async <Verified = never>(
   started: readonly Operation[],
   options: WaitOptions<Verified>,
@@ -82,13 +82,13 @@ export const waitForOperations = async <Verified = never>(
     const reading = firstMs === undefined ? undefined : options.verify
     if (firstMs === undefined) round = Math.min(LONGEST_ROUND_MS, round * 2)
     firstMs = undefined
-    const [shown, value] = await Promise.all([readOpen(open, options), reading && readBeside(reading(), signal)])
+    const [shown, value] = await Promise.all([readOpen(open, options), reading && readConcurrently(reading(), signal)])
     verified = value
     for (const operation of shown) await take(operation)
   }
 }
 
-/** When to read first, if that is known, and the first pause between the reads after it. */
+/** When to read first, if durations are known, and the pause after that. */
 const paceOf = (
   open: readonly Operation[],
   { timings, project }: Omit<WaitOptions, 'verify'>,
@@ -99,37 +99,40 @@ const paceOf = (
   )
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
-    // They began before the answer arrived, and a read is answered later than it is sent: a round trip in all.
+    // They started before our request was answered, and a read takes time to arrive: together one round trip.
     firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - (timings?.roundTripMs ?? 0))),
     round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
 
-/** The list may lag, and holds only the newest: what is missing is read by id. */
+/** The list may be stale and holds only the newest: what is missing is read by id. */
 const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: Omit<WaitOptions, 'verify'>,
 ): Promise<readonly Operation[]> => {
   const call = signal === undefined ? {} : { signal }
   const began = clock.now()
-  const page = await unlessPassing(api.listOperations(project, { limit: PAGE }, call), signal)
+  const page = await unlessTransient(api.listOperations(project, { limit: PAGE }, call), signal)
   if (page === undefined) return []
   timings?.sawRoundTrip(clock.now() - began)
   const listed = new Map(page.operations.map((operation) => [operation.id, operation]))
   const found = await Promise.all(
-    open.map(({ id }) => listed.get(id) ?? unlessPassing(api.getOperation(project, id, call), signal)),
+    open.map(({ id }) => listed.get(id) ?? unlessTransient(api.getOperation(project, id, call), signal)),
   )
   return found.filter((operation) => operation !== undefined)
 }
 
-const readBeside = async <T>(reading: Promise<T>, signal: AbortSignal | undefined): Promise<{ value: T } | undefined> =>
-  unlessPassing(
+const readConcurrently = async <T>(
+  reading: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<{ value: T } | undefined> =>
+  unlessTransient(
     reading.then((value) => ({ value })),
     signal,
   )
 
-/** A read that fails says nothing about the operation: the next round tries again, until the time is over. */
-const unlessPassing = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
+/** A failed read says nothing about the operation: the next round tries again, until the timeout. */
+const unlessTransient = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
   try {
     return await read
   } catch (error) {
@@ -165,7 +168,7 @@ const failed = (operations: readonly Operation[], reason: FailureReason, message
   operations: operations.map(toProgress),
 })
 
-/** What went wrong first: a follow-up is cancelled because the one before it failed. */
+/** In the order of causes: operations are cancelled because an earlier one failed. */
 const CAUSES = ['error', 'failed', 'cancelling', 'cancelled']
 
 const causeOf = (operations: readonly Operation[]): readonly Operation[] => {
@@ -179,10 +182,10 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   const why = error === undefined ? '' : `: ${oneLine(error)}`
   const rest = others.map((one) => `${one.action} ${one.id} (${one.status})`).join(', ')
   const how = status === 'failed' ? `failed${failuresCount > 1 ? ` ${failuresCount} times` : ''}` : `ended as ${status}`
-  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` With it ended ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
+  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` Also ended: ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
 }
 
-/** Without its full stop, since more of the sentence follows. */
+/** Without its full stop, for use inside a sentence. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
 
 const timedOut = (open: readonly Operation[], timeoutMs: number): string => {

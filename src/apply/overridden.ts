@@ -1,4 +1,4 @@
-/** Policies that somebody overrode, for the journal and the outcome. */
+/** Overridden policies, for the journal and the outcome. */
 import { groupBy } from '../base/index.ts'
 import type { Plan } from '../model/index.ts'
 

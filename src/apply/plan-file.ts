@@ -1,4 +1,4 @@
-/** Plans as files: what `plan --out` saves and what `plan --format json` prints. Read back with suspicion. */
+/** Writes and reads the plans of `plan --out` and `plan --format json`. Plan files are not trusted. */
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import { canonicalJson } from '../base/index.ts'
@@ -24,9 +24,9 @@ export interface PlanFileParts {
   readonly manifestDigest: string
   /** The paths that the manifests were read from. */
   readonly manifests?: readonly string[]
-  /** Which part of the fleet it is. */
+  /** Its part of the fleet. */
   readonly shard?: Shard
-  /** What distinguishes it from other plans of one workflow. */
+  /** Distinguishes it from other plans of one workflow. */
   readonly label?: string
   readonly espalierVersion: string
   /** ISO 8601. */
@@ -48,19 +48,19 @@ export const encodePlanFile = (parts: PlanFileParts): string =>
   })
 
 export interface PrintedExtra {
-  /** The changes split by whether the base's manifests ask for them as well. */
+  /** Which changes are introduced, and which are drift. */
   readonly origin?: Origin & {
     /** The commit of the base. */
     readonly base: string
   }
-  /** Which part of the fleet it is: `2/5`. */
+  /** Its part of the fleet: `2/5`. */
   readonly shard?: string
 }
 
-/** The plan itself, as `schemas/plan.schema.json` describes it, with what else is known of it. */
+/** As `schemas/plan.schema.json` describes it. */
 export const jsonPlan = (plan: Plan, extra: PrintedExtra = {}): string => encode({ ...plan, ...extra })
 
-/** The digest covers the document as it is read back: without keys that are `undefined`. */
+/** The digest covers the document as JSON, without keys that are `undefined`. */
 const encode = (document: object): string =>
   `${plainJson({ ...document, digest: digestOf(JSON.parse(JSON.stringify(document))) }, 2)}\n`
 
@@ -69,13 +69,13 @@ const digestOf = (document: unknown): string => createHash('sha256').update(cano
 /**
  * @param name the file's name, for messages.
  * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or one of another version; `E_PLAN_EDITED` if it
- *   is not as it was saved.
+ *   was changed since.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>
   decode(planFileShape, valueIn(text, name), name, 'Write one with `espalier plan --out FILE`.')
 
 /**
- * Either form: as `plan --out` saves it, or as `plan --format json` prints it.
+ * Reads either form.
  *
  * @param name the file's name, for messages.
  * @throws {EspalierError} as {@link decodePlanFile}.
@@ -116,13 +116,13 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
   return parsed.data
 }
 
-/** Over the value as it was read, so that keys which nobody reads count too. */
+/** Checks the value as read, so that unknown keys count too. */
 const isIntact = (value: unknown): boolean => {
   const { digest, ...rest } = value as Readonly<Record<string, unknown>>
   try {
     return digest === digestOf(rest)
   } catch (error) {
-    // Nested deeper than anything that was written here.
+    // Nested too deeply, so we did not write it.
     if (error instanceof RangeError) return false
     throw error
   }

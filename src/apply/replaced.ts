@@ -1,4 +1,4 @@
-/** Computes that were replaced, and the pins that no longer name one. */
+/** Replaced computes, and pins that are out of date. */
 import type { Plan, StepOutcome } from '../model/index.ts'
 
 /** Replaced computes, old id to new. */
@@ -16,7 +16,7 @@ export const successors = (
   )
 }
 
-/** What a person must edit: a pin whose compute no longer exists, with its successor's id if there is one. */
+/** Tells people which pins to edit. */
 export const pinNotes = (
   plan: Plan,
   outcomes: ReadonlyMap<string, StepOutcome>,
@@ -31,6 +31,8 @@ export const pinNotes = (
     const made = aliases[old]
     const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
     return made === undefined
-      ? [`${old} is deleted, and its successor was not made: remove its pin${where} and run \`espalier apply\` again.`]
+      ? [
+          `${old} is deleted, but its successor was not created: remove its pin${where} and run \`espalier apply\` again.`,
+        ]
       : [`${old} was replaced: change its pin${where} to \`id: ${made}\`, or remove the pin.`]
   })

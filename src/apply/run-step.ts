@@ -1,4 +1,4 @@
-/** One step: the call, its operations, and a check of the result. */
+/** Runs one step: sends the request, waits for its operations, and checks the result. */
 import { ApiError } from '../api/index.ts'
 import {
   EspalierError,
@@ -18,10 +18,10 @@ import { staleStep } from './stale.ts'
 import { startedBy } from './started.ts'
 import { type Unmet, unmetBy } from './verify.ts'
 
-/** A read may lag behind the operation's end. */
+/** Reads may be stale for a while after the operation has ended. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
-/** What is known of a step while it runs, so that a failure can report it too. */
+/** State of a running step, so that a failure can report it. */
 interface Progress extends Sending {
   computeId: string | undefined
   operations: readonly OperationProgress[]
@@ -55,18 +55,18 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
         )
       case 'answered':
       case 'found':
-        return await seeThrough(step, sent, context, progress, end)
+        return await complete(step, sent, context, progress, end)
     }
   } catch (error) {
     if (context.abort?.aborted === true) {
-      return end('failed', 'interrupted', 'Interrupted while it was running: run `espalier apply` again to continue.')
+      return end('failed', 'interrupted', 'Interrupted while it was running. To continue, run `espalier apply` again.')
     }
     if (error instanceof ApiError) {
       const sentences = [`${error.message}.`, fateOf(error, progress), error.hint]
       const ended = end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
       return error.status === undefined ? ended : { ...ended, httpStatus: error.status }
     }
-    // If the journal cannot be written, the step ends. A request that was already sent may still take effect.
+    // The journal cannot be written, so the step ends. A request that was already sent may still take effect.
     if (!(error instanceof EspalierError) || !progress.sent) throw error
     return end(
       'failed',
@@ -76,8 +76,8 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
   }
 }
 
-/** From the answer to the proof. */
-const seeThrough = async (
+/** After the request was accepted: waits for its operations and checks the result. */
+const complete = async (
   step: Step,
   sent: Extract<Sent, { kind: 'answered' | 'found' }>,
   context: RunContext,
@@ -107,25 +107,25 @@ const seeThrough = async (
   const isProven = verified !== undefined && unmet(step, verified.value, context).length === 0
   const missing = isProven ? [] : await effect(step, started.computeId, context)
   if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing))
-  const twin =
+  const duplicate =
     progress.lost > 0 && step.kind === 'create' ? await findInPlace(step, context, { others: new Set() }) : undefined
-  if (twin !== undefined) return end('failed', 'apply-failed', madeTwice(step, twin, started.computeId))
+  if (duplicate !== undefined) return end('failed', 'apply-failed', createdTwice(step, duplicate, started.computeId))
   knowledge.done(step)
-  const wasThere = sent.kind === 'found' && sent.lostAt === undefined
-  return wasThere ? end('done', undefined, wasThereWords(step, started.computeId)) : end('done')
+  const wasDone = sent.kind === 'found' && sent.lostAt === undefined
+  return wasDone ? end('done', undefined, alreadyDone(step, started.computeId)) : end('done')
 }
 
-const wasThereWords = ({ kind }: Step, id: string | undefined): string => {
+const alreadyDone = ({ kind }: Step, id: string | undefined): string => {
   if (kind === 'delete') return 'Nothing was sent: the compute was already deleted.'
   return kind === 'create'
     ? `Nothing was sent: ${id} already exists, as declared.`
     : 'Nothing was sent: the compute is already as declared.'
 }
 
-const madeTwice = (step: Step, twin: ObservedCompute, computeId: string | undefined): string =>
-  `The request whose answer was lost took effect after all: ${twin.id} exists next to ${computeId}, and both match the manifest. Neither was deleted: find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
+const createdTwice = (step: Step, duplicate: ObservedCompute, computeId: string | undefined): string =>
+  `The request whose answer was lost took effect after all: both ${duplicate.id} and ${computeId} exist, and both match the manifest. Neither was deleted. Find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
 
-/** Limits of an account's plan are of sizes and of scaling to zero. */
+/** Account plans limit sizes and scale to zero. */
 const notEffective = (missing: readonly Unmet[]): string => {
   const isLimit = missing.some(({ path, got }) => got !== undefined && (path === 'size' || path === 'scaleToZero'))
   const words = missing.map((one) => one.words).join('; ')
@@ -139,12 +139,12 @@ const reasonOf = ({ status }: ApiError): FailureReason => {
   return 'apply-failed'
 }
 
-/** What the step has changed, as far as it is known. */
+/** What the step has changed, as far as is known. */
 const fateOf = ({ code }: ApiError, { accepted, lost }: Progress): string | undefined => {
   if (code === 'E_READ_BACK') return undefined
   if (accepted) return 'The request was accepted, but its result could not be read.'
   if (lost > 0)
-    return `It was sent and looked for ${lost === 1 ? 'once' : `${lost} times`}: the project shows nothing of it.`
+    return `The request was sent ${lost === 1 ? 'once' : `${lost} times`}, and the project does not show its effect.`
   return 'Nothing was changed by this step.'
 }
 
@@ -155,7 +155,7 @@ const read = async (
 ): Promise<ObservedCompute | undefined> =>
   id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
-/** What the request asked for and a fresh read does not show. */
+/** What was requested but does not show when it is read back. */
 const effect = async (step: Step, computeId: string | undefined, context: RunContext): Promise<readonly Unmet[]> => {
   for (let round = 0; ; round += 1) {
     const missing = unmet(step, await read(computeId, step, context), context)

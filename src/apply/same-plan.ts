@@ -1,12 +1,12 @@
 import type { Plan } from '../model/index.ts'
 
 /**
- * Whether two plans would do the same. That a compute fell asleep or woke up makes no difference: a plan says what each of
- * the two means, and what holds is judged when a step runs.
+ * Whether two plans would do the same. It makes no difference if a compute was suspended or started: a plan covers both
+ * cases, and each step checks again when it runs.
  */
-export const isSamePlan = (one: Plan, other: Plan): boolean => deedsOf(one) === deedsOf(other)
+export const isSamePlan = (one: Plan, other: Plan): boolean => actionsOf(one) === actionsOf(other)
 
-const deedsOf = ({ changes, steps }: Plan): string =>
+const actionsOf = ({ changes, steps }: Plan): string =>
   JSON.stringify([
     changes.map(({ id, kind, from, attributes }) => [
       id,

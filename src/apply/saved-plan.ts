@@ -1,4 +1,4 @@
-/** Whether a saved plan may run: it must be what would be planned now, in what it does and in what it shows. */
+/** Decides whether a saved plan may run: it must do and show the same as a plan made now. */
 import { canonicalJson, type Difference, differences } from '../base/index.ts'
 import type { Change, Diagnostic, Observed, Plan, PlanResult, Step } from '../model/index.ts'
 import { type Moved, type MovedCompute, movedSince, unseenIn } from './seen.ts'
@@ -6,20 +6,20 @@ import type { PlanFile } from './shapes.ts'
 
 export type SavedPlanVerdict =
   | { readonly kind: 'current' }
-  /** The project, the manifests or the program have moved: a sentence each. */
+  /** The project, the manifests or the program have changed: a sentence each. */
   | { readonly kind: 'stale'; readonly moved: readonly string[] }
-  /** Nothing has moved, and yet it is not what would be planned: a sentence for each place. */
+  /** Nothing has changed, and yet the plan differs from a new one: a sentence for each place. */
   | { readonly kind: 'edited'; readonly where: readonly string[] }
 
 export interface Present {
   readonly observed: Observed
   readonly manifestDigest: string
   readonly espalierVersion: string
-  /** What would be planned now. */
+  /** The plan as of now. */
   readonly fresh: PlanResult
   /**
-   * The same with each compute as active or idle as it was when the plan was saved. That is what the file is compared
-   * with: impacts, counts and the order of moves depend on activity, and what a step does to whom is judged when it runs.
+   * The same, but with each compute active or idle as it was when the plan was saved. The file is compared with this one,
+   * since impacts, counts and the order of moves depend on activity, and each step checks activity again when it runs.
    */
   readonly rewound: PlanResult
 }
@@ -42,17 +42,17 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const messages = errors.filter(({ severity }) => severity === 'error').map(({ message }) => message)
     return { kind: 'stale', moved: [...causes, ...sentences(moved.computes, file), ...new Set(messages)] }
   }
-  // The digest and the version in the file are its own word. They explain a difference, and excuse none.
+  // Whoever wrote the file chose its digest and version. They may explain a difference, but do not excuse it.
   const isSame = causes.length === 0
-  const acts = differences(actsOf(file.plan), actsOf(rewound.plan))
-  if (acts.length > 0) {
+  const actions = differences(actionsOf(file.plan), actionsOf(rewound.plan))
+  if (actions.length > 0) {
     const isStill = isSame && !moved.branches && moved.computes.length === 0
-    if (isStill) return { kind: 'edited', where: acts.map(inWords) }
+    if (isStill) return { kind: 'edited', where: actions.map(inWords) }
     const touched = touchedBy(file.plan, rewound.plan)
     const relevant = moved.computes.filter((one) => touched.some((change) => concerns(one, change)))
     const others = touched.filter((change) => !relevant.some((one) => concerns(one, change)))
     const lines = [...causes, ...sentences(relevant, file), ...others.map((change) => howReplanned(change, file))]
-    return { kind: 'stale', moved: lines.length > 0 ? lines : acts.map(inWords) }
+    return { kind: 'stale', moved: lines.length > 0 ? lines : actions.map(inWords) }
   }
   const shown = differences(shownOf(file.plan, moved), shownOf(rewound.plan, moved))
   if (shown.length > 0) {
@@ -62,12 +62,12 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   }
   const renamed = renamedIn(file.plan, fresh.plan)
   if (renamed.length > 0) return { kind: 'stale', moved: renamed }
-  // Which live compute a declared replica is may depend on who is idle.
+  // Which live compute a declared replica is matched with may depend on which ones are idle.
   const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
 }
 
-/** A branch comes closer to its expiry by time alone. */
+/** As time passes, more branches are about to expire. */
 const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] => {
   const known = new Set(saved.skipped?.map(({ change }) => change))
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
@@ -96,8 +96,8 @@ const deniedIn = ({ policies }: Plan): ReadonlySet<string> =>
 
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
-/** What is done, and what is said of it. */
-const actsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
+/** Changes and steps, with all that is shown of them. */
+const actionsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
   waves: waves.map(({ name, projects: own }) => [name, own.filter((project) => projects.includes(project))]),
   changes: byId(changes, (change) => change),
   steps: byId(steps, (step) => step),
@@ -107,7 +107,7 @@ const actsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
 const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (item: T) => unknown): unknown =>
   Object.fromEntries(items.map((item) => [item.id, partOf(item)]))
 
-/** A declaration that moved in its file does not make it another change. */
+/** A declaration may move within its file without changing anything. */
 const withoutSource = (item: Change | Step): unknown => {
   const { source: _own, ...rest } = item
   return 'attributes' in rest
@@ -116,8 +116,8 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * What else a reader relies on. What the plan does not touch may appear and disappear (previews, unmanaged computes): if it has, only
- * what has not moved is compared.
+ * What else a reader relies on. Computes that the plan does not touch may come and go (previews, unmanaged ones); if they
+ * did, they are left out of the comparison.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary, warnings } = plan
@@ -134,7 +134,7 @@ const shownOf = (plan: Plan, moved: Moved): unknown => {
   }
 }
 
-/** What the plan itself adds: the same whatever else changes. */
+/** What the plan itself adds, whatever else changes. */
 const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
   computes: after.computes - before.computes,
   minCu: after.minCu - before.minCu,
@@ -143,10 +143,10 @@ const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
   maxConnections: after.maxConnections - before.maxConnections,
 })
 
-/** Rules match branches that come and go. */
+/** Warnings about rules also depend on other branches. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
 
-/** Which compute becomes what, whether or not it is idle. */
+/** What each compute is matched with and changed to, regardless of activity. */
 const rolesOf = ({ changes }: Plan): unknown =>
   byId(changes, ({ kind, from, compute, attributes }) => ({
     kind,
@@ -160,7 +160,7 @@ interface Touched {
   readonly after: Change | undefined
 }
 
-/** The changes that are not the same in both, or whose steps are not. */
+/** Changes that differ, or whose steps differ. */
 const touchedBy = (saved: Plan, fresh: Plan): readonly Touched[] => {
   const [before, after] = [textsOf(saved), textsOf(fresh)]
   return [...new Set([...before.keys(), ...after.keys()])]
@@ -177,7 +177,7 @@ const textsOf = ({ changes, steps }: Plan): ReadonlyMap<string, { readonly chang
   )
 }
 
-/** Whether the compute's move may be why the change is another one: it is the same compute, or on the same branch. */
+/** Whether the compute may explain the difference: it is the same compute, or on the same branch. */
 const concerns = ({ id, project, branches }: MovedCompute, { before, after }: Touched): boolean =>
   [before, after].some(
     (change) =>
@@ -193,13 +193,13 @@ const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string =>
   const one = after ?? before
   const where = plan.projects.length > 1 && one !== undefined ? `${one.project}: ` : ''
   if (before === undefined || after === undefined) {
-    return `${where}${one === undefined ? '' : titleOf(one)}: ${before === undefined ? 'planned now, and not before' : 'no longer planned'}`
+    return `${where}${one === undefined ? '' : titleOf(one)}: ${before === undefined ? 'planned now, but not before' : 'no longer planned'}`
   }
   const [first] = differences(readable(before), readable(after))
   return `${where}${titleOf(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
 }
 
-/** Attributes by their path, as people read them. */
+/** With attributes by path, for the message. */
 const readable = ({ source: _source, ...change }: Change): unknown => ({
   ...change,
   attributes: Object.fromEntries(

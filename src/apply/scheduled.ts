@@ -1,15 +1,15 @@
-/** Steps that interrupt wait for their restart windows. */
+/** Disruptive steps wait for their restart windows. */
 import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../model/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
 
 const OPEN: Opening = { isOpen: true }
 
-/** Whether a step's windows are open now: one may open or close while others run. */
+/** Whether a step's windows are open now: they may open or close during the run. */
 export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
   const closed = new Map<string, Opening>()
   return ({ windows }) => {
     if (windows === undefined) return OPEN
-    // Of a closed window the calendar is asked once, until it opens.
+    // The opening of a closed window is computed only once.
     const [key, now] = [windows.map(formatWindow).join(), clock.date?.() ?? clock.now()]
     const known = closed.get(key)
     if (known !== undefined && (known.opensAt === undefined || now < Date.parse(known.opensAt))) return known
@@ -37,6 +37,6 @@ const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string =>
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`
 }
 
-/** Whether any step may run at `at` (milliseconds since the epoch), as far as windows go. */
+/** Whether the windows allow any step at `at`, in milliseconds since the epoch. */
 export const isAnyDue = ({ steps }: Plan, at: number): boolean =>
   steps.some(({ windows, impact }) => windows === undefined || impact === 'none' || openingOf(windows, at).isOpen)

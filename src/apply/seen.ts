@@ -1,4 +1,4 @@
-/** What a saved plan records of the live projects, to show later what has changed, with the values before and after. */
+/** What a saved plan records of the live projects, so that later changes can be shown. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '../base/index.ts'
@@ -11,14 +11,14 @@ const compute = z.strictObject({
   type: z.enum(['read_write', 'read_only']),
   state: z.string(),
   pendingState: z.string().exactOptional(),
-  /** By manifest path, as people read them. */
+  /** By manifest path, formatted for people. */
   attributes: z.record(z.string(), z.string()),
 })
 
 export const seenShape = z.record(
   z.string(),
   z.strictObject({
-    /** Over ids, names, protection and expiry, and the maintenance window. */
+    /** Covers ids, names, protection and expiry, and the maintenance window. */
     branches: FINGERPRINT,
     computes: z.record(z.string(), compute),
   }),
@@ -29,7 +29,7 @@ type SeenCompute = z.infer<typeof compute>
 /** By project id. */
 export type Seen = z.infer<typeof seenShape>
 
-/** @param planned ids of the projects that are planned: more may have been read. */
+/** @param planned ids of the planned projects; others may have been read as well. */
 export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen =>
   Object.fromEntries(
     projects
@@ -60,8 +60,8 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
       ATTRIBUTE_KEYS.flatMap((key) => {
         const value = attributes[key]
         if (value === undefined) return []
-        // Settings may hold secrets, and the file may be read by others than the project's owners. With them goes what is
-        // sent along with a change of settings.
+        // Settings may hold secrets, and others may read the file, so only a fingerprint is recorded. It covers everything
+        // that a request with settings sends.
         const row = rowOf(key)
         const text = row.isSecret === true ? fingerprint([value, others]) : row.format(value)
         return [[row.path, text] as const]
@@ -72,7 +72,7 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
 
 const fingerprint = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
 
-/** The projects as they are now, but each compute as active or idle as it was then. */
+/** The projects as they are now, but with each compute active or idle as it was then. */
 export const withActivityOf = (seen: Seen, observed: Observed): Observed => {
   const projects = mapOf(seen)
   return {
@@ -90,15 +90,15 @@ const withActivity = (live: ObservedCompute, then: SeenCompute | undefined): Obs
   return { ...rest, state: then.state, ...(then.pendingState === undefined ? {} : { pendingState: then.pendingState }) }
 }
 
-/** Ids come from a file, and an object has more keys than its own. */
+/** A map, since ids from a file could be names like `__proto__`. */
 const mapOf = <T>(record: Readonly<Record<string, T>> | undefined): ReadonlyMap<string, T> =>
   new Map(Object.entries(record ?? {}))
 
-/** A compute that is not as it was; that it fell asleep or woke up does not count. */
+/** A compute that has changed; becoming active or idle does not count. */
 export interface MovedCompute {
   readonly id: string
   readonly project: string
-  /** The branches that it was and is on. */
+  /** Its branches before and now. */
   readonly branches: readonly string[]
   /** `ep-1 (primary on main): size 1 CU → 4 CU`. */
   readonly sentence: string
@@ -106,11 +106,11 @@ export interface MovedCompute {
 
 export interface Moved {
   readonly computes: readonly MovedCompute[]
-  /** A branch came, went, or has another name, protection or expiry; or the maintenance window changed. */
+  /** A branch was created, deleted, renamed, or its protection or expiry changed; or the maintenance window changed. */
   readonly branches: boolean
 }
 
-/** What the plan names and `seen` does not have, although both were written of the same look: a sentence each. */
+/** A sentence for each id in the plan that is missing in `seen`, although both come from the same snapshot. */
 export const unseenIn = (seen: Seen, { projects, changes, unmanaged }: Plan): readonly string[] => {
   const known = mapOf(seen)
   const named = [...changes, ...unmanaged].flatMap(({ project, compute: { id } }) =>

@@ -1,4 +1,4 @@
-/** Sends a step's request, once: before every attempt the step is assessed again, and after every answer that was lost. */
+/** Sends a step's request once. The step is assessed again before each attempt, and whenever an answer was lost. */
 import { ApiError, type Mutation, type Turn } from '../api/index.ts'
 import {
   CONSENT_OF,
@@ -16,26 +16,26 @@ import type { RunContext } from './context.ts'
 export type Sent =
   /** The answer of the control API. */
   | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
-  /** In effect, without an answer: by a lost request, sent at `sentAt`, or by somebody else. */
+  /** In effect, without an answer: by our request whose answer was lost, sent at `lostAt`, or by somebody else. */
   | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }
   | { readonly kind: 'stale'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
   | { readonly kind: 'outside-window'; readonly opening: Opening }
   | { readonly kind: 'not-consented'; readonly consent: string }
 
-/** What is known while a request is being sent, so that a failure can report it too. */
+/** State while a request is being sent, so that a failure can report it. */
 export interface Sending {
   /** Whether a request went out that may have taken effect. */
   sent: boolean
-  /** Requests whose answers were lost, and that did not show to have taken effect. */
+  /** Requests whose answers were lost, and whose effect did not show. */
   lost: number
 }
 
 const RESENDS = 3
-/** What a lost request did may take a while to show, so it is looked for again and again before another one is sent. */
+/** The effect of a lost request may take a while to show, so it is read several times before the request is sent again. */
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
-/** A second update or delete does no harm, a second create makes a second compute: half a minute is the smaller evil. */
+/** A repeated update or delete does no harm, but a repeated create makes a second compute: worth waiting half a minute. */
 export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
-/** Refusals that may be due to what somebody else did in the moment between the last read and the request. */
+/** Refusals that somebody else's change, made right before the request, may have caused. */
 const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
 
 export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {
@@ -65,7 +65,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
     return { send: assessment.body }
   }
 
-  /** The refusal is the better message where the project cannot be read either. */
+  /** If the project cannot be read either, the refusal is the better message. */
   const assessAfterRefusal = (): Promise<Assessment | undefined> =>
     assessNow().catch((error) => {
       if (lost === undefined && error instanceof ApiError) return undefined
@@ -103,7 +103,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   }
 }
 
-/** Consent and windows are judged by the state that holds now: a compute that was idle in the plan may be in use. */
+/** Checks consent and windows against the current state: a compute that was idle in the plan may be in use now. */
 const blockedNow = async (
   step: Step,
   live: ObservedCompute | undefined,
@@ -120,20 +120,20 @@ const blockedNow = async (
   const opening = context.openingOf(step)
   if (opening.isOpen) return undefined
   if (!context.ignoreWindows) return { kind: 'outside-window', opening }
-  // If the plan says that it interrupts, that was announced before it started.
+  // If the plan already says that it interrupts, this was recorded before it started.
   if (isWorse && step.impact === 'none') {
     await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
   }
   return undefined
 }
 
-/** What it does to the users of the compute as it is: nobody is connected to an idle one. */
+/** The impact in the current state: nobody is connected to an idle compute. */
 const impactNow = ({ kind, impact, unlessIdle }: Step, live: ObservedCompute): Impact => {
   if (!isIdle(live)) return unlessIdle ?? impact
   return kind === 'update' ? 'none' : impact
 }
 
-/** @throws {ApiError} that shows the lost request if it cannot be read. */
+/** @throws {ApiError} that names the lost request, if the read fails. */
 const readBack = async <T>(lost: ApiError, read: () => Promise<T>): Promise<T> => {
   try {
     return await read()

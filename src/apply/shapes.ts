@@ -1,4 +1,4 @@
-/** The plan as zod schemas: what a file must hold, and what `schemas/` publishes. */
+/** Zod schemas for plans: they check plan files, and generate `schemas/`. */
 import { z } from 'zod'
 import {
   CHANGE_KINDS,
@@ -87,7 +87,7 @@ const change = z.strictObject({
   source: source.exactOptional(),
 })
 
-/** The API's `settings`, unknown parts included. */
+/** The API's `settings`, including unknown parts. */
 export const settingsShape = z.looseObject({
   pg_settings: z.record(z.string(), z.string()).exactOptional(),
   preload_libraries: z
@@ -134,7 +134,7 @@ export const step = z.strictObject({
 
 const diagnostic = z.strictObject({
   severity: z.enum(['error', 'warning']),
-  // Renderers show it as it is; a plan of a later version may have one that this version does not know.
+  // Any code: a later version may have written the plan.
   code: z.string().regex(/^[EW](_[A-Z0-9]+)+$/) as z.ZodType<Diagnostic['code'], string>,
   message: z.string(),
   hint: z.string().exactOptional(),
@@ -210,7 +210,7 @@ const shard = z
   .regex(/^[1-9]\d*\/[1-9]\d*$/)
   .refine((text) => parseShard(text) !== undefined, 'a shard is written like 2/5')
 
-/** SHA-256 over all the rest of the document, as JSON with sorted keys. */
+/** SHA-256 over the rest of the document, as JSON with sorted keys. */
 const digest = FINGERPRINT
 
 export const planFileShape = z.strictObject({
@@ -220,22 +220,22 @@ export const planFileShape = z.strictObject({
   createdAt: z.iso.datetime(),
   /** SHA-256 of the manifests. */
   manifestDigest: FINGERPRINT,
-  /** Where the manifests were read from, as it was typed, so that `apply FILE` finds them again. */
+  /** The paths of the manifests as given, so that `apply FILE` finds them. */
   manifests: z.array(z.string()).exactOptional(),
-  /** Of which part of the fleet it is (`plan --shard`), so that `apply FILE` takes the same. */
+  /** From `plan --shard`, so that `apply FILE` uses the same shard. */
   shard: shard.exactOptional(),
-  /** What distinguishes it from other plans of one workflow (the Action's input `label`). */
+  /** The Action's input `label`, which distinguishes it from other plans of one workflow. */
   label: z.string().exactOptional(),
-  /** The projects as they were, by id. */
+  /** The live projects when the plan was made, by id. */
   seen: seenShape,
   plan: planShape,
   digest,
 })
 
-/** A plan as `plan --out` keeps it. */
+/** A plan as `plan --out` writes it. */
 export type PlanFile = z.infer<typeof planFileShape>
 
-/** A shape as `schemas/` publishes it. */
+/** The JSON Schema in `schemas/`. */
 export const published = (shape: z.ZodType, name: string, title: string): object => ({
   ...z.toJSONSchema(shape, { target: 'draft-2020-12' }),
   $id: schemaAddress(name),
@@ -246,7 +246,7 @@ const changes = z.array(change)
 
 /** A plan as `plan --format json` prints it. */
 export const printedPlanShape = planShape.extend({
-  /** With `--base`: the changes by who caused them, and the computes that are no longer managed. */
+  /** With `--base`: which changes are introduced, and which are drift. */
   origin: z
     .object({
       base: z.string(),

@@ -1,4 +1,4 @@
-/** How a step ends that was not sent, since what it relies on has moved. */
+/** The outcome of a step that was not sent because something that it relies on has changed. */
 import { ApiError } from '../api/index.ts'
 import type { Moved, OperationProgress, Step, StepOutcome } from '../model/index.ts'
 import { DELETED } from './assess.ts'
@@ -6,7 +6,7 @@ import type { RunContext } from './context.ts'
 import { toProgress } from './operations.ts'
 import type { Sent } from './send-step.ts'
 
-/** @param wasLost whether an earlier request of the step may have been what moved it. */
+/** @param wasLost whether an earlier request of the step may have changed it. */
 export const staleStep = async (
   step: Step,
   { moved, ids }: Extract<Sent, { kind: 'stale' }>,
@@ -30,7 +30,7 @@ export const staleStep = async (
 const wordsOf = ({ what, before, after }: Moved): string =>
   after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
 
-/** Of somebody else, on one of those computes. It explains, so that it cannot be read is not a failure. */
+/** The latest operation by somebody else on one of these computes. Only an explanation, so it is optional. */
 const latestOperation = async (
   { project }: Step,
   ids: readonly string[],

@@ -1,4 +1,4 @@
-/** What an accepted request started: the compute that it is about, and the operations to wait for. */
+/** Finds the compute and the operations of an accepted request. */
 import { hasEnded, type Operation } from '../api/index.ts'
 import { isIdle, type ObservedCompute, type Step } from '../model/index.ts'
 import type { RunContext } from './context.ts'
@@ -6,7 +6,7 @@ import { findInPlace } from './find-created.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
 
 export interface Started {
-  /** Absent if a create was accepted, and nothing shows of it. */
+  /** Absent if a create was accepted, but no compute shows. */
   readonly computeId: string | undefined
   readonly operations: readonly Operation[]
 }
@@ -29,7 +29,7 @@ export const startedBy = async (
   }
   const { compute, operations } = sent.mutation
   if (compute !== undefined || step.kind === 'delete') return { computeId: compute?.id ?? step.compute.id, operations }
-  // Accepted, but the answer does not name the result.
+  // Accepted, but the answer does not name the compute.
   if (step.kind !== 'create') {
     const live = await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
     const known = operations.length > 0 || live === undefined
@@ -45,7 +45,7 @@ export const startedBy = async (
   return { computeId: made.id, operations: await operationsOf(made, step, context, sent.at) }
 }
 
-/** A create that was accepted is never sent again, however long it takes to show. */
+/** A create that was accepted is never sent again, so keep looking for its compute. */
 const findMade = async (step: Step, context: RunContext): Promise<ObservedCompute | undefined> => {
   const search = { others: new Set<string>() }
   for (const delayMs of [0, ...LONG_READ_BACK_DELAYS_MS]) {
@@ -60,12 +60,12 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
   return undefined
 }
 
-/** The two clocks differ, and the API reports whole seconds. */
+/** The two clocks may differ, and the API reports whole seconds. */
 const CLOCK_SKEW_MS = 5_000
 
 /**
- * The operations of a change whose answer was lost. The list of operations may lag behind: then the compute shows them,
- * or the kind of change, which starts one.
+ * The operations of a change whose answer was lost. The list of operations may be stale; the compute's pending state, or the
+ * kind of change, tells whether to expect one.
  *
  * @param since when this run sent the request; absent if somebody else made the change.
  */

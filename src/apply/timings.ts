@@ -1,4 +1,4 @@
-/** How long operations take, as far as a run knows: from the projects' past, and from what it has seen end. */
+/** Expected durations of operations, from past operations and from those of this run. */
 import { operationMs } from '../api/index.ts'
 import type { Observed } from '../model/index.ts'
 
@@ -11,29 +11,28 @@ interface Timed {
   readonly updatedAt: string
 }
 
-/** The newest that count: a service that became faster or slower is believed after a few steps. */
+/** Only the newest count, so that a change in speed shows after a few steps. */
 const KEPT = 20
-/** Fewer than these say little of the slowest. */
+/** With fewer samples, the slow end is not reliable. */
 const ENOUGH = 5
 /**
- * The first look comes when nearly all of the like were done, but never much later than the middle one: what waits for
- * the slowest is late for all others.
+ * Read first when nearly all similar operations were done, but not much later than the median: waiting for the slowest
+ * would delay all others.
  */
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
 const LATER_MS = 200
-/** Timers and clocks of both sides are not exact, and a poll that comes a moment too early costs another one. */
+/** Timers and clocks are not exact, and a read that is slightly too early costs another one. */
 const SLACK_MS = 40
 
 /**
- * One run's knowledge. What the run saw itself beats a project's past where the two disagree, a project's own beats what
- * other projects show.
+ * The run's own observations beat past operations if they disagree, and a project's own durations beat those of others.
  */
 export class Timings {
   readonly #seen = new Map<string, number[]>()
   readonly #past = new Map<string, number[]>()
   #roundTripMs: number | undefined
-  #isOtherTime = false
+  #isOtherClock = false
 
   constructor(observed?: Observed) {
     for (const { id, pastOperations } of observed?.projects ?? []) {
@@ -45,18 +44,18 @@ export class Timings {
   }
 
   /**
-   * Of one that had to be tried again, its time says nothing of the others.
+   * Ignores operations that were retried.
    *
-   * @param elapsedMs how long this run has waited for it. A service that shows far more measures something else, as a
-   *   sandbox that runs faster than real time does: then its times are of no use.
+   * @param elapsedMs how long this run has waited for it. If the service reports far more, its clock runs differently, as
+   *   in a sandbox that is faster than real time, and its durations are not used.
    */
   learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {
     if (operation.status !== 'finished' || operation.failuresCount > 0) return
-    if (operationMs(operation) > 2 * elapsedMs + SLACK_MS) this.#isOtherTime = true
+    if (operationMs(operation) > 2 * elapsedMs + SLACK_MS) this.#isOtherClock = true
     for (const key of keysOf(project, operation.action)) put(this.#seen, key, operationMs(operation), 'last')
   }
 
-  /** The shortest that a request and its answer have taken; 0 if none is known. */
+  /** The shortest round trip so far; 0 if none is known. */
   get roundTripMs(): number {
     return this.#roundTripMs ?? 0
   }
@@ -66,16 +65,16 @@ export class Timings {
   }
 
   /**
-   * After how many milliseconds operations that were just started are probably done: a project's lock runs them one after
-   * the other. `undefined` if nothing is known of one of them.
+   * In milliseconds, when operations that were just started have probably ended. They run one after the other, because of
+   * the project's lock. `undefined` if one of them is unknown.
    */
   expectMs(project: string, actions: readonly string[]): number | undefined {
-    if (this.#isOtherTime) return undefined
+    if (this.#isOtherClock) return undefined
     let total = 0
     for (const action of actions) {
       const times = this.#timesOf(project, action)
       if (times === undefined) return undefined
-      total += whenToLook(times)
+      total += whenToRead(times)
     }
     return total
   }
@@ -85,13 +84,13 @@ export class Timings {
     return this.#known(own) ?? this.#known(any)
   }
 
-  /** A few operations that resemble the past say less about the slowest than the past does. */
+  /** Combines both while the new samples are within the range of the past. */
   #known(key: string): readonly number[] | undefined {
     const [seen, past] = [this.#seen.get(key), this.#past.get(key)]
     if (seen === undefined || past === undefined) return seen ?? past
     const [least, most] = [Math.min(...past) - SLACK_MS, Math.max(...past) + SLACK_MS]
-    const isLikeIt = seen.every((ms) => ms >= least && ms <= most)
-    return isLikeIt ? [...seen, ...past].slice(0, KEPT) : seen
+    const isSimilar = seen.every((ms) => ms >= least && ms <= most)
+    return isSimilar ? [...seen, ...past].slice(0, KEPT) : seen
   }
 }
 
@@ -105,7 +104,7 @@ const put = (into: Map<string, number[]>, key: string, ms: number, keep: 'first'
   if (times.length > KEPT) times.shift()
 }
 
-const whenToLook = (times: readonly number[]): number => {
+const whenToRead = (times: readonly number[]): number => {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   const middle = at(0.5)

@@ -1,4 +1,4 @@
-/** A compute as a request asks for it, as it was before, and as it is: what differs. */
+/** Compares a compute with what a request asks for, and with what it was before. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   type AttributeKey,
@@ -15,7 +15,7 @@ import {
 
 type Endpoint = NonNullable<StepRequest['body']>['endpoint']
 
-/** One value by its manifest path; a map has a path for each entry. */
+/** A value by its manifest path; each entry of a map has its own path. */
 interface Value {
   readonly path: string
   readonly text: string | undefined
@@ -28,7 +28,7 @@ const wholeValue = (key: AttributeKey, attributes: ComputeAttributes): Value => 
   text: attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key]),
 })
 
-/** The values that `asked` names in those keys, as they are in `attributes`. */
+/** The values in `attributes` of what `asked` sets. */
 const valuesOf = (
   keys: readonly AttributeKey[],
   asked: ComputeAttributes,
@@ -43,7 +43,7 @@ const valuesOf = (
       : [wholeValue(key, attributes)],
   )
 
-/** A request may name one limit only: the other one stays as it is. */
+/** A request may set only one of the two limits. */
 export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pick<ComputeAttributes, 'size'> => {
   const min = endpoint.autoscaling_limit_min_cu ?? live.size?.min
   const max = endpoint.autoscaling_limit_max_cu ?? live.size?.max
@@ -51,7 +51,7 @@ export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pi
   return named && min !== undefined && max !== undefined ? { size: { min, max } } : {}
 }
 
-/** What a request makes different; what it sends along as it was does not concern the step. */
+/** What a request changes. It may also send unchanged values, which are ignored. */
 const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttributes => {
   const asked = { ...attributesFromWire(endpoint), ...askedSize(endpoint, before) }
   const keys = differingKeys(asked, before)
@@ -64,17 +64,17 @@ const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttrib
   }
 }
 
-/** One thing that a request asks for and a compute does not show. */
+/** A requested value that the compute does not show. */
 export interface Unmet {
   /** A manifest path, or `branch`. */
   readonly path: string
-  /** `undefined`: it does not show at all. */
+  /** `undefined` if it has no value. */
   readonly got: string | undefined
   /** `path: before …, asked …, got …` */
   readonly words: string
 }
 
-/** What the request changes and the compute does not show. Empty: it is in effect. */
+/** What the request changes but the compute does not show; empty if all is in effect. */
 export const unmetBy = (
   live: ObservedCompute,
   { body }: StepRequest,
@@ -100,12 +100,12 @@ export const unmetBy = (
 }
 
 export type Comparison =
-  /** What the request changes is as it was: this is what to send now, merged with what is live now. */
+  /** What the request changes is as it was: send this body, merged with the live values. */
   | { readonly kind: 'unchanged'; readonly body: StepRequest['body'] }
   | { readonly kind: 'in-effect' }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[] }
 
-/** How an update or a move finds its compute. Attributes that it does not change may be whatever they are. */
+/** For an update or a move. Attributes that it does not change are ignored. */
 export const compare = ({ body }: StepRequest, before: ObservedCompute, live: ObservedCompute): Comparison => {
   const endpoint: Endpoint = body?.endpoint ?? {}
   const changes = changesOf(endpoint, before.attributes)
@@ -126,12 +126,12 @@ const movedBranch = (asked: string | undefined, before: ObservedCompute, live: O
     ? []
     : [{ what: 'branch', before: before.branchId, after: live.branchId }]
 
-/** Values that are neither as they were nor as they are asked for. */
+/** Values that are neither as before nor as requested. */
 const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: ObservedCompute): readonly Moved[] =>
   differingKeys(changes, live.attributes)
     .filter((key) => {
       const had = before.attributes[key]
-      // What the list did not show at all, the plan did not rest on.
+      // The list did not show it, so the plan did not depend on it.
       if (had === undefined) return false
       return key === 'postgresSettings' || !rowOf(key).satisfied(had, live.attributes[key])
     })
@@ -146,7 +146,7 @@ const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: 
       })
     })
 
-/** What a delete relies on: that it is still the compute, in the place, that nobody declared. */
+/** A delete relies on the compute having the same branch and name. */
 export const movedForDelete = (
   before: ObservedCompute,
   live: ObservedCompute,
@@ -154,7 +154,7 @@ export const movedForDelete = (
 ): readonly Moved[] => [
   ...movedBranch(undefined, before, live),
   ...(before.attributes.name === live.attributes.name ? [] : [movedWhole('name', before, live)]),
-  // Its successor takes its settings along, as the plan saw them.
+  // Its successor gets its settings, as they were in the plan.
   ...(!isReplaced || before.settings === undefined || isDeepStrictEqual(before.settings, live.settings)
     ? []
     : [movedWhole('postgresSettings', before, live)]),

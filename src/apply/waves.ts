@@ -1,4 +1,4 @@
-/** Waves: the projects of one start once every step of the waves before is done. */
+/** Waves: a wave starts once every step of the earlier waves is done. */
 import type { Plan, Step, StepOutcome } from '../model/index.ts'
 
 export interface Wave {
@@ -6,7 +6,7 @@ export interface Wave {
   readonly steps: readonly Step[]
 }
 
-/** The steps in the order of their waves; one wave without a name where the plan has none. */
+/** The steps by wave, in order; all in one wave if the plan has none. */
 export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
   const position = new Map(waves.flatMap(({ projects }, at) => projects.map((project) => [project, at] as const)))
   const last = waves.length
@@ -16,7 +16,7 @@ export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
   })
 }
 
-/** Why a wave must not start: what is not done of the waves before it; `undefined` if all of it is. */
+/** Why a wave must not start; `undefined` if the earlier waves are done. */
 export const waveHeldBy = (
   { waves = [], leftOut = [] }: Plan,
   wave: Wave,
@@ -36,8 +36,8 @@ export const waveHeldBy = (
   const isOnlyWaiting = unplanned === undefined && undone.every(({ open }) => open.every(isScheduled))
   const message =
     first === undefined
-      ? `It is in a wave after ${unplanned?.name}, and a project of that wave could not be planned.`
-      : `It is in a wave after ${first.name}, of which ${first.open.length} ${first.open.length === 1 ? 'step is' : 'steps are'} not done.`
+      ? `It is in a later wave than ${unplanned?.name}, and a project of that wave could not be planned.`
+      : `It is in a later wave than ${first.name}, of which ${first.open.length} ${first.open.length === 1 ? 'step is' : 'steps are'} not done.`
   return (step) => ({
     step: step.id,
     ...(isOnlyWaiting

@@ -1,4 +1,4 @@
-/** What the agent's own commands find in its data folder: its token, and where it listens. */
+/** The agent's token and address, in its data folder. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'

@@ -1,5 +1,4 @@
-/** The file of `--keys`: several keys, each with its projects and the files that may declare them. */
-
+/** Reads the file of `--keys`: several keys, each with its projects and the files that may declare them. */
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { AgentKey } from '../agent/index.ts'

@@ -1,10 +1,10 @@
-/** Says on stderr that the control API does not answer, while requests are sent again and nothing else is printed. */
+/** Reports on stderr that the control API does not answer while requests are retried. */
 import type { RequestWatch } from '../api/index.ts'
 import type { Clock } from '../model/index.ts'
 import { plainText } from '../report/index.ts'
 
-/** A shorter trouble is over before anybody would wonder. */
-const TROUBLE_MS = 2_000
+/** Shorter failures are not reported. */
+const FAILURE_MS = 2_000
 const SILENCE_MS = 4_000
 const PAUSE_MS = 10_000
 
@@ -13,18 +13,18 @@ export const apiWatch = (
   clock: Pick<Clock, 'now'>,
   onLimit: RequestWatch['onLimit'] = () => undefined,
 ): RequestWatch => {
-  let saidAt = Number.NEGATIVE_INFINITY
-  /** Since the last good answer: what went wrong last, and the timer that says so. */
+  let reportedAt = Number.NEGATIVE_INFINITY
+  /** The latest failure since the last good answer, and the timer that reports it. */
   let problem = ''
-  let trouble: NodeJS.Timeout | undefined
+  let reporting: NodeJS.Timeout | undefined
   const say = (line: string): void => {
-    if (clock.now() - saidAt < PAUSE_MS) return
-    saidAt = clock.now()
+    if (clock.now() - reportedAt < PAUSE_MS) return
+    reportedAt = clock.now()
     print(plainText(line))
   }
-  const calm = (): void => {
-    clearTimeout(trouble)
-    trouble = undefined
+  const recover = (): void => {
+    clearTimeout(reporting)
+    reporting = undefined
   }
   return {
     onLimit,
@@ -32,12 +32,12 @@ export const apiWatch = (
       const silence = setTimeout(() => say(`Waiting for the control API to answer ${request}.`), SILENCE_MS).unref()
       return (wrong) => {
         clearTimeout(silence)
-        if (wrong === undefined) return calm()
+        if (wrong === undefined) return recover()
         problem = wrong
-        trouble ??= setTimeout(() => {
+        reporting ??= setTimeout(() => {
           say(`Retrying ${request}: ${problem}`)
-          calm()
-        }, TROUBLE_MS).unref()
+          recover()
+        }, FAILURE_MS).unref()
       }
     },
   }

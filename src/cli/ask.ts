@@ -1,4 +1,4 @@
-/** Questions to the person at the terminal. */
+/** Asks the person at the terminal. */
 import { createInterface } from 'node:readline/promises'
 import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
 import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
@@ -6,7 +6,7 @@ import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
-/** What the steps of a class of consent do, one of them and several. */
+/** What the steps of a consent do: for one step, and for several. */
 const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
   restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
   disconnect: ['ends the connections of a compute', 'end the connections of computes'],
@@ -15,18 +15,18 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
   delete: ['deletes a compute: its host is lost', 'delete computes: their hosts are lost'],
 }
 
-/** Longer lists push the question off the screen; the plan above has all of them. */
+/** A longer list would push the question off the screen; the plan above shows all steps. */
 const MOST_NAMED = 12
 
-/** A typed `yes`; `no`, the end of input and Ctrl-C are a no, and anything else is asked again. */
+/** True only for a typed `yes`. `no`, end of input and Ctrl-C mean no; anything else is asked again. */
 export const askYes = async (question: string, io: Io): Promise<boolean> =>
   (await asking(io, (ask) => ask(question))) ?? false
 
 /**
- * A typed `yes`, then one for each class of consent that the plan needs and `policy` lacks, with the steps it is about;
- * a class that is refused is left out, and its steps do not run.
+ * Asks for a `yes` to the plan, then for each consent that it needs and `policy` lacks, showing the steps. Steps whose
+ * consent is refused do not run.
  *
- * @returns what may run, or `undefined` if the answer was no, or there was none (end of input, Ctrl-C).
+ * @returns what may run; `undefined` for no, end of input or Ctrl-C.
  */
 export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Promise<ConsentPolicy | undefined> =>
   asking(io, async (ask) => {
@@ -49,7 +49,7 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
     return { allow }
   })
 
-/** A line of text, trimmed; `undefined` if nobody answered. */
+/** The answer, trimmed; `undefined` at end of input or Ctrl-C. */
 export const askLine = (question: string, io: Io): Promise<string | undefined> =>
   conversing(io, async (answerTo) => (await answerTo(question)).trim())
 
@@ -61,7 +61,7 @@ const ANSWERS: ReadonlyMap<string, boolean> = new Map([
 
 const TYPE = 'Type yes or no: '
 
-/** `undefined` if nobody answered any more. */
+/** `undefined` at end of input or Ctrl-C. */
 const asking = <T>(
   io: Io,
   conversation: (ask: (question: string) => Promise<boolean>) => Promise<T>,
@@ -73,7 +73,7 @@ const asking = <T>(
         const typed = (await answerTo(next)).trim()
         const answer = ANSWERS.get(typed.toLowerCase())
         if (answer !== undefined) return answer
-        // A single letter is typed too easily for what it allows.
+        // A single letter is too easy to type by mistake.
         next = typed === '' ? TYPE : `'${plainText(typed)}' is neither. ${TYPE}`
       }
     }),
@@ -84,13 +84,13 @@ const conversing = async <T>(
   conversation: (answerTo: (question: string) => Promise<string>) => Promise<T>,
 ): Promise<T | undefined> => {
   const lines = createInterface({ input: io.stdin, output: io.stderr })
-  const gone = new AbortController()
-  lines.once('close', () => gone.abort())
+  const closed = new AbortController()
+  lines.once('close', () => closed.abort())
   lines.once('SIGINT', () => lines.close())
   try {
-    return await conversation((question) => lines.question(question, { signal: gone.signal }))
+    return await conversation((question) => lines.question(question, { signal: closed.signal }))
   } catch (error) {
-    if (!gone.signal.aborted) throw error
+    if (!closed.signal.aborted) throw error
     print('', io.stderr)
     return undefined
   } finally {

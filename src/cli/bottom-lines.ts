@@ -1,4 +1,4 @@
-/** Lines that stay at the bottom of a terminal while everything that is printed meanwhile goes above them. */
+/** Keeps lines at the bottom of a terminal. Everything that is printed meanwhile appears above them. */
 import stringWidth from 'string-width'
 import type { OnSignal } from '../base/index.ts'
 import type { Output } from './io.ts'
@@ -14,18 +14,18 @@ export class BottomLines {
   readonly #write: Write
   readonly #restores: (() => void)[]
   #lines: readonly string[] = []
-  /** Those of them that are on the screen now. */
+  /** The lines that are on the screen now. */
   #shown: readonly string[] = []
   #redrawing: NodeJS.Immediate | undefined
-  /** Whether something was printed whose line has not ended. */
+  /** Whether the last output did not end with a newline. */
   #isLineOpen = false
 
-  /** Takes over the writing to both streams, so that whoever prints needs not know of the lines. */
+  /** Intercepts writes to both streams, so that other code can print as usual. */
   constructor(out: Stream, err: Stream, onSignal: OnSignal) {
     this.#out = out
     this.#write = out.write.bind(out)
     this.#restores = [out, err].filter(({ isTTY }) => isTTY).map((stream) => this.#intercept(stream))
-    // Back from Ctrl-Z the lines are where the shell wrote since: they are drawn below that.
+    // After Ctrl-Z and `fg`, the shell has written since: draw the lines again below.
     const unlisten = onSignal('SIGCONT', () => {
       this.#shown = []
     })
@@ -43,7 +43,7 @@ export class BottomLines {
     this.#shown = fitting
   }
 
-  /** Erases them, and gives the streams back. */
+  /** Erases the lines and restores the streams. */
   close(): void {
     clearImmediate(this.#redrawing)
     this.#write(this.#erasing())
@@ -52,7 +52,7 @@ export class BottomLines {
     for (const restore of this.#restores) restore()
   }
 
-  /** What scrolls off the top cannot be erased any more: a terminal may have been made smaller since they were made. */
+  /** As many lines as fit: the terminal may be smaller now, and what scrolls off the top cannot be erased. */
   #fitting(lines: readonly string[]): readonly string[] {
     const room = (this.#out.rows ?? 24) - 1
     const fitting: string[] = []
@@ -65,7 +65,7 @@ export class BottomLines {
     return fitting
   }
 
-  /** A terminal that was made narrower has wrapped them since they were drawn. */
+  /** Counts wrapped rows: the terminal may have become narrower since the lines were drawn. */
   #erasing(): string {
     if (this.#shown.length === 0) return ''
     return up(this.#shown.reduce((sum, line) => sum + this.#rowsOf(line), 0)) + ERASE_BELOW
@@ -83,7 +83,7 @@ export class BottomLines {
       const isTaken = own.apply(stream, args)
       this.#isLineOpen = !String(args[0]).endsWith('\n')
       if (this.#isLineOpen) this.#lines = []
-      // Many lines are often printed at once: they are drawn again after the last of them.
+      // Output often comes in bursts: draw again only after the last write.
       else if (this.#lines.length > 0) this.#redrawing ??= setImmediate(() => this.draw(this.#lines))
       return isTaken
     }) as Write

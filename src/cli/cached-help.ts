@@ -1,14 +1,14 @@
-/** The program's help as the build rendered it: rendering it again would take most of the run. */
+/** The program's help, rendered at build time: rendering it takes longer than all the rest. */
 import { readFileSync } from 'node:fs'
 
-/** Put in by the build of an executable, which has no files next to it. */
+/** Defined by the build of the single executable, which has no other files. */
 declare const __ESPALIER_HELP__: Readonly<Record<number, string>> | undefined
 
-/** As wide as what is piped, and as what a wide terminal is given (program.ts). */
+/** The widths for pipes and for wide terminals (help.ts). */
 const PIPED = 100
 const WIDE = 110
 
-/** `undefined` if it must be rendered: in a narrow terminal, or if nothing was built. */
+/** `undefined` if it must be rendered: for a narrow terminal, or when running from source. */
 export const cachedHelp = ({ isTTY, columns = PIPED }: { isTTY?: boolean; columns?: number }): string | undefined => {
   const width = isTTY === true ? Math.min(columns, WIDE) : PIPED
   if (width !== PIPED && width !== WIDE) return undefined

@@ -1,4 +1,4 @@
-/** Reads a command line by the table of commands: every mistake in our own words, with the nearest right one. */
+/** Parses a command line by the table of commands. Messages are our own, and suggest the nearest valid name. */
 import type { Options } from 'yargs'
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
@@ -13,7 +13,7 @@ export interface CommandLine {
 }
 
 export interface Path {
-  /** The words that name the command. */
+  /** The name of the command, and of its subcommand. */
   readonly names: readonly string[]
   readonly command?: Command
 }
@@ -25,7 +25,7 @@ export const CONFIGURATION = {
   'parse-positional-numbers': false,
 } as const
 
-/** The command that the words name, as far as they do. */
+/** The command and subcommand named in `words`. */
 export const pathOf = (words: readonly string[]): Path => {
   const names: string[] = []
   let command: Command | undefined
@@ -44,7 +44,7 @@ export const pathOf = (words: readonly string[]): Path => {
 export const readCommandLine = (words: readonly string[]): CommandLine => {
   const path = pathOf(words)
   const { command } = path
-  const hint = `Run \`${['espalier', ...path.names].join(' ')} --help\` to see what there is.`
+  const hint = `Run \`${['espalier', ...path.names].join(' ')} --help\` for the commands and flags.`
   const mistake = (message: string): Error => usageError(message, hint)
   if (command?.run === undefined) throw mistake(noCommand(words, path))
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
@@ -68,7 +68,7 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
     },
   )
   const required = Object.keys(flags).find((name) => flags[name]?.demandOption === true && values[name] === undefined)
-  if (required !== undefined) throw mistake(`--${required} is needed.`)
+  if (required !== undefined) throw mistake(`--${required} is required.`)
   const positionals = readPositionals(command, given.map(String))
   if (typeof positionals === 'string') throw mistake(positionals)
   return { command, values: { ...values, ...positionals } }
@@ -92,7 +92,7 @@ const noCommand = (words: readonly string[], { names, command }: Path): string =
 const noFlag = (word: string, flags: Readonly<Record<string, Options>>, own: string): string => {
   const flag = word.replace(/=.*$/s, '')
   const name = flag.replace(/^--?/, '')
-  // Spelled right, but for another command: a similar flag of this one is not what was meant.
+  // A flag of another command is not a misspelling.
   if (COMMANDS.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
   const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Options]) => [
     one,
@@ -102,7 +102,7 @@ const noFlag = (word: string, flags: Readonly<Record<string, Options>>, own: str
   return `There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`
 }
 
-/** What is wrong with the first wrong flag. */
+/** The first problem with a flag. */
 const wrongFlag = (
   words: readonly string[],
   flags: Readonly<Record<string, Options>>,
@@ -122,7 +122,7 @@ const wrongFlag = (
     const known = byWord.get(written)
     if (known === undefined) return noFlag(word, flags, own)
     const { name, flag } = known
-    if (seen.has(name) && flag.array !== true) return `--${name} was given more than once.`
+    if (seen.has(name) && flag.array !== true) return `--${name} is given more than once.`
     seen.add(name)
     if (flag.type === 'boolean') continue
     if (inline.length === 0) at += 1
@@ -136,7 +136,7 @@ const wrongFlag = (
   return undefined
 }
 
-/** By name, as the command's own line has them: `<one>`, `[one]`, `[many..]`; or what is wrong. */
+/** Positionals by name (`<one>`, `[one]`, `[many..]`), or what is wrong with them. */
 const readPositionals = (command: Command, given: readonly string[]): Readonly<Record<string, unknown>> | string => {
   const places = [...command.command.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)]
   const values: Record<string, unknown> = {}
@@ -144,11 +144,11 @@ const readPositionals = (command: Command, given: readonly string[]): Readonly<R
   for (const [place, bracket, name = '', dots] of places) {
     const own = dots === undefined ? left.slice(0, 1) : left
     left = left.slice(own.length)
-    if (bracket === '<' && own.length === 0) return `An argument is missing: ${place}.`
+    if (bracket === '<' && own.length === 0) return `Missing argument: ${place}.`
     const { choices } = command.positionals?.[name] ?? {}
     const other = own.find((word) => choices?.includes(word) === false)
     if (other !== undefined) return `${name} cannot be ${other}: it takes ${choices?.join(', ')}.`
     values[name] = dots === undefined ? own[0] : own
   }
-  return left[0] === undefined ? values : `One argument too many: ${left[0]}`
+  return left[0] === undefined ? values : `Unexpected argument: ${left[0]}`
 }

@@ -1,10 +1,10 @@
-/** A command as data: what it takes, what its help says, and where its work is loaded from when it is needed. */
+/** A command as data: its arguments, its help, and a function that loads and runs it. */
 import type { ExitCode } from '../model/index.ts'
 import type { Flags, FlagValues } from './flag.ts'
 import type { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 
-/** How `-` reaches a command: the parser would take a lone hyphen for an option without a name. */
+/** Stands for `-` on the command line: the parser would take a lone hyphen for an option without a name. */
 export const STDIN = '<stdin>'
 
 interface Positionals {
@@ -16,18 +16,18 @@ interface Positionals {
   readonly code: string | undefined
 }
 
-/** What a command is given: its flags in camel case, those of every command, and its positionals. */
+/** What `run` receives: the command's flags, the common flags, and its positionals. */
 export type ValuesOf<F extends Flags, P extends keyof Positionals = never> = FlagValues<F & typeof COMMON_FLAGS> &
   Pick<Positionals, P>
 
 export interface Command {
-  /** As yargs writes it: the name, then its positionals. */
+  /** The name, then positionals in yargs' notation. */
   readonly command: string
   readonly aliases?: readonly string[]
   readonly summary: string
   readonly positionals?: Readonly<Record<string, { describe: string; choices?: readonly string[]; array?: boolean }>>
   readonly flags: Flags
-  /** The command line and what it is for. */
+  /** Command line and description. */
   readonly examples: readonly (readonly [string, string])[]
   /** Printed below the flags: exit codes, environment. */
   readonly notes: string
@@ -35,7 +35,7 @@ export interface Command {
   readonly run?: (argv: Readonly<Record<string, unknown>>, io: Io) => Promise<ExitCode>
 }
 
-/** Gives `run` the types of its own flags. */
+/** Infers the type of `run`'s argument from the flags. */
 export const defineCommand = <F extends Flags>(
   definition: Omit<Command, 'flags' | 'run'> & {
     readonly flags: F

@@ -1,4 +1,4 @@
-/** `compute` obeys the manifests that are here, as `apply` does. */
+/** Makes `compute` respect the manifests in the current folder, as `apply` does. */
 import {
   type Clock,
   EspalierError,
@@ -14,7 +14,7 @@ import { openingOf } from '../windows/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
 
-/** Without manifests here only the service's own branch protection counts. */
+/** Without manifests in the current folder, only the service's own branch protection applies. */
 export const policyHere = async (
   project: ObservedProject,
   { cwd }: Io,
@@ -24,24 +24,28 @@ export const policyHere = async (
     throw error
   })
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
-    throw new EspalierError('E_POLICY', 'The manifests here have errors, so it is unknown what they protect.', {
-      hint: 'Correct them (`espalier validate` shows the errors), or run this command in another folder.',
-    })
+    throw new EspalierError(
+      'E_POLICY',
+      'The manifests in this folder have errors, so it is unknown what they protect.',
+      {
+        hint: 'Correct them (`espalier validate` shows the errors), or run this command in another folder.',
+      },
+    )
   }
   return policyOf(manifests?.loaded.desired ?? { documents: [] }, project)
 }
 
-/** Of one compute that is to be deleted, or whose connections are to end. */
+/** A compute to be deleted, or whose connections would end. */
 export interface Interruption {
-  /** As people are shown it. */
+  /** For messages. */
   readonly title: string
   readonly isDelete: boolean
   readonly policy: ComputePolicy
 }
 
 /**
- * @returns those whose restart window is closed; only with `now`.
- * @throws {EspalierError} `E_PROTECTED` whatever the flags; `E_OUTSIDE_WINDOW` without `now`.
+ * @returns with `now`, those whose restart window is closed.
+ * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
 export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boolean, clock: Clock): readonly T[] => {
   const refused = all.flatMap(({ title, isDelete, policy: { undeletable } }) =>
@@ -49,7 +53,7 @@ export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boo
   )
   if (refused.length > 0) {
     throw new EspalierError('E_PROTECTED', `${refused.join('\n')}\nNothing was changed.`, {
-      hint: 'No flag overrides this. Take the protection away first, if you may.',
+      hint: 'No flag overrides this. Remove the protection first.',
     })
   }
   const closed = all.filter(({ policy: { window } }) => window !== undefined && !opening(window, clock).isOpen)
@@ -58,7 +62,7 @@ export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boo
       'E_OUTSIDE_WINDOW',
       `${closed.map((one) => waiting(one, clock)).join('\n')}\nNothing was changed.`,
       {
-        hint: 'Run it again then, or with --now to interrupt at once.',
+        hint: 'Run it again in the window, or with --now to interrupt immediately.',
         exitCode: EXIT.scheduled,
       },
     )

@@ -1,5 +1,4 @@
-/** How people name a compute: its id, `branch` for its primary, `branch/replica`. */
-
+/** Finds computes by what people type: an id, `branch` for its primary, or `branch/replica`. */
 import { nearest } from '../base/index.ts'
 import { EspalierError, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'
@@ -23,20 +22,20 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
     throw new EspalierError('E_NO_COMPUTE', `There is no compute ${ref}.`, {
       hint:
         near === undefined
-          ? `${known.length === 0 ? 'The project has none.' : `Known are ${known.slice(0, MOST_LISTED).join(', ')}${known.length > MOST_LISTED ? ', …' : ''}.`}`
+          ? `${known.length === 0 ? 'The project has none.' : `It has ${known.slice(0, MOST_LISTED).join(', ')}${known.length > MOST_LISTED ? ', …' : ''}.`}`
           : `Did you mean ${near}?`,
     })
   }
   if (found.length > 1) {
     const projects = found.map(({ projectId, id }) => `${id} in ${projectId}`).join(', ')
-    throw usageError(`${ref} may be any of these: ${projects}.`, 'Name its id, or the project with --project.')
+    throw usageError(`${ref} matches several computes: ${projects}.`, 'Use its id, or add --project.')
   }
   return only
 }
 
 const MOST_LISTED = 10
 
-/** The branch of a primary, `branch/replica`; the id of a replica without a name. */
+/** `branch` for a primary, `branch/replica` for a replica, or the id if it has no name. */
 const shortNameOf = ({ id, branchName, type, name }: NamedCompute): string => {
   if (type === 'read_write') return branchName
   return name === undefined ? id : `${branchName}/${name}`

@@ -1,4 +1,4 @@
-/** The control API that a command talks to, from its flags and environment. */
+/** Connects a command to the control API, by its flags and environment. */
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
 import {
@@ -19,7 +19,7 @@ import { print } from './terminal.ts'
 
 const SANDBOX_DIR = '.espalier/sandbox'
 
-/** The result of `use`, once the connection is closed again. Reads that take long show how far they have come. */
+/** Runs `use`, then closes the connection. Long reads show their progress. */
 export const withReadApi = async <T>(
   flags: ApiFlags,
   io: Io,
@@ -61,14 +61,14 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
   const { sandbox, seed, timeScale, baseUrl } = flags
   if (sandbox === undefined) {
     if (seed !== undefined || timeScale !== undefined) {
-      throw usageError('--seed and --time-scale belong to a sandbox.', 'Add --sandbox to run one inside this command.')
+      throw usageError('--seed and --time-scale need --sandbox.', 'Add --sandbox to run a sandbox inside this command.')
     }
     return {
       apiKey: await findKey(flags.apiKeyFile, io),
       baseUrl: baseUrl ?? io.env.ESPALIER_BASE_URL?.trim(),
     }
   }
-  if (baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be given together.')
+  if (baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be combined.')
   checkNumber('time-scale', timeScale, 0.001, false)
   return {
     sandbox: {
@@ -79,6 +79,6 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
   }
 }
 
-/** A seed that does nothing must not pass for one that did. */
+/** Otherwise people would think that the seed was used. */
 export const seedLeftOut = (folder: string): string =>
   `Note  The sandbox in ${folder} already has a state, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`

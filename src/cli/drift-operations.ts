@@ -1,13 +1,13 @@
-/** When a live compute left its manifest: the newest operation that may have done it. */
+/** Finds the operation that probably caused each drift: the newest one that could have. */
 import { ApiError, countReads, type OnReading, type Operation, type ReadApi } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import type { Change, Difference, Observed } from '../model/index.ts'
 
-/** One request for each project that has drifted. */
+/** One request for each project with drift. */
 const NEWEST = 200
 const AT_ONCE = 8
 
-/** A project whose operations cannot be read keeps its differences, without operations. */
+/** If the operations of a project cannot be read, its differences are shown without them. */
 export const withOperations = async (
   api: ReadApi,
   differences: readonly Difference[],
@@ -45,7 +45,7 @@ const newest = async (api: ReadApi, project: string): Promise<readonly Operation
   }
 }
 
-/** Deleting and moving start no operation, so a compute that is gone is known by the last one it had. */
+/** Deletes and moves start no operation, so a deleted compute is found by its last operation. */
 const concerns =
   ({ kind, compute, branch }: Change, live: ReadonlySet<string>) =>
   ({ action, endpointId, branchId }: Operation): boolean => {

@@ -1,13 +1,12 @@
-/** The kinds of flags, as yargs takes them, and the values that a command gets of them. */
+/** Defines flags for yargs, and derives the types of their values. */
 import type { Options } from 'yargs'
 
 export type Flags = Readonly<Record<string, Options>>
 
-/** On or off. */
+/** @param group its heading in the help; empty for the general one. */
 export const toggle = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ type: 'boolean', group, describe, ...(more as More) }) as const
 
-/** Takes a value. */
 export const text = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ type: 'string', requiresArg: true, group, describe, ...(more as More) }) as const
 

@@ -18,7 +18,7 @@ export const MANIFEST_FLAGS = {
   'size-table': text('Manifests:', 'JSON file with compute sizes to use instead of the built-in table'),
 } as const
 
-/** How a plan is shown on a terminal. */
+/** How to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
   compact: toggle('Output:', 'Show a line for each change (default above 12 changes)', { conflicts: 'detail' }),
   detail: toggle('Output:', 'Show every attribute of each change'),
@@ -93,7 +93,7 @@ export const API_ENVIRONMENT = `Environment:
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
 
-/** @throws {EspalierError} `E_USAGE` for `--only` without `--base`. */
+/** The ref of `--base`, if `--only introduced` is given. @throws {EspalierError} `E_USAGE` without `--base`. */
 export const introducedSince = ({
   base,
   only,
@@ -106,7 +106,7 @@ export const introducedSince = ({
   throw usageError('--only introduced needs --base REF.', 'For example: --base origin/main --only introduced')
 }
 
-/** @throws {EspalierError} `E_USAGE` if `text` is given and names no shard. */
+/** @throws {EspalierError} `E_USAGE` if `text` is not a valid shard. */
 export const shardOfFlag = (text: string | undefined): Shard | undefined => {
   if (text === undefined) return undefined
   const shard = parseShard(text)
@@ -114,16 +114,16 @@ export const shardOfFlag = (text: string | undefined): Shard | undefined => {
   throw usageError(`--shard ${text} is not a valid shard.`, `Write 2/5 for the second of five; at most ${MAX_SHARDS}.`)
 }
 
-/** Milliseconds in the value of a flag such as `10m`. @throws {EspalierError} `E_USAGE` */
+/** Parses a duration such as `10m` to milliseconds. @throws {EspalierError} `E_USAGE` */
 export const durationMs = (flag: string, text: string): number => {
   const seconds = parseDuration(text)
   if (seconds === undefined || seconds === 0) {
-    throw usageError(`--${flag} ${text} is not a duration.`, 'Write one like 90s, 10m or 1h30m.')
+    throw usageError(`--${flag} ${text} is not a valid duration.`, 'Write, for example, 90s, 10m or 1h30m.')
   }
   return seconds * 1_000
 }
 
-/** @throws {EspalierError} `E_USAGE` if a given value is not at least `min`, or has a fraction where none may be. */
+/** @throws {EspalierError} `E_USAGE` if the value is less than `min`, or not whole where it must be. */
 export const checkNumber = (flag: string, value: number | undefined, min: number, whole = true): void => {
   if (value === undefined) return
   if (!Number.isFinite(value) || value < min || (whole && !Number.isInteger(value))) {
@@ -139,8 +139,8 @@ export const checkBudgets = (flags: FlagValues<typeof BUDGET_FLAGS>): void => {
   checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
 }
 
-/** 0 is any free port. @throws {EspalierError} `E_USAGE` */
+/** 0 means any free port. @throws {EspalierError} `E_USAGE` */
 export const checkPort = (flag: string, value: number | undefined): void => {
   checkNumber(flag, value, 0)
-  if (value !== undefined && value > 65_535) throw usageError(`--${flag} takes a port of at most 65535.`)
+  if (value !== undefined && value > 65_535) throw usageError(`--${flag} takes a port number up to 65535.`)
 }

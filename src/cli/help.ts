@@ -1,4 +1,4 @@
-/** The help of the program and of its commands, laid out by yargs from the table of commands. */
+/** Renders the help with yargs, from the table of commands. */
 import yargs, { type Argv } from 'yargs'
 import { EXIT } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -17,7 +17,7 @@ ${Object.entries(EXIT)
 
 Every command has its own --help with examples.`
 
-/** @param words that ask for a help or the version. */
+/** @param words with `--help` or `--version` among them. */
 export const printHelp = async (words: readonly string[], io: Io): Promise<void> => {
   const program = yargs([])
     .scriptName('espalier')
@@ -34,10 +34,10 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
     .example([
       ['$0 validate', 'Check the manifests: no network, no key'],
       ['$0 plan', 'Show what would change, and what that restarts'],
-      ['$0 apply', 'Ask, then make it so'],
+      ['$0 apply', 'Ask for confirmation, and apply'],
     ])
     .epilogue(NOTES)
-  // Given a function, yargs hands over the text of a help instead of printing it.
+  // With a callback, yargs passes on the text of the help instead of printing it.
   await COMMANDS.reduce(add, program).parseAsync([...words], {}, (_error, _argv, output) => print(output, io.stdout))
 }
 

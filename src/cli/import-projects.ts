@@ -1,4 +1,4 @@
-/** Live projects as manifests, a file each. */
+/** Writes live projects as manifests, one file each. */
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type OnReading, type ReadApi, snapshot } from '../api/index.ts'
@@ -12,12 +12,12 @@ import type { Io } from './io.ts'
 export interface ImportedFile {
   readonly path: string
   readonly project: ObservedProject
-  /** Whether this run wrote it: an existing file is left unchanged. */
-  readonly result: Exported | { readonly error: EspalierError } | 'there already'
+  /** An existing file is left unchanged. */
+  readonly result: Exported | { readonly error: EspalierError } | 'exists'
 }
 
 /**
- * Writes a file for each project into `folder`. One that cannot be imported does not stop the others.
+ * Writes a file for each project into `folder`. If one cannot be imported, the others still are.
  *
  * @throws {EspalierError} `E_OUT` if a file cannot be written.
  */
@@ -48,7 +48,7 @@ const importTo = async (
   io: Io,
 ): Promise<ImportedFile['result']> => {
   try {
-    if (await isThere(io.locate(path))) return 'there already'
+    if (await isThere(io.locate(path))) return 'exists'
     const observed = { takenAt: new Date(0).toISOString(), projects: [project], missing: [] }
     const exported = exportChecked(project, observed, options)
     if (exported.computes > 0) await replaceFile(io.locate(path), exported.text, 'The manifest')
@@ -65,7 +65,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** By a project's name where it makes a file name and is the only one, else by its id. */
+/** From the project's name if that gives a unique file name, else from its id. */
 const fileNames = (projects: readonly ObservedProject[]): ReadonlyMap<string, string> => {
   const slugs = projects.map(({ name = '' }) =>
     name

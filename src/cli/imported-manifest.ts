@@ -1,4 +1,4 @@
-/** A live project as a manifest whose plan is empty. */
+/** Exports a live project as a manifest whose plan is empty. */
 import { type ReadApi, snapshot } from '../api/index.ts'
 import { type Exported, type ExportOptions, exportProject, parseManifests } from '../manifest/index.ts'
 import { EspalierError, hasErrors, isEmptyPlan, type Observed, type ObservedProject } from '../model/index.ts'
@@ -24,7 +24,7 @@ export const observeOne = async (
   )
 }
 
-/** @throws {EspalierError} `E_IMPORT` if its plan against what was seen is not empty. */
+/** @throws {EspalierError} `E_IMPORT` if its plan against the snapshot is not empty. */
 export const exportChecked = (project: ObservedProject, observed: Observed, options: ExportOptions): Exported => {
   const exported = exportProject(project, options)
   const loaded = parseManifests([{ path: 'import.yaml', text: exported.text }])
@@ -32,7 +32,7 @@ export const exportChecked = (project: ObservedProject, observed: Observed, opti
   if (result?.ok === true && isEmptyPlan(result.plan)) return exported
   const [first] = result?.ok === false ? result.diagnostics : loaded.diagnostics
   const why = first?.message ?? 'its plan is not empty'
-  throw new EspalierError('E_IMPORT', `The project cannot be imported as it is: ${plainText(why)}`, {
-    hint: 'Nothing was written. Import fewer branches with --branch, or with --pin.',
+  throw new EspalierError('E_IMPORT', `The project cannot be imported: ${plainText(why)}`, {
+    hint: 'Nothing was written. Try --pin, or fewer branches with --branch.',
   })
 }

@@ -1,4 +1,4 @@
-/** All that a command touches of the world around it. The process itself is known to main.ts only. */
+/** Everything through which a command touches the outside world. Only main.ts uses `process`. */
 import type { Readable } from 'node:stream'
 import type { OnSignal } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
@@ -18,11 +18,11 @@ export interface Io {
   readonly env: Environment
   /** The current folder, absolute. */
   readonly cwd: string
-  /** Where a path of the command line is. Left as it is where the process is in that folder, since errors show it. */
+  /** Resolves a path from the command line. The process itself leaves it relative, for shorter error messages. */
   readonly locate: (path: string) => string
   readonly clock: Required<Clock>
   readonly onSignal: OnSignal
 }
 
-/** The time of day, as events and plans write it. */
+/** The current time, as in events and plans. */
 export const timeOf = ({ clock }: Io): string => new Date(clock.date()).toISOString()

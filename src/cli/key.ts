@@ -1,4 +1,4 @@
-/** Where the API key comes from. Never a flag with the key itself: flags end up in shell histories and process lists. */
+/** Finds the API key. No flag holds the key itself, since flags end up in shell histories and process lists. */
 import { stat } from 'node:fs/promises'
 import { checkKey } from '../api/index.ts'
 import { plainText, readBoundedFile } from '../base/index.ts'
@@ -8,7 +8,7 @@ import { print } from './terminal.ts'
 
 const MAX_KEY_FILE_BYTES = 1024 * 1024
 const HINT =
-  'Set ESPALIER_API_KEY or NEON_API_KEY, or name a file that holds it with --api-key-file; to try without an account, --sandbox.'
+  'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try it without an account, use --sandbox.'
 
 /**
  * `--api-key-file` first, then ESPALIER_API_KEY, then NEON_API_KEY.
@@ -31,13 +31,13 @@ export const findKey = async (
   return key
 }
 
-/** Of a regular file: a pipe is gone once it is read. Windows has no such bits. */
+/** Only for regular files, since a pipe is used up once it is read. Windows has no such permission bits. */
 const isOpenToOthers = async (file: string): Promise<boolean> => {
   const info = await stat(file).catch(() => undefined)
   return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0
 }
 
-/** Whether a key is given in any way, a sandbox's own included; it may be wrong yet. */
+/** Whether there is any key, including a sandbox's own. It is not checked. */
 export const hasKey = (
   flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
   { env }: Pick<Io, 'env'>,

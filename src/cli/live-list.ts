@@ -1,4 +1,4 @@
-/** An apply on a terminal: what runs now is at the bottom, and what ended scrolls away above as a log. */
+/** Shows an apply on a terminal: running steps at the bottom, and ended steps above as a log. */
 import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
 import type { ApplyEvent, Plan } from '../model/index.ts'
 import {
@@ -22,9 +22,8 @@ export interface LiveOptions {
 }
 
 /**
- * listr2 runs the list: when it is drawn, the turns of its spinner, and its end. What is drawn is worked out from the
- * events alone, and no step is a separate task: a task ends only if its promise is resolved, and steps that end
- * before they start, or never start, would have to be caught one by one.
+ * listr2 provides the drawing loop and the spinner. The contents come from the events, and steps are not listr2 tasks: each
+ * task would need a promise, and steps that never start would have to be resolved one by one.
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: Io) => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
@@ -46,7 +45,7 @@ export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: 
     { title: 'Applying', task: () => closed },
     {
       renderer: rendererOf(draw, () => bottom.close()),
-      // The run handles Ctrl-C: the first one lets running steps complete.
+      // We handle Ctrl-C ourselves.
       registerSignalListeners: false,
     },
   )
@@ -84,7 +83,7 @@ const rendererOf = (draw: (spinner: string) => void, end: () => void): ListrRend
     }
   }
 
-/** What to call the projects; nothing if there is one only. */
+/** Project names to show; empty if there is only one project. */
 const titlesOf = (plan: Plan): ReadonlyMap<string, string> => {
   const projects = new Set(plan.steps.map(({ project }) => project))
   const titleOf = projectTitle(plan)

@@ -1,12 +1,12 @@
-/** The live projects that a command line names, by id, name or glob. */
+/** Finds live projects by id, name or glob. */
 import { ApiError, type Project, projectsNamed, type ReadApi } from '../api/index.ts'
 import { EspalierError, globMatcher, globProblem, ID, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'
 
-/** A key of one project may not list; a personal key may have to name an organization. */
+/** A project-scoped key cannot list projects; a personal key may have to name an organization. */
 const REFUSED = new Set([400, 403, 404])
 
-/** Sorted by name. @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key may not list them. */
+/** Sorted by name. @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key cannot list them. */
 export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]> => {
   const projects = await api.listProjects().catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status === undefined || !REFUSED.has(error.status)) throw error
@@ -17,12 +17,14 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
     })
   })
   if (projects.length > 0) return projects.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-  throw new EspalierError('E_PROJECT_UNKNOWN', 'The key sees no project.', { hint: 'Create one, or use another key.' })
+  throw new EspalierError('E_PROJECT_UNKNOWN', 'The key has access to no project.', {
+    hint: 'Create one, or use another key.',
+  })
 }
 
 /**
- * The id of a project that a person named. What may be an id and is not known as a name is returned as it is: a key that
- * may not search can still use it.
+ * The id of a project that a person named. A possible id that is not known as a name is returned unchanged: a key that
+ * cannot list projects can still use it.
  *
  * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project or several have the name.
  */
@@ -51,7 +53,7 @@ export const unknownProject = (idOrName: string): EspalierError =>
 export interface LiveProjects {
   /** Each once. */
   readonly ids: readonly string[]
-  /** Projects of the key that were not asked for. Not counted where each one was named. */
+  /** Projects of the key that no pattern matches; 0 if there was no glob. */
   readonly leftOut: number
 }
 
@@ -65,14 +67,14 @@ export const liveProjects = async (api: ReadApi, patterns: readonly string[]): P
   const ids = patterns.flatMap((pattern) => {
     const isMatch = globMatcher(pattern)
     const found = all.filter(({ id, name }) => isMatch(id) || isMatch(name)).map(({ id }) => id)
-    if (found.length === 0) throw usageError(`--project ${pattern} matches no project that the key sees.`)
+    if (found.length === 0) throw usageError(`--project ${pattern} matches no project of this key.`)
     return found
   })
   const chosen = new Set(ids)
   return { ids: [...chosen], leftOut: all.length - chosen.size }
 }
 
-/** Whether it may mean several projects, however many it matches now. */
+/** Whether the pattern could match several projects. */
 export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
 
 /** @throws {EspalierError} `E_USAGE` */

@@ -4,7 +4,7 @@ import { VERSION } from '../model/version.ts'
 import { cachedHelp } from './cached-help.ts'
 import type { Io } from './io.ts'
 
-// A reader that went away (`| head`) must not print an error, or stop an apply half way.
+// If the reader of a pipe goes away (`| head`), print no error, and do not stop an apply halfway.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -19,14 +19,14 @@ if (help !== undefined) {
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
   process.stdout.write(`${VERSION}\n`)
 } else {
-  // Node 20 has none.
+  // Not in Node 20.
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
-  // Loaded only here, so that the version and the help cost little more than starting Node.
+  // Loaded only now, so that --version and --help stay fast.
   const { onProcessSignal, systemClock } = await import('../base/index.ts')
   const io: Io = {
     stdout: process.stdout,
     stderr: process.stderr,
-    // A getter of Node's that opens it: not before a command asks for it.
+    // Accessing it opens stdin, so only when a command needs it.
     get stdin() {
       return process.stdin
     },

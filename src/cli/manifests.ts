@@ -1,4 +1,4 @@
-/** The manifests that a command line means: `-` alone is stdin. */
+/** Reads the manifests of a command line, where `-` is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
 import {
   fileNotes,
@@ -13,17 +13,16 @@ import { readStdin, STDIN } from './stdin.ts'
 import { print } from './terminal.ts'
 
 interface ReviewFlags extends ReviewSettings {
-  /** The policies at this git ref count too. */
+  /** A git ref whose policies count too. */
   readonly base?: string | undefined
   /** Files. */
   readonly policy?: readonly string[] | undefined
 }
 
 /**
- * Reads what was asked for: files, directories and globs, `-` alone for stdin, and if nothing was named the manifests
- * that are here by their usual names.
+ * Reads files, directories, globs, or `-` for stdin; by default the manifests of the current folder.
  *
- * @throws {EspalierError} if nothing was named and nothing is there, or a size table cannot be used.
+ * @throws {EspalierError} if there are no manifests, or a size table cannot be used.
  */
 export const readManifests = async (
   given: readonly string[],

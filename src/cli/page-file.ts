@@ -1,4 +1,4 @@
-/** Pages on disk: whole or not at all. */
+/** Writes HTML pages to disk. */
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { PRIVATE, refuseLink, replaceFile } from '../base/index.ts'
@@ -8,7 +8,7 @@ import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { STDIN } from './stdin.ts'
 
-/** What a page needs of its surroundings. */
+/** What a page needs from outside of `report`. */
 export const PAGE_FRAME = {
   version: VERSION,
   sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
@@ -19,7 +19,7 @@ export interface PageFile {
   write(text: string): Promise<void>
 }
 
-/** With `--format html`, `--out` names the page. @throws {EspalierError} as {@link openPage}, and `E_USAGE` without `--out`. */
+/** Opens the file of `--out` for `--format html`. @throws {EspalierError} as {@link openPage}; `E_USAGE` without `--out`. */
 export const openPageOf = async (
   { format, out }: { readonly format: string; readonly out?: string | undefined },
   command: string,
@@ -27,24 +27,18 @@ export const openPageOf = async (
 ): Promise<PageFile | undefined> => {
   if (format !== 'html') return undefined
   if (out !== undefined) return openPage(out, 'out', io)
-  throw usageError(
-    '--format html needs --out FILE: a page is opened in a browser, not read in a terminal.',
-    `For example: espalier ${command} --format html --out plan.html`,
-  )
+  throw usageError('--format html needs --out FILE.', `For example: espalier ${command} --format html --out plan.html`)
 }
 
 /**
- * Tries whether a page can be written to `path`, and leaves what is there as it is.
+ * Checks that a page can be written to the path, without changing an existing file.
  *
- * @param flag the one that named it.
+ * @param flag the flag that named the file.
  * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` if it cannot be written.
  */
 export const openPage = async (given: string, flag: string, { locate }: Io): Promise<PageFile> => {
   if (given === STDIN) {
-    throw usageError(
-      `--${flag} cannot write to stdout: a page is opened in a browser.`,
-      `Name one, like --${flag} page.html.`,
-    )
+    throw usageError(`--${flag} cannot write an HTML page to stdout.`, `Name a file: --${flag} page.html.`)
   }
   const path = locate(given)
   const failed = (cause: NodeJS.ErrnoException): never => {
@@ -54,8 +48,8 @@ export const openPage = async (given: string, flag: string, { locate }: Io): Pro
     })
   }
   const there = await stat(path).catch(() => undefined)
-  // A rename onto a device or a folder would replace it, or fail only once everything is done.
-  if (there !== undefined && !there.isFile()) failed(new Error('it is there, and no regular file'))
+  // A rename would replace a device, and fail for a folder only at the end of the run.
+  if (there !== undefined && !there.isFile()) failed(new Error('it exists and is not a regular file'))
   await refuseLink(path).catch(failed)
   const draft = `${path}.${process.pid}.tmp`
   await writeFile(draft, '', { flag: 'wx' })

@@ -1,4 +1,4 @@
-/** Prints a user's mistake, or a bug in Espalier, as what it is. */
+/** Prints errors: mistakes of the user, and bugs in Espalier. */
 import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
@@ -9,7 +9,7 @@ const REPORT_AT = 'the issue tracker of the project'
 export const printError = (error: unknown, options: { color: boolean; debug: boolean }, io: Io): ExitCode => {
   const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
   if (error instanceof EspalierError) {
-    // The code is what `espalier explain` takes.
+    // With the code, for `espalier explain`.
     print(`${label}  ${error.code}: ${plainLines(error.message)}`, io.stderr)
     if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, io.stderr)
     return error.exitCode
@@ -22,5 +22,5 @@ export const printError = (error: unknown, options: { color: boolean; debug: boo
   return EXIT.error
 }
 
-/** What is quoted in it may be of unknown origin. */
+/** Messages may quote text of unknown origin. */
 const plainLines = (text: string): string => text.split('\n').map(plainText).join('\n')

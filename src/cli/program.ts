@@ -1,4 +1,4 @@
-/** The command line, from words to an exit code. */
+/** Runs a command line. */
 import { EXIT, type ExitCode, plainText } from '../model/index.ts'
 import { pathOf, readCommandLine } from './command-line.ts'
 import { COMMON_FLAGS } from './flags.ts'
@@ -6,7 +6,7 @@ import type { Io } from './io.ts'
 import { printError } from './print-error.ts'
 import { print, styleOf } from './terminal.ts'
 
-/** Runs one command line (without node and the program's name). Never throws. */
+/** @param args without node and the program's name. Never throws. */
 export const runProgram = async (args: readonly string[], io: Io): Promise<ExitCode> => {
   try {
     if (args[0] === '__complete') return await printCompletions(args.slice(1), io)
@@ -23,13 +23,13 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
   }
 }
 
-/** `--sandbox` takes a value only after `=`, so that it never swallows the path that follows it. */
+/** `--sandbox` takes a value only after `=`, so that it does not take the following path as its value. */
 const withOptionalValues = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--')
   return args.map((word, index) => (word === '--sandbox' && (end < 0 || index < end) ? '--sandbox=' : word))
 }
 
-/** Alone, the program or a group of commands has only its help to show. */
+/** Without arguments, the program or a group of commands shows its help. */
 const withHelp = (words: readonly string[]): readonly string[] => {
   const names = words.filter((word) => !Object.keys(COMMON_FLAGS).includes(word.replace(/^--/, '')))
   const path = pathOf(names)
@@ -43,7 +43,7 @@ const asksForHelp = (words: readonly string[]): boolean => {
   return ['--help', '-h', '--version'].some((word) => before.includes(word))
 }
 
-/** For the shells' scripts: a word and what it is about on each line. */
+/** For the completion scripts: each line has a word and a description. */
 const printCompletions = async (words: readonly string[], io: Io): Promise<ExitCode> => {
   const { complete } = await import('./completion/complete.ts')
   for (const { word, about = '' } of await complete(words, io)) {

@@ -1,4 +1,4 @@
-/** Events of an apply as people watch them: a live view on a terminal, a line each elsewhere. */
+/** Shows the events of an apply: as a live view on a terminal, else line by line. */
 import type { ApplyEvent, Plan } from '../model/index.ts'
 import { eventLine, isNews, stepNamesOf } from '../report/index.ts'
 import type { Io } from './io.ts'
@@ -7,7 +7,7 @@ import { canRedraw, print, styleOf } from './terminal.ts'
 
 export interface Progress {
   report(event: ApplyEvent): void
-  /** However the run ended. */
+  /** Called however the run ended. */
   end(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The project that a command is about, if it is about one. */
+/** Finds the project for commands that work on one. */
 import type { ReadApi } from '../api/index.ts'
 import { EspalierError, hasErrors } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
@@ -8,10 +8,10 @@ import type { Io } from './io.ts'
 import { projectIdOf } from './live-projects.ts'
 
 /**
- * The one that was named by id or name, else the only one of the manifests that are here.
+ * The project given by id or name, else the only one in the manifests of the current folder.
  *
- * @returns what finds its id, so that a mistake of the command line is reported before anything is sent.
- * @throws {EspalierError} `E_USAGE` if that is none or several.
+ * @returns a function that finds its id, so that usage errors are reported before any request.
+ * @throws {EspalierError} `E_USAGE` if the manifests declare no project, or several.
  */
 export const oneProject = async (
   named: string | undefined,

@@ -1,4 +1,4 @@
-/** Shows on a terminal how far a read of many projects has come; in a pipe nothing. */
+/** Shows on a terminal the progress of reading many projects. */
 import type { OnReading, RequestLimit } from '../api/index.ts'
 import { readingLine as lineOf } from '../report/index.ts'
 import type { Io } from './io.ts'
@@ -8,7 +8,7 @@ export interface ReadingLine {
   /** Shows the line while something is left to read. */
   readonly onReading: OnReading
   readonly onLimit: (limit: RequestLimit) => void
-  /** Erases it: a read that failed never reaches its end. */
+  /** Erases the line, also after a failed read. */
   end(): void
 }
 

@@ -1,11 +1,11 @@
-/** Diagnostics of manifests, or of what they ask of the live projects, in the format that was asked for. */
+/** Prints diagnostics in the requested format. */
 import type { LoadedManifests } from '../manifest/index.ts'
 import type { Diagnostic, Plan } from '../model/index.ts'
 import { jsonDiagnostics, plainText, projectsLeftOut, projectTitle, terminalDiagnostics } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
 
-/** JSON goes to stdout, since a program reads it there; words for people go to stderr. */
+/** JSON goes to stdout, for programs; text for people goes to stderr. */
 export const reportProblems = (
   diagnostics: readonly Diagnostic[],
   loaded: Pick<LoadedManifests, 'files' | 'lineOf'>,
@@ -16,13 +16,13 @@ export const reportProblems = (
   else print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), loaded.lineOf), io.stderr)
 }
 
-/** Where the problems are of no manifest. */
+/** For problems that are not in manifests. */
 export const NO_FILES: Pick<LoadedManifests, 'files' | 'lineOf'> = { files: [], lineOf: () => undefined }
 
 /**
- * Says which projects a plan that was shown leaves out; the reasons are in the plan.
+ * Names the projects that a plan leaves out; the plan itself shows the reasons.
  *
- * @returns whether it leaves out none.
+ * @returns whether the plan is complete.
  */
 export const reportLeftOut = (plan: Plan, io: Io): boolean => {
   const { leftOut = [] } = plan

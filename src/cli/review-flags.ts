@@ -1,4 +1,4 @@
-/** Flags by which a plan is reviewed: what it costs, what the account and the team allow. */
+/** Flags for cost, account limits and policies. */
 import { text, toggle } from './flag.ts'
 
 export const REVIEW_FLAGS = {

@@ -1,4 +1,4 @@
-/** The arguments with which a suggested command means the same manifests, projects and service as this run. */
+/** Arguments for suggested commands, so that they refer to the same manifests, projects and service as this run. */
 import { DEFAULT_PATHS } from '../workflow/index.ts'
 import type { ApiFlags, SelectionFlags } from './flags.ts'
 import { STDIN } from './stdin.ts'
@@ -18,7 +18,7 @@ export const samePaths = (paths: readonly string[]): string =>
     .map((word) => ` ${quoted(word)}`)
     .join('')
 
-/** What a saved plan does not remember. */
+/** For a saved plan, which does not include the connection. */
 export const sameConnection = (flags: ApiFlags): string =>
   connectionArguments(flags)
     .map((word) => ` ${quoted(word)}`)
@@ -43,5 +43,5 @@ const connectionArguments = ({ baseUrl, apiKeyFile, sandbox }: ApiFlags): readon
   ...(sandbox === undefined ? [] : [sandbox === '' ? '--sandbox' : `--sandbox=${sandbox}`]),
 ]
 
-/** As a POSIX shell reads it. */
+/** Quotes for a POSIX shell. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,4 +1,4 @@
-/** Where the sandboxes of this user say that they run, so that other commands find them and their tokens. */
+/** Registers running sandboxes of this user, so that other commands find their addresses and tokens. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,16 +14,17 @@ const entryShape = z.strictObject({
 export type RegisteredSandbox = z.output<typeof entryShape>
 
 const ENTRY_NAME = /^\d{1,5}\.json$/
-/** An entry is far shorter; what is longer was not written by `register`. */
+/** Entries are far shorter: `register` did not write a longer file. */
 const MAX_ENTRY_BYTES = 4_096
 
-/** By number: a container's user may have no name. */
+/** Uses the numeric user id: in a container, the user may have no name. */
 const folder = ({ env }: Pick<Io, 'env'>): string =>
   join(env.TMPDIR || tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
 /**
- * Readable by this user only. Returns what takes it back; `undefined` if the folder is not this user's own, which is
- * no place for a token.
+ * Readable by this user only.
+ *
+ * @returns a function that removes the entry; `undefined` if the folder belongs to another user.
  */
 export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() => void) | undefined => {
   const file = join(folder(io), `${sandbox.port}.json`)
@@ -35,7 +36,7 @@ export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() =
   return () => rmSync(file, { force: true })
 }
 
-/** Those that still run. Entries of dead ones are removed; any other file is left alone. */
+/** The running sandboxes. Entries of others are removed; other files are left alone. */
 export const registered = (io: Pick<Io, 'env'>): readonly RegisteredSandbox[] =>
   entryNames(io).flatMap((name) => {
     const file = join(folder(io), name)
@@ -54,7 +55,7 @@ const entryNames = (io: Pick<Io, 'env'>): readonly string[] => {
   }
 }
 
-/** A link is not followed: it may lead into a folder of this user that holds something else. */
+/** Does not follow a link, which could point to another folder of this user. */
 const isOwnFolder = (path: string): boolean => {
   const stat = lstatSync(path)
   return stat.isDirectory() && isOwner(stat.uid)

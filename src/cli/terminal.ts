@@ -1,4 +1,4 @@
-/** What the program may assume about where its output goes. */
+/** Colour, width and other properties of the output streams. */
 import type { Style } from '../report/index.ts'
 import type { Environment, Io, Output } from './io.ts'
 
@@ -8,8 +8,8 @@ const PIPED_WIDTH = 100
 const NARROWEST = 40
 
 /**
- * Colour: `--no-color` beats NO_COLOR (any value but the empty one), which beats FORCE_COLOR, which beats what the
- * stream is. Width in columns.
+ * For colour, `--no-color` beats a non-empty NO_COLOR, which beats FORCE_COLOR, which beats what the stream is. The width
+ * is in columns.
  */
 export const styleOf = (
   stream: Stream,
@@ -20,7 +20,7 @@ export const styleOf = (
   width: Math.max(NARROWEST, stream.isTTY === true ? (stream.columns ?? PIPED_WIDTH) : PIPED_WIDTH),
 })
 
-/** For tables: in a pipe a program reads them, so no column is left out and nothing is shortened. */
+/** For tables. In a pipe, they show all columns in full, for programs. */
 export const tableStyle = (
   stream: Stream,
   flags: { readonly noColor?: boolean | undefined },
@@ -37,17 +37,17 @@ const hasColor = (stream: Stream, noColor: boolean, env: Environment): boolean =
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
-/** Whether someone is there to answer: a prompt in CI would hang. */
+/** Whether somebody can answer a prompt, which would hang in CI. */
 export const canAsk = ({ stdin, stderr, env }: Io): boolean =>
   stdin.isTTY === true && stderr.isTTY === true && !isCi(env)
 
 export const isCi = (env: Environment): boolean => (env.CI ?? '') !== '' && env.CI !== 'false' && env.CI !== '0'
 
-/** Whether lines can be drawn over there: not in a log. */
+/** Whether lines can be redrawn; not in a log. */
 export const canRedraw = (stream: Stream, env: Environment): boolean =>
   stream.isTTY === true && env.TERM !== 'dumb' && !isCi(env)
 
-/** Writes `text` and makes sure that it ends its line. */
+/** Writes `text`, and a newline if it has none at its end. */
 export const print = (text: string, stream: Pick<Output, 'write'>): void => {
   if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
 }

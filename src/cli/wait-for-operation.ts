@@ -8,30 +8,30 @@ export interface WaitForOperation {
   readonly clock: Clock
   readonly project: string
   readonly id: string
-  /** By the clock. */
+  /** In the clock's milliseconds. */
   readonly deadline: number
-  /** Called with each answer. */
-  readonly onLook?: (operation: Operation) => void
+  /** Called after each read. */
+  readonly onRead?: (operation: Operation) => void
 }
 
-/** @throws {EspalierError} `E_TIMEOUT` if it has not ended by then. */
+/** @throws {EspalierError} `E_TIMEOUT` if the operation has not ended by the deadline. */
 export const waitForOperation = async ({
   api,
   clock,
   project,
   id,
   deadline,
-  onLook,
+  onRead,
 }: WaitForOperation): Promise<{ readonly operation: Operation; readonly end: 'good' | 'bad' }> => {
   const ends = new OperationEnds(clock)
   for (;;) {
     const operation = await api.getOperation(project, id)
-    onLook?.(operation)
+    onRead?.(operation)
     const end = ends.see(operation)
     if (end !== undefined) return { operation, end }
     if (clock.now() >= deadline) {
       throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {
-        hint: 'It continues by itself: wait again, with a longer --timeout.',
+        hint: 'It continues on the service: wait again, with a longer --timeout.',
       })
     }
     await clock.sleep(Math.min(POLL_MS, Math.max(1, deadline - clock.now())))

@@ -1,4 +1,4 @@
-/** A line on stderr that says what is being waited for, on a terminal only. */
+/** On a terminal, shows on stderr what the program is waiting for. */
 import { BottomLines } from './bottom-lines.ts'
 import type { Io } from './io.ts'
 import { canRedraw } from './terminal.ts'
@@ -6,8 +6,8 @@ import { canRedraw } from './terminal.ts'
 const EVERY_MS = 1_000
 
 /**
- * @param textOf the line as it is now; empty: none.
- * @returns what takes it away.
+ * @param textOf the current text; empty for no line.
+ * @returns a function that removes the line.
  */
 export const waitingLine = (textOf: () => string, io: Io): (() => void) => {
   if (!canRedraw(io.stderr, io.env)) return () => undefined

@@ -1,17 +1,17 @@
-/** Reading again and again, until Ctrl-C. */
+/** Refreshes until Ctrl-C. */
 import { EspalierError } from '../model/index.ts'
 import { plainText } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { canRedraw, print } from './terminal.ts'
 
-/** The screen of full-screen programs: what was on the terminal before, its scrollback too, comes back afterwards. */
+/** The alternate screen: leaving it restores what was on the terminal before. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 const HOME = '\u001b[H'
 const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
-/** @param read is not interrupted: a signal ends the loop after it. */
+/** @param read is not interrupted: after a signal, the loop ends once it has returned. */
 export const untilInterrupted = async (
   everyMs: number,
   read: () => Promise<void>,
@@ -33,13 +33,13 @@ export const untilInterrupted = async (
 export interface Watch<T> {
   readonly title: string
   readonly everyMs: number
-  /** @throws {EspalierError} which ends the watch the first time, and is shown later. */
+  /** @throws {EspalierError} On the first read it ends the watch; later it is shown on the screen. */
   readonly read: () => Promise<T>
-  /** As many lines as there are; those that the terminal has no rows for are left out. */
+  /** All lines; those that do not fit on the terminal are left out. */
   readonly draw: (value: T) => string
 }
 
-/** Shows each refresh on the alternate screen; in a pipe each is printed below the one before. */
+/** Shows each refresh on the alternate screen; in a pipe, prints each below the previous one. */
 export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, io: Io): Promise<void> => {
   if (!canRedraw(io.stdout, io.env))
     return untilInterrupted(everyMs, async () => print(draw(await read()), io.stdout), io)
@@ -61,7 +61,7 @@ export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, i
       failure = ''
     } catch (error) {
       if (last === undefined || !(error instanceof EspalierError)) throw error
-      failure = `Reading again failed: ${plainText(error.message)}`
+      failure = `The refresh failed: ${plainText(error.message)}`
     }
     show()
   }
@@ -74,7 +74,7 @@ export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, i
   }
 }
 
-/** Written over the frame before it, so that nothing flickers. */
+/** Overwrites the previous frame, which avoids flickering. */
 const frameOf = (lines: readonly string[], rows: number): string => {
   const shown = lines.length <= rows ? lines : lines.slice(0, Math.max(1, rows - 1))
   const hidden = lines.length - shown.length

@@ -16,7 +16,7 @@ import type { Share, Usage } from './usage.ts'
 export interface Costed {
   readonly settings: ComputeSettings
   /** Absent: no usable history. */
-  readonly usage?: Usage
+  readonly usage?: Usage | undefined
   /** Of the coming month in which the branch exists, at most 730. */
   readonly hours: number
 }

@@ -24,14 +24,11 @@ export const liveCosts = (project: ObservedProject, now: number): readonly LiveC
   return project.branches.flatMap((branch) => {
     const computes = byBranch.get(branch.id) ?? []
     const usages = usageOfBranch(project, branch, computes, now)
+    const hours = hoursToCome(branch.expiresAt, now)
     return computes.map((compute): LiveCost => {
+      const settings = settingsOfCompute(compute.attributes)
       const usage = usages.get(compute.id)
-      const costed: Costed = {
-        settings: settingsOfCompute(compute.attributes),
-        ...(usage === undefined ? {} : { usage }),
-        hours: hoursToCome(branch.expiresAt, now),
-      }
-      return { ...costed, compute, branch, cost: estimateCompute(costed) }
+      return { settings, usage, hours, compute, branch, cost: estimateCompute({ settings, usage, hours }) }
     })
   })
 }

@@ -1,4 +1,4 @@
-/** What the validator refuses, as diagnostics at their places in the text. */
+/** Turns validation errors into diagnostics with positions. */
 import { groupBy } from '../base/index.ts'
 import type { SizeTable, Source } from '../model/index.ts'
 import type { Refusal, Validator } from './definition/validator.ts'
@@ -8,17 +8,17 @@ import { SPECIFIC } from './words/specific.ts'
 import type { Words } from './words/words.ts'
 import type { Plain, Tree } from './yaml/tree.ts'
 
-/** How often what is left is validated again, once what was refused is taken out. */
+/** How often to validate the rest again after invalid values were removed. */
 const MAX_ROUNDS = 16
 
-/** Keywords that only say that something inside of them was refused. */
+/** Keywords whose errors only repeat an inner error. */
 const ECHOES = new Set(['if', 'propertyNames'])
 
 /**
- * Reports what the validator refuses, one problem a place, and takes it out of the tree.
+ * Reports invalid values, one problem per place, and removes them from the tree.
  *
- * @param what the document is called in messages: `A manifest`.
- * @returns what is left, which fits the schema; `undefined` if nothing does.
+ * @param what subject of messages: `A manifest`.
+ * @returns the remaining, valid part; `undefined` if there is none.
  */
 export const judge = (tree: Tree, validator: Validator, what: string, table: SizeTable): Plain | undefined => {
   const { value: root } = tree
@@ -31,16 +31,16 @@ export const judge = (tree: Tree, validator: Validator, what: string, table: Siz
     for (const [index, refusal] of refusals.entries()) {
       const problem = problemOf(root, refusal)
       if (refused.has(problem.place)) continue
-      // Without words, the cause is another refusal. Some refusal must have words, or a wrong document would pass.
+      // An error without a message is caused by another one. But report at least one, or an invalid document would pass.
       const isLast = index === refusals.length - 1 && !isExplained
       const words = wordsOf(problem, what, table) ?? (isLast ? genericWords(refusal, problem.value, what) : undefined)
       if (words === undefined) continue
       isExplained = true
-      // Later rounds only find what follows from the first one.
+      // Later rounds only find consequences of the first one.
       if (round === 0 && refused.size < MAX_PROBLEMS) {
         tree.report(words.code, sourceOf(tree, problem, words), words.message, words.hint)
       }
-      // Size and scale to zero each have a valid value; only together they do not.
+      // Size and scale to zero are each valid, only not together: remove neither.
       if (words.code === 'E_SCALE_TO_ZERO_SIZE') continue
       isFit = false
       refused.set(problem.place, problem)
@@ -56,15 +56,15 @@ export const judge = (tree: Tree, validator: Validator, what: string, table: Siz
 
 interface Problem {
   readonly refusal: Refusal
-  /** Unique a place. */
+  /** Identifies the place. */
   readonly place: string
-  /** The map or list that holds the refused value; absent for the document itself. */
+  /** The map or list that contains the invalid value; absent for the document itself. */
   readonly parent?: Readonly<Record<string, unknown>>
   readonly key: string
-  /** What messages call the value; an unknown key is a matter of the map that it is in. Empty for the document. */
+  /** Name of the value in messages; for an unknown key, name of its map. Empty for the document. */
   readonly name: string
   readonly value: unknown
-  /** Refused is the key itself, not its value. */
+  /** Whether the key is invalid, rather than its value. */
   readonly isKey: boolean
 }
 
@@ -86,7 +86,7 @@ const problemOf = (root: Plain, refusal: Refusal): Problem => {
   return { refusal, place, ...(parent === undefined ? {} : { parent }), key: path.at(-1) ?? '', name, value, isKey }
 }
 
-/** A part of a JSON pointer. */
+/** Decodes a segment of a JSON pointer. */
 const decode = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
 const wordsOf = (

@@ -1,4 +1,4 @@
-/** Files to `Desired`. */
+/** Loads manifests from files. */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { isInside } from '../base/index.ts'
@@ -8,16 +8,16 @@ import { MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, parseWith } from './parse.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 
-/** A manifest's text, and where it is. */
+/** The text of a manifest and its location. */
 export interface LocatedFile extends ManifestFile {
   /** Absolute. */
   readonly file: string
 }
 
 /**
- * Reads manifests: files, folders (walked for .yaml and .yml; hidden folders and node_modules left out) and globs.
+ * Reads manifests from files, globs and folders (.yaml and .yml, recursively, without hidden folders and node_modules).
  *
- * @returns everything that could be read, and every problem of every file. Nothing about a file's content is thrown.
+ * @returns everything that could be read, and all problems. Problems in the content of files are never thrown.
  */
 export const loadManifests = async (paths: readonly string[], options: LoadOptions = {}): Promise<LoadedManifests> => {
   const cwd = options.cwd ?? process.cwd()
@@ -25,7 +25,7 @@ export const loadManifests = async (paths: readonly string[], options: LoadOptio
   return parseWith(texts, options.sizeTable ?? SIZE_TABLE, sharedFiles(cwd), diagnostics)
 }
 
-/** The texts that `paths` mean (as {@link loadManifests} finds them), and why any cannot be had. */
+/** Reads the files that {@link loadManifests} would find. Reports those that cannot be read. */
 export const readFiles = async (
   paths: readonly string[],
   cwd: string,
@@ -50,7 +50,7 @@ export const readFiles = async (
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
 
-/** Read on demand: only the manifests themselves say which shared files there are. */
+/** Reads shared files on demand: manifests refer to them. */
 const sharedFiles =
   (cwd: string): FindFile =>
   (path) => {

@@ -1,4 +1,4 @@
-/** For codes of manifests: a manifest that yields the code, and the same put right. `espalier explain` shows both. */
+/** For each code, a manifest with the mistake and its correction. `espalier explain` shows both. */
 import type { ManifestCode } from '../model/index.ts'
 
 export interface Mistake {
@@ -90,6 +90,6 @@ export const MISTAKES: Readonly<Partial<Record<ManifestCode, Mistake>>> = {
   },
 }
 
-/** The whole manifest. */
+/** Adds `version` and `project` if needed. */
 export const wholeManifest = (text: string): string =>
   /^(?:version:|#)/.test(text) ? text : `version: 1\nproject: quiet-river-12345678\n${text}`

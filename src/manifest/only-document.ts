@@ -1,4 +1,4 @@
-/** A file of one YAML (or JSON) document that a schema describes, with the place of each value. */
+/** Reads a file with a single YAML or JSON document, and validates it with positions. */
 import { LineCounter } from 'yaml'
 import { type Diagnostic, SIZE_TABLE } from '../model/index.ts'
 import type { Validator } from './definition/validator.ts'
@@ -10,13 +10,13 @@ import { type Plain, Tree } from './yaml/tree.ts'
 
 export interface OnlyDocument {
   readonly tree: Tree
-  /** What fits the schema. */
+  /** The valid part. */
   readonly value: Plain
 }
 
 /**
- * @param what the document is called in messages: `A policy file`.
- * @param diagnostics where problems are added
+ * @param what subject of messages: `A policy file`.
+ * @param diagnostics problems are added here
  */
 export const onlyDocument = (
   { path, text }: ManifestFile,

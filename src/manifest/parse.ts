@@ -1,4 +1,4 @@
-/** Texts to `Desired`: no file system here. */
+/** Parses manifests. Does not access the file system. */
 import { posix } from 'node:path'
 import { isScalar, LineCounter } from 'yaml'
 import {
@@ -28,13 +28,13 @@ import { readContents, tokenBudget } from './yaml/documents.ts'
 import { sourceAt } from './yaml/place.ts'
 import { type Plain, short, Tree } from './yaml/tree.ts'
 
-/** The file at a path (forward slashes, as people are shown it), or why it cannot be had. */
+/** Returns the file at a display path (with forward slashes), or the reason why it cannot be read. */
 export type FindFile = (path: string) => ManifestFile | string
 
 /**
- * Reads manifests from texts; `extends` is looked for among them.
+ * Parses manifests from texts. `extends` is resolved among them.
  *
- * @returns everything that could be read, and every problem of every file.
+ * @returns everything that could be read, and all problems.
  */
 export const parseManifests = (files: readonly ManifestFile[], options: LoadOptions = {}): LoadedManifests => {
   const byPath = new Map(files.map((file) => [posix.normalize(file.path), file]))
@@ -67,8 +67,8 @@ export const parseWith = (
   }
 }
 
-/** Forwards from the line that was asked for last: problems come in order, and a file may be all line ends. */
-const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
+/** Continues from the line that was requested last: problems come in order, and a file may consist of newlines only. */
+export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
   const cursors = new Map<string, { line: number; offset: number }>()
   return ({ file, line }) => {
     const text = texts.get(file)
@@ -109,7 +109,7 @@ const nothingFound = (seeds: readonly string[]): Diagnostic => ({
 
 class Reading {
   readonly diagnostics: Diagnostic[] = []
-  /** Files that were reached by `extends` only. */
+  /** Files that were only read because of `extends`. */
   readonly shared: ManifestFile[] = []
   /** Paths of files that are sandbox seeds. */
   readonly seeds: string[] = []
@@ -119,9 +119,9 @@ class Reading {
   readonly #validators: Validators
   readonly #findFile: FindFile
   waves: readonly DesiredWave[] | undefined
-  /** What files that were extended hold, by path. */
+  /** Content of extended files, by path. */
   readonly #extended = new Map<string, Layer>()
-  /** Documents without a project that would declare something if they were extended. */
+  /** Documents without a project that would only take effect if they were extended. */
   readonly #unextended: Tree[] = []
   readonly #tokens = tokenBudget()
 
@@ -135,7 +135,7 @@ class Reading {
     const documents: DesiredDocument[] = []
     const trees = this.#trees(file)[Symbol.iterator]()
     let count = 0
-    // One at a time: a file may hold a fleet, and a document's nodes take a hundred times its text.
+    // One document at a time: its nodes take a hundred times the memory of its text.
     for (let next = trees.next(); next.done !== true; ) {
       const tree = next.value
       next = trees.next()
@@ -173,7 +173,7 @@ class Reading {
     return documents
   }
 
-  /** The documents that are not blank; `undefined` for one in which YAML itself has a problem, which is then reported. */
+  /** Documents that are not blank. `undefined` for a document with a YAML error, which is reported. */
   *#trees(file: ManifestFile): Iterable<Tree | undefined> {
     if (file.text.length > MAX_FILE_BYTES) {
       const mib = (file.text.length / 1024 / 1024).toFixed(0)
@@ -202,7 +202,7 @@ class Reading {
         ? [this.#findShared(tree, shared, tree.source(manifest, 'extends'))]
         : shared.map((path, index) => this.#findShared(tree, path, tree.source(shared, index)))
     const layers = [...below, readLayer(tree, manifest, projects !== undefined)]
-    // A profile may be in the shared file that could not be read.
+    // A missing profile may be in the shared file that could not be read.
     const isPartial = below.includes(EMPTY_LAYER)
     return resolveLayer(layers.reduce(overlay, EMPTY_LAYER), projectsOf(tree, manifest), {
       report: (...words) => {
@@ -216,7 +216,7 @@ class Reading {
     return judge(tree, this.#validators.shared, 'A shared file', this.#sizeTable) as SharedValue | undefined
   }
 
-  /** @param source of the path, for what is wrong with it. */
+  /** @param source of the path, for error messages. */
   #findShared(tree: Tree, path: string, source: Source): Layer {
     const refuse = (message: string, hint: string): Layer => {
       tree.report('E_EXTENDS', source, message, hint)
@@ -253,7 +253,7 @@ class Reading {
     if (value === undefined) return
     const waves = readWaves(tree, value)
     const [own, first] = [waves[0]?.source, this.waves?.[0]?.source]
-    // A file that is named and extended is read twice.
+    // A file that is both an argument and extended is read twice.
     if (own === undefined || (first !== undefined && comparePlaces(own, first) === 0)) return
     if (first === undefined) this.waves = waves
     else {
@@ -262,7 +262,7 @@ class Reading {
     }
   }
 
-  /** Without this, a manifest whose `project` was forgotten would pass for a shared file, and manage nothing. */
+  /** Reports manifests without a `project`, which would otherwise pass for shared files and manage nothing. */
   checkShared(): void {
     for (const tree of this.#unextended) {
       if (this.#extended.has(posix.normalize(tree.file))) continue
@@ -277,7 +277,6 @@ class Reading {
   }
 }
 
-/** Each once. */
 const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<string>[] => {
   const { project, projects } = manifest
   if (projects === undefined)
@@ -290,7 +289,7 @@ const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<strin
   })
 }
 
-/** Nothing but comments, as between two separators. */
+/** Whether a document contains only comments. */
 const isBlank = ({ contents }: { readonly contents: unknown }): boolean =>
   contents === null || (isScalar(contents) && contents.value === null)
 

@@ -1,12 +1,12 @@
-/** The order in which problems are listed, each once. */
+/** Sorts problems and removes duplicates. */
 import { compare } from '../base/index.ts'
 import type { Diagnostic, Source } from '../model/index.ts'
 
-/** By file, line and column; what has no place comes first. */
+/** Sorts by file, line and column. Problems without a position come first. */
 export const byPlace = (a: Diagnostic, b: Diagnostic): number =>
   comparePlaces(a.source, b.source) || compare(a.code, b.code) || compare(a.message, b.message)
 
-/** A shared file that is also named, and what an alias points at, are read more than once. */
+/** Whether the problem differs from the one before it. Shared files and targets of aliases may be read more than once. */
 export const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
   const before = sorted[index - 1]
   return before === undefined || byPlace(before, diagnostic) !== 0

@@ -4,7 +4,7 @@ import * as shipped from './generated/validator.js'
 import { onlyDocument } from './only-document.ts'
 import type { ManifestFile } from './types.ts'
 
-/** A table of tiers from a file; only where no diagnostic is returned. */
+/** Parses a tier table. Returns it only if there are no problems. */
 export const parseTierTable = (
   file: ManifestFile,
 ): { readonly table?: TierTable; readonly diagnostics: readonly Diagnostic[] } => {

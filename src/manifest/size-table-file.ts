@@ -1,4 +1,4 @@
-/** A catalogue of sizes newer than this program. */
+/** Reads a size table that is newer than this program. */
 import { readBoundedFile } from '../base/index.ts'
 import {
   cacheGb,
@@ -13,10 +13,10 @@ import {
 import { compileValidators } from './definition/validator.ts'
 
 /**
- * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`; limits that it leaves out
- * are those of the built-in table, `ramGb` and `cacheGb` follow from the size.
+ * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`. Limits default to the built-in
+ * table, `ramGb` and `cacheGb` to values computed from the size.
  *
- * @throws {EspalierError} `E_SIZE_TABLE` if it cannot be read or is wrong.
+ * @throws {EspalierError} `E_SIZE_TABLE` if the file cannot be read or is invalid.
  */
 export const readSizeTable = async (path: string): Promise<SizeTable> => {
   const fail = (message: string, cause?: unknown): never => {

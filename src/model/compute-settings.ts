@@ -4,17 +4,17 @@ import type { ObservedCompute } from './observed.ts'
 import type { Change, Step } from './plan.ts'
 import type { Size } from './size.ts'
 
-/** Absent values are unknown. */
+/** `undefined` is unknown. */
 export interface ComputeSettings {
-  readonly size?: Size
+  readonly size: Size | undefined
   /** Seconds, as in the API: 0 is the default, -1 is never. */
-  readonly scaleToZero?: number
+  readonly scaleToZero: number | undefined
   readonly disabled: boolean
 }
 
 export const settingsOfCompute = ({ size, scaleToZero, disabled = false }: ComputeAttributes): ComputeSettings => ({
-  ...(size === undefined ? {} : { size }),
-  ...(scaleToZero === undefined ? {} : { scaleToZero }),
+  size,
+  scaleToZero,
   disabled,
 })
 
@@ -44,10 +44,9 @@ export const settingsAfter = (
   const body = requestOf(steps)
   const min = body.autoscaling_limit_min_cu ?? before.size?.min
   const max = body.autoscaling_limit_max_cu ?? before.size?.max
-  const scaleToZero = body.suspend_timeout_seconds ?? before.scaleToZero
   return {
-    ...(min === undefined || max === undefined ? {} : { size: { min, max } }),
-    ...(scaleToZero === undefined ? {} : { scaleToZero }),
+    size: min === undefined || max === undefined ? undefined : { min, max },
+    scaleToZero: body.suspend_timeout_seconds ?? before.scaleToZero,
     disabled: body.disabled ?? before.disabled ?? false,
   }
 }

@@ -1,4 +1,4 @@
-/** Adds live values to an existing manifest: what a person wrote stays, what is missing is added. */
+/** Adds live values to an existing manifest, and keeps what a person wrote. */
 import {
   type AdoptOptions,
   adoptInto,
@@ -30,7 +30,7 @@ export interface Adoption {
   readonly leftOut: readonly string[]
   readonly notLive: readonly string[]
   readonly toRename: readonly string[]
-  /** Ids of the changes that remain: creating what is declared and not live, renaming. */
+  /** Ids of the changes that still have to be applied: creates and renames. */
   readonly pending: ReadonlySet<string>
 }
 
@@ -41,9 +41,9 @@ export interface NotAdopted {
 }
 
 /**
- * The new text of a manifest, so that its plan leaves the project as it is.
+ * The new text of a manifest, whose plan leaves the project unchanged.
  *
- * @param file with its path from `cwd`, and `/` in it.
+ * @param file its path is relative to `cwd`, with forward slashes.
  * @throws {EspalierError} `E_IMPORT` if the plan would not be empty, or there is nothing to import.
  */
 export const adoptFile = async (
@@ -92,21 +92,21 @@ const adopt = (
   }
 }
 
-/** After the import: what is yet to be created, and a new name where `renamedFrom` has the live one. */
+/** After the import, `apply` still has to create missing computes, and to rename where `renamedFrom` names the live one. */
 const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
   kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName))
 
 const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
 
-/** The file declares other projects: this one gets a separate document, without a second line for editors. */
+/** The file declares other projects: adds a document for this one, without repeating the schema comment for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: AdoptOptions): Adoption => {
   const { text: document, computes, leftOut } = exportProject(project, { ...options, schema: '' })
   if (computes === 0) throw nothingToImport(options.branches)
-  const own = `---\n${document.replace(/^# yaml-language-server:.*\n/, '')}`
+  const added = `---\n${document.replace(/^# yaml-language-server:.*\n/, '')}`
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   return {
     kind: 'adopted',
-    text: `${text}${text.endsWith('\n') ? '' : newline}${own.replaceAll('\n', newline)}`,
+    text: `${text}${text.endsWith('\n') ? '' : newline}${added.replaceAll('\n', newline)}`,
     isChanged: true,
     computes: { added: 0, updated: 0, inNewDocument: computes },
     leftOut,
@@ -129,8 +129,8 @@ const planOf = (files: readonly ManifestFile[], project: ObservedProject, observ
   return result.ok ? result.plan : (result.diagnostics[0]?.message ?? 'it cannot be planned')
 }
 
-/** Of an update nothing but the name may be left. */
-const isOnlyThat = ({ kind, attributes }: Change): boolean => kind === 'create' || attributes.every(isName)
+/** The only update that may be left is a rename. */
+const isCreateOrRename = ({ kind, attributes }: Change): boolean => kind === 'create' || attributes.every(isName)
 
 const check = (
   planned: Plan | string,
@@ -143,14 +143,14 @@ const check = (
     typeof planned === 'string'
       ? planned
       : planned.changes.find(
-          (change) => chosen.has(change.branch.id) && !(pending.has(change.id) && isOnlyThat(change)),
+          (change) => chosen.has(change.branch.id) && !(pending.has(change.id) && isCreateOrRename(change)),
         )?.id
   if (left === undefined) return
   throw new EspalierError(
     'E_IMPORT',
-    `The project cannot be imported into this file, whose plan would not be empty: ${plainText(left)}.`,
+    `The project cannot be imported into this file: its plan would not be empty (${plainText(left)}).`,
     {
-      hint: 'Nothing was written. Import into a new file, and take from it what you need.',
+      hint: 'Nothing was written. Import into a new file, and copy what you need from it.',
     },
   )
 }

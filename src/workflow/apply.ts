@@ -1,7 +1,4 @@
-/**
- * A whole apply, the same for the command line, the Action and a rehearsal: every gate is here, and no
- * caller can pass by one.
- */
+/** A whole apply, for the command line, the Action and the public API. Every check is in here, so no caller can skip one. */
 import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
@@ -39,71 +36,71 @@ import { select } from './selection.ts'
 
 export interface ApplyRequest {
   readonly manifests: Manifests
-  /** Asked for once the manifests are known to be right. */
+  /** Called once the manifests are known to be valid. */
   readonly open: () => Promise<OpenClient<WriteApi>>
   readonly clock: Clock
   /** Applied exactly, or not at all. */
   readonly saved?: SavedPlan | undefined
-  /** Where git finds what a saved selection was compared with. Default: the process's folder. */
+  /** Where to run git, if a saved selection was compared with a ref. Default: the process's folder. */
   readonly cwd?: string | undefined
-  /** Made just now, and applied as it is. Whether the projects have converged is left to the caller. */
+  /** Made just now, and applied as it is. The caller checks whether the projects have converged. */
   readonly planned?: Planned | undefined
-  /** What may run; or whom to ask, once the plan was shown. `undefined` is a no. */
+  /** What may run, or a function that asks once the plan was shown; `undefined` from it means no. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
   readonly budgets?: Budgets | undefined
-  /** Where some projects cannot be planned, applies the others. */
+  /** If some projects cannot be planned, apply the others. */
   readonly keepGoing?: boolean | undefined
   readonly ignoreWindows?: boolean | undefined
-  /** Once more steps than this have failed, no other one starts. */
+  /** Once more steps than this have failed, no other step starts. */
   readonly maxFailures?: number | undefined
   /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number | undefined
   /** Default: ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** A file that gets every event before what it announces. */
+  /** A file to which each event is written before the call that it announces. */
   readonly journal?: string | undefined
-  /** Ctrl-C and SIGTERM, while steps run. Default: they are left to Node. */
+  /** For Ctrl-C and SIGTERM while steps run. Default: Node handles them. */
   readonly onSignal?: OnSignal | undefined
   /** Aborted: no new step starts, running steps are completed. */
   readonly signal?: AbortSignal | undefined
-  /** Words for people while steps run: that it is stopping. */
+  /** Messages for people while steps run, such as that the run is stopping. */
   readonly notify?: (message: string) => void
-  /** How far the reading of the projects has come, before a plan is shown. */
+  /** Progress of reading the projects, before a plan is shown. */
   readonly onReading?: OnReading | undefined
-  /** Each plan, before anybody is asked about it. `again`: the project has changed since the one before was shown. */
+  /** Called with each plan before anybody is asked. `again`: the project changed after the previous plan was shown. */
   readonly onPlan?: (planned: PlannedApply, again: boolean) => void | Promise<void>
-  /** Called once all gates are passed; receives the events. */
+  /** Called once all checks have passed; the result receives the events. */
   readonly watch?: (planned: PlannedApply) => Watcher
 }
 
 export interface Watcher {
-  /** Awaited before the call that it announces; when it rejects, nothing new is started. */
+  /** Awaited before the call that the event announces. If it rejects, no new step starts. */
   event(event: ApplyEvent): void | Promise<void>
-  /** However it ended; signals are still held back. */
+  /** Called however the run ended, while signals are still intercepted. */
   end(outcome: Outcome | undefined): Promise<void>
 }
 
 export interface PlannedApply extends Planned {
-  /** What would be applied: the planned projects, without those that a saved plan leaves out. */
+  /** What would be applied. */
   readonly plan: Plan
-  /** Of the projects that cannot be planned. */
+  /** Why some projects cannot be planned. */
   readonly problems: readonly Diagnostic[]
 }
 
 export type Applied =
-  /** The manifests have errors; nothing was read. */
+  /** The manifests have errors; no request was sent. */
   | { readonly kind: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
-  /** Some projects cannot be planned, and nothing was changed in the others either. */
+  /** Some projects cannot be planned, so none was changed. */
   | { readonly kind: 'unplannable'; readonly diagnostics: readonly Diagnostic[]; readonly plan: Plan }
   | { readonly kind: 'declined' }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
 
-/** How often a plan is shown that the project has left behind while somebody thought about it. */
+/** How often to ask, if the project changes each time while the person is deciding. */
 const MOST_QUESTIONS = 3
 
 /**
  * @throws {EspalierError} `E_STALE`, `E_PLAN_EDITED` for a saved plan that must not run; `E_BUDGET`; `E_STALE` if the
- *   project changed each time that somebody was asked; `E_JOURNAL`; what the control API throws while it is read.
+ *   project changed each time that somebody was asked; `E_JOURNAL`; errors of the control API.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded
@@ -117,7 +114,7 @@ export const apply = async (request: ApplyRequest): Promise<Applied> => {
   }
 }
 
-/** A saved plan remembers what it was planned of. */
+/** Restricts the manifests to the projects and the selection that the saved plan was made from. */
 const asSaved = async ({ manifests, saved, cwd }: ApplyRequest): Promise<Manifests> => {
   if (saved === undefined) return manifests
   const { plan } = saved.file
@@ -134,14 +131,14 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const answer = await answerTo(plan, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
-    // Thinking takes time, and the yes is for the plan that was shown.
+    // The person may have taken a while, and agreed only to the plan that was shown.
     const fresh = await planOf(request, api)
     if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
-      // A compute that woke up is restarted now.
+      // A compute may have woken up meanwhile, and now counts as a restart.
       enforceBudgets(fresh.plan, request.budgets)
       return run(request, fresh, answer.consent, api)
     }
-    if (fresh.canRun && question === MOST_QUESTIONS) throw keepsMoving()
+    if (fresh.canRun && question === MOST_QUESTIONS) throw keepsChanging()
     planned = fresh
   }
 }
@@ -156,7 +153,7 @@ const planOf = async (
   const { leftOut, waves } = saved?.file.plan ?? {}
   return {
     ...planned,
-    // The waves of a saved plan name the projects that it leaves out too.
+    // Keep the saved plan's waves: they also name the projects that it leaves out.
     plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut, ...(waves === undefined ? {} : { waves }) },
     problems: result.ok ? [] : result.diagnostics,
     canRun: result.ok || (keepGoing && result.plan.projects.length > 0),
@@ -174,8 +171,8 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
   const at = clock.now()
   if (isEmptyPlan(plan) || (!ignoreWindows && !isAnyDue(plan, at))) {
-    // There is nothing to ask about where every step waits for its window. The clock is stopped, so that none opens
-    // meanwhile without a yes.
+    // Every step waits for its window, so there is nothing to ask. The clock is stopped, so that no window opens during
+    // the run and lets a step run without consent.
     return {
       consent: { allow: new Set(CONSENTS) },
       clock: { ...clock, now: () => at, date: () => at },
@@ -186,7 +183,7 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
   return given && { consent: given, clock, wasAsked: true }
 }
 
-const keepsMoving = (): EspalierError =>
+const keepsChanging = (): EspalierError =>
   new EspalierError('E_STALE', 'The project changed each time the plan was shown; nothing was changed.', {
     hint: 'See who else is changing it with `espalier operations list`, then apply again.',
     exitCode: EXIT.stale,
@@ -209,7 +206,7 @@ const run = async (
   const time = (): string => new Date(clock.date?.() ?? clock.now()).toISOString()
   const interruption = onInterrupt((message) => {
     notify?.(message)
-    // A journal that cannot be written any more stops the run by itself.
+    // If the journal cannot be written, the run stops anyway.
     void emit({ time: time(), type: 'interrupt', message }).catch(() => undefined)
   }, request.onSignal)
   const stops = [interruption.stop, ...(signal === undefined ? [] : [signal])]
@@ -241,22 +238,22 @@ const run = async (
       await journal?.close()
       await watcher?.end(outcome)
     } finally {
-      // Not before all is written: one more Ctrl-C must not hide the outcome of the run.
+      // Only once everything is written, so that another Ctrl-C cannot hide the outcome.
       interruption.release()
     }
   }
 }
 
-/** Plans again once all is done, to see whether the projects have converged. */
+/** Plans again at the end of an apply, to check whether the projects have converged. */
 export const replanner =
   (api: WriteApi, manifests: Manifests, concurrency?: number): Replan =>
   async (pinAliases, read) =>
     (await planLive(api, manifests, { concurrency, estimate: false, pinAliases, read })).result
 
-/** @param option what the flag or the input is called. */
+/** @param option the name of the flag or input. */
 export const nothingChanged = ({ projects }: Plan, option: string): string => {
-  const fine = projects.length
-  if (fine === 0) return 'Nothing was changed.'
-  const [others, them] = fine === 1 ? ['project has', 'it'] : ['projects have', 'them']
-  return `Nothing was changed. ${fine} other ${others} no problem: ${option} applies ${them}.`
+  const count = projects.length
+  if (count === 0) return 'Nothing was changed.'
+  const [others, them] = count === 1 ? ['project has', 'it'] : ['projects have', 'them']
+  return `Nothing was changed. ${count} other ${others} no problem: ${option} applies ${them}.`
 }

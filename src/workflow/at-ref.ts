@@ -1,4 +1,4 @@
-/** The manifests as they are at a commit, read as blobs: nothing is checked out and nothing of the commit is run. */
+/** The manifests at a commit, read as git blobs: nothing is checked out, and no code from the commit runs. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
@@ -10,11 +10,11 @@ import { POLICY_FILE } from './policies.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
-/** Of a blob that is a plain file. */
+/** Git modes of regular files. */
 const PLAIN_FILE = /^100(644|755)$/
-/** Links may lead anywhere, and what a submodule holds is not part of the commit: neither is read. */
-const CLOSED = /^(120|160)000$/
-/** Git itself refuses such names where it makes a tree, but not if it is handed one. */
+/** Git modes of links, which may point anywhere, and submodules, whose files are not in the commit. Neither is read. */
+const NOT_READ = /^(120|160)000$/
+/** Git creates no tree with such names, but accepts one that was made by other means. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
 const MAX_FILES = 50_000
@@ -25,10 +25,10 @@ export interface AtRefOptions {
   /** What the paths are relative to; within a git repository. Default: the current folder. */
   readonly cwd?: string
   /**
-   * `left-out`: without a word, since to a pull request a new file is new. `told`: as it is told of files on the disk,
-   * and links and submodules too. Default: `left-out`.
+   * Named paths that do not exist at the commit. `ignore`: a file that a pull request adds is not in its base. `report`:
+   * an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
    */
-  readonly missing?: 'left-out' | 'told'
+  readonly missing?: 'ignore' | 'report'
 }
 
 /**
@@ -40,15 +40,15 @@ export interface AtRefOptions {
 export const manifestsAt = async (
   ref: string,
   { paths, sizeTable, policyPaths = [] }: Pick<Manifests, 'paths' | 'sizeTable' | 'policyPaths'>,
-  { cwd = process.cwd(), missing = 'left-out' }: AtRefOptions = {},
+  { cwd = process.cwd(), missing = 'ignore' }: AtRefOptions = {},
 ): Promise<Manifests> => {
   const outside = paths.find((path) => isAbsolute(path) || !isInside(cwd, join(cwd, path)))
   if (outside !== undefined) {
-    throw new EspalierError('E_GIT', `${outside} leads out of the current folder, so it cannot be read at ${ref}.`, {
-      hint: 'Name paths below the current folder.',
+    throw new EspalierError('E_GIT', `${outside} is outside the current folder, so it cannot be read at ${ref}.`, {
+      hint: 'Use paths inside the current folder.',
     })
   }
-  // A policy file from elsewhere is not part of the repository: it counts as it is.
+  // A policy file outside the folder is not in the repository, so it is read from disk.
   const [here, elsewhere] = splitBy(policyPaths, (path) => !isAbsolute(path) && isInside(cwd, join(cwd, path)))
   const { files, closed } = await listTree(cwd, await commitOf(cwd, ref), here)
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
@@ -56,16 +56,16 @@ export const manifestsAt = async (
     await writeFiles(cwd, files, folder)
     const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
     const given = paths.length > 0 ? paths : defaultPath(isThere, closed)
-    const asked = [...given, POLICY_FILE, ...here].map(posix.normalize)
-    const unread = closed.filter((one) => asked.some((path) => isWithin(path, one)))
-    if (unread[0] !== undefined && missing === 'left-out') throw notRead(unread[0], ref)
-    const passed = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
-    const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'told')
-    const readable = known.filter((path) => isThere(path) || !passed.some((one) => isWithin(path, one)))
+    const named = [...given, POLICY_FILE, ...here].map(posix.normalize)
+    const unread = closed.filter((one) => named.some((path) => isWithin(path, one)))
+    if (unread[0] !== undefined && missing === 'ignore') throw notRead(unread[0], ref)
+    const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
+    const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'report')
+    const readable = known.filter((path) => isThere(path) || !skipped.some((one) => isWithin(path, one)))
     const options = sizeTable === undefined ? {} : { sizeTable }
     const loaded = await loadManifests(readable, { cwd: folder, ...options })
-    const told = missing === 'told' ? passed.map(notFollowed) : []
-    const read = { loaded: { ...loaded, diagnostics: [...told, ...loaded.diagnostics] }, paths: known, ...options }
+    const problems = missing === 'report' ? skipped.map(notFollowed) : []
+    const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known, ...options }
     const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
     return await withPolicies(read, folder, policies)
   } finally {
@@ -80,7 +80,7 @@ const defaultPath = (isThere: (path: string) => boolean, closed: readonly string
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Whether a manifest that `path` asks for may be this link or submodule, or be behind it. */
+/** Whether `path` may name this link or submodule, or a file behind it. */
 const leadsThrough = (path: string, link: string): boolean => {
   const normal = posix.normalize(path).replace(/\/$/, '')
   const segments = normal.split('/')
@@ -89,21 +89,21 @@ const leadsThrough = (path: string, link: string): boolean => {
   return isWithin(normal, link) || (YAML.test(link) && (fixed === '' || fixed === '.' || isWithin(link, fixed)))
 }
 
-const COPY = 'Put a copy in its place.'
+const COPY = 'Replace it with a copy of the file.'
 
 const notRead = (path: string, ref: string): EspalierError =>
   new EspalierError(
     'E_OUTSIDE',
-    `At ${ref}, ${path} is a link or a submodule. Of a commit only plain files are read.`,
+    `At ${ref}, ${path} is a link or a submodule. Only regular files are read from a commit.`,
     {
-      hint: `${COPY} Before that, nothing can be compared with ${ref}.`,
+      hint: `${COPY} Until then, nothing can be compared with ${ref}.`,
     },
   )
 
 const notFollowed = (path: string): Diagnostic => ({
   severity: 'error',
   code: 'E_OUTSIDE',
-  message: 'This is a link or a submodule. Of a commit only plain files are read.',
+  message: 'This is a link or a submodule. Only regular files are read from a commit.',
   hint: COPY,
   source: { file: path, line: 1, column: 1, length: 1 },
 })
@@ -125,7 +125,7 @@ interface Tree {
   readonly closed: readonly string[]
 }
 
-/** The YAML files below the current folder, and those that were named. Sizes are asked of these alone: each costs a read. */
+/** The YAML files below the current folder, and the named ones. Only their sizes are read, since each costs a lookup. */
 const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<Tree> => {
   const names = new Set(named.map(posix.normalize))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
@@ -133,27 +133,27 @@ const listTree = async (cwd: string, commit: string, named: readonly string[]): 
     const [, mode = '', id = '', path = ''] = /^(\d+) (?:blob|commit) ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
     return [{ mode, id, path }]
   })
-  const closed = all.filter(({ mode }) => CLOSED.test(mode)).map(({ path }) => path)
+  const closed = all.filter(({ mode }) => NOT_READ.test(mode)).map(({ path }) => path)
   const found = all.filter(({ mode, path }) => PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path)))
-  const strange = [...found.map(({ path }) => path), ...closed].find((path) => LEAVES_FOLDER.test(path))
-  if (strange !== undefined) throw tooStrange(commit, `it names a file ${JSON.stringify(strange)}`)
-  if (found.length > MAX_FILES) throw tooStrange(commit, 'it holds more than 50,000 YAML files')
+  const unsafe = [...found.map(({ path }) => path), ...closed].find((path) => LEAVES_FOLDER.test(path))
+  if (unsafe !== undefined) throw unreadable(commit, `it names a file ${JSON.stringify(unsafe)}`)
+  if (found.length > MAX_FILES) throw unreadable(commit, 'it holds more than 50,000 YAML files')
   const sizes = await sizesOf(cwd, found)
   if (!sizes.every(Number.isSafeInteger)) throw missingFiles(commit)
   const files = found.map(({ id, path }, index) => ({ id, path, bytes: sizes[index] ?? 0 }))
   const total = files.reduce((sum, { bytes }) => sum + Math.min(bytes, MAX_BLOB_BYTES), 0)
-  if (total > MAX_TREE_BYTES) throw tooStrange(commit, 'it holds more than 256 MiB of YAML')
+  if (total > MAX_TREE_BYTES) throw unreadable(commit, 'it holds more than 256 MiB of YAML')
   return { files, closed }
 }
 
 /** In bytes, in the order given. */
 const sizesOf = async (cwd: string, files: readonly { readonly id: string }[]): Promise<readonly number[]> => {
   if (files.length === 0) return []
-  const told = await git(cwd, ['cat-file', '--batch-check=%(objectsize)'], { input: lines(files) })
-  return told.toString().trim().split('\n').map(Number)
+  const output = await git(cwd, ['cat-file', '--batch-check=%(objectsize)'], { input: lines(files) })
+  return output.toString().trim().split('\n').map(Number)
 }
 
-/** Nothing is read of a base whose files are not here: it would look as if it declared nothing. */
+/** A base whose files are not here must not look as if it declared nothing. */
 const missingFiles = (commit: string): EspalierError =>
   new EspalierError('E_GIT', `This is a partial clone without the files of ${commit.slice(0, 12)}.`, {
     hint: 'Fetch them: git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).',
@@ -161,7 +161,7 @@ const missingFiles = (commit: string): EspalierError =>
 
 const lines = (files: readonly { readonly id: string }[]): string => `${files.map(({ id }) => id).join('\n')}\n`
 
-const tooStrange = (commit: string, why: string, cause?: unknown): EspalierError =>
+const unreadable = (commit: string, why: string, cause?: unknown): EspalierError =>
   new EspalierError('E_GIT', `The manifests at ${commit.slice(0, 12)} cannot be read: ${why}.`, {
     hint: 'Keep manifests in a separate folder, and name it as the working directory.',
     cause,
@@ -173,17 +173,17 @@ const writeFiles = async (cwd: string, files: readonly Entry[], folder: string):
       await writeBatch(cwd, batch, folder)
     }
     for (const { path, bytes } of files.filter((file) => file.bytes > MAX_BLOB_BYTES)) {
-      // The reader shows its size, and never looks inside.
+      // Too large to be read: the error needs only its size.
       write(folder, path, '')
       truncateSync(join(folder, path), bytes)
     }
   } catch (error) {
     if (error instanceof EspalierError || !(error instanceof Error && 'code' in error)) throw error
-    throw tooStrange('this commit', `a file of it cannot be made here (${error.code})`, error)
+    throw unreadable('this commit', `one of its files cannot be written here (${error.code})`, error)
   }
 }
 
-/** So many at a time that memory holds them. */
+/** Limits how much is in memory at once. */
 const batches = function* (files: readonly Entry[]): Iterable<readonly Entry[]> {
   let batch: Entry[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-/** Manifests compared with those of a base: a git ref, or the base of a pull request. */
+/** Compares manifests with those of a base: a git ref, or the base of a pull request. */
 import { type Diagnostic, hasErrors, leftOutIds, type Observed, type Origin, type Plan } from '../model/index.ts'
 import { originOf, plan, policyRemovals, projectIds, releasedSince } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
@@ -9,16 +9,16 @@ export interface BaseComparison {
   readonly policyRemovals: readonly Diagnostic[]
 }
 
-/** The projects that only the base declares: their live computes are released, so they have to be read too. */
+/** Projects that only the base declares. They are read too, to list the computes that are no longer managed. */
 export const removedProjects = (base: Manifests, head: Manifests): readonly string[] => {
   const declared = new Set(projectIds(head.loaded.desired))
   return isUsable(base) ? projectIds(base.loaded.desired).filter((id) => !declared.has(id)) : []
 }
 
 /**
- * Uses one snapshot, so that no concurrent change is attributed to the manifests.
+ * Uses one snapshot for both sides, so that a concurrent change is not attributed to the manifests.
  *
- * @param headPlan as planned from `observed`.
+ * @param headPlan was planned from `observed`.
  */
 export const compareWithBase = (
   base: Manifests,
@@ -38,7 +38,7 @@ export const compareWithBase = (
   const gaps = gapsOf(base, head, observed)
   return {
     origin: gaps.length === 0 ? origin : { ...origin, gaps },
-    policyRemovals: policiesGivenUp(base, head, observed),
+    policyRemovals: removedPolicies(base, head, observed),
   }
 }
 
@@ -54,7 +54,7 @@ export const planOfBase = (base: Manifests, projects: readonly string[], observe
   return plan({ documents }, observed, optionsOf(base)).plan
 }
 
-/** No manifests at all, as before the first commit of one, is valid. */
+/** Having no manifests at all is valid: the first one may not have been committed yet. */
 const isUsable = ({ loaded, paths }: Manifests): boolean => paths.length === 0 || !hasErrors(loaded.diagnostics)
 
 const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): readonly string[] => {
@@ -65,17 +65,17 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
 }
 
 /**
- * The plan shows what the merge does, so it is made without the base's policies; this is how a reviewer learns that they
- * are given up.
+ * The plan shows what the merge does, so it ignores the protection and windows of the base. These warnings tell the
+ * reviewer that they are removed.
  */
-const policiesGivenUp = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
+const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []
   const [before, after] = [base.loaded.desired, head.loaded.desired]
   const { warnings } = plan(after, observed, { basePolicy: before, ...optionsOf(base) }).plan
   return [
     ...policyRemovals(before, after, observed),
     ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),
-  ].map((warning) => ({ ...warning, hint: 'That is so as soon as it is merged: check that it is meant.' }))
+  ].map((warning) => ({ ...warning, hint: 'It takes effect with the merge: check that it is intended.' }))
 }
 
 const optionsOf = ({ sizeTable }: Manifests) => (sizeTable === undefined ? {} : { sizeTable })

@@ -1,4 +1,4 @@
-/** Which control API a run talks to: the service, or an embedded sandbox that ends with the run. */
+/** The control API of a run: the service, or an embedded sandbox that stops with the run. */
 import { type ApiOptions, createReadApi, createWriteApi, type ReadApi, type WriteApi } from '../api/index.ts'
 
 export type Target =
@@ -6,26 +6,26 @@ export type Target =
   | { readonly sandbox: SandboxTarget }
 
 export interface SandboxTarget {
-  /** Default: its state ends with it. */
+  /** Default: its state is not kept. */
   readonly stateDir?: string | undefined
-  /** The file of its seed. */
+  /** The seed file. */
   readonly seed?: string | undefined
   readonly timeScale?: number | undefined
-  /** Whether it does things by itself, as the service does. Default: yes. */
+  /** Whether it suspends idle computes and runs maintenance, as the service does. Default: yes. */
   readonly background?: boolean | undefined
 }
 
 export interface Connection {
   readonly options: ApiOptions
-  /** Of a sandbox: what a person should know. */
+  /** From the sandbox, for people. */
   readonly warnings: readonly string[]
-  /** A sandbox that had a state already: its seed was not used. */
+  /** The sandbox already had a state, so its seed was not used. */
   readonly isSeedUnused: boolean
-  /** Ends the sandbox, if there is one. */
+  /** Stops the sandbox, if there is one. */
   close(): Promise<void>
 }
 
-/** @throws {EspalierError} what a sandbox throws that cannot start. */
+/** @throws {EspalierError} if the sandbox cannot start. */
 export const connect = async (target: Target, options: Omit<ApiOptions, 'apiKey' | 'baseUrl'>): Promise<Connection> => {
   if ('sandbox' in target) return embedded(target.sandbox, options)
   const { apiKey, baseUrl = '' } = target
@@ -79,7 +79,7 @@ const closing = <Api extends ReadApi>(api: Api, connection: Connection): OpenCli
   },
 })
 
-/** The result of `use`, once all is closed again. */
+/** Runs `use`, then closes the client. */
 export const withClient = async <Api, T>(
   opening: Promise<OpenClient<Api>>,
   use: (api: Api) => Promise<T>,

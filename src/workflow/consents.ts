@@ -1,4 +1,4 @@
-/** What may happen beyond a yes, in the words of flags and inputs. */
+/** Consents and budgets, as flags and inputs give them. */
 import { type Budgets, checkBudgets } from '../apply/index.ts'
 import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
 
@@ -7,7 +7,7 @@ const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => 
 /**
  * `restart` is always allowed, unless `none` is given.
  *
- * @param name what the flag or the input is called.
+ * @param name the name of the flag or input.
  * @throws {EspalierError} `E_USAGE` for an unknown word.
  */
 export const allowed = (values: readonly string[], name = '--allow'): ReadonlySet<Consent> => {

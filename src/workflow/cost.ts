@@ -1,4 +1,4 @@
-/** What live projects cost: read, estimated, and tied to the manifests' lines. */
+/** Estimates what live projects cost, and finds the manifest lines that could save. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import { type CostReport, costReport, type DeclaredPlace, type SavingKey } from '../cost/index.ts'
@@ -20,7 +20,7 @@ export interface CostOptions {
   readonly concurrency?: number
   readonly clock?: Clock
   readonly price?: Price | undefined
-  /** Whose lines the advice names. */
+  /** The advice names lines in these. */
   readonly manifests?: Manifests
 }
 
@@ -41,7 +41,7 @@ export const costLive = async (
   return { observed, report }
 }
 
-/** The counters are of branches: operations split them, and show how often a compute slept. */
+/** Usage is counted by branch. Operations split it by compute, and show how often a compute was suspended. */
 const needsOperations = ({ computes }: ObservedProject): boolean =>
   new Set(computes.map(({ branchId }) => branchId)).size < computes.length ||
   computes.some(({ attributes: { scaleToZero = 0 } }) => scaleToZero > SCALE_TO_ZERO_DEFAULT_SECONDS)

@@ -44,6 +44,6 @@ export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
 export { checkOffline } from './validate.ts'
 
-/** Loaded only when asked for: it needs the whole sandbox. */
+/** Loaded on demand, since it needs the whole sandbox. */
 export const rehearse: typeof import('./rehearse.ts').rehearse = async (planned, clock) =>
   (await import('./rehearse.ts')).rehearse(planned, clock)

@@ -1,25 +1,25 @@
-/** Ctrl-C, once and twice; SIGTERM counts like it. */
+/** What the first and the second Ctrl-C do. SIGTERM counts as Ctrl-C. */
 import type { OnSignal } from '../base/index.ts'
 
 export interface Interruption {
-  /** No new step. */
+  /** Aborted by the first: no new step starts. */
   readonly stop: AbortSignal
-  /** Everything at once. */
+  /** Aborted by the second: everything stops immediately. */
   readonly abort: AbortSignal
-  /** Gives the signals back to Node. */
+  /** Restores Node's own handling. */
   release(): void
 }
 
-/** @param onSignal absent: no signal is listened to. */
+/** @param onSignal if absent, signals are ignored. */
 export const onInterrupt = (notify: (message: string) => void, onSignal: OnSignal | undefined): Interruption => {
   const stop = new AbortController()
   const abort = new AbortController()
   const handle = (): void => {
     if (!stop.signal.aborted) {
-      notify('Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.')
+      notify('Stopping: no new step starts, and running steps complete. Press Ctrl-C again to stop immediately.')
       stop.abort()
     } else if (!abort.signal.aborted) {
-      notify('Stopping at once. Run the same command again to converge.')
+      notify('Stopping immediately. Run the same command again to continue.')
       abort.abort()
     }
   }

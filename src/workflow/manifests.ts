@@ -1,4 +1,4 @@
-/** The manifests of a run. */
+/** Reads the manifests of a run, and its policies. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
@@ -13,24 +13,24 @@ export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
   readonly sizeTable?: SizeTable
-  /** Policy files that were given. */
+  /** Policy files that were named. */
   readonly policyPaths?: readonly string[]
   /** `loaded.desired` holds only this shard of the fleet. */
   readonly shard?: Shard
-  /** Prices, tiers and policies that its plans are reviewed by. */
+  /** Price, tier and policies to review the plan by. */
   readonly review?: ReviewOptions
-  /** Only this part of their declarations is planned. */
+  /** Only this part of them is planned. */
   readonly selecting?: Selecting
 }
 
-/** The selection of some manifests, ready for planning. */
+/** A selection, ready for planning. */
 export interface Selecting {
   readonly selection: Selection
   /** The manifests at `introducedSince`. */
   readonly since?: Manifests
   /** Declared projects that are not selected. */
   readonly leftOutProjects: number
-  /** A caller's own filter for each change, instead of all of these. */
+  /** A caller's own filter, which replaces the others. */
   readonly choose?: (change: Change) => Selected
 }
 
@@ -40,15 +40,14 @@ export interface ManifestOptions {
   readonly sizeTable?: SizeTable
   /** Default: the current folder. */
   readonly cwd?: string
-  /** Policy files next to the one of the folder. */
+  /** Policy files in addition to the one in the folder. */
   readonly policyPaths?: readonly string[]
 }
 
 /**
- * Reads what was asked for: files, directories and globs, and if nothing was named the first of
- * {@link DEFAULT_PATHS} that exists.
+ * Reads files, directories and globs; by default the first of {@link DEFAULT_PATHS} that exists.
  *
- * @throws {EspalierError} if nothing was named and nothing is there, or a size table cannot be used.
+ * @throws {EspalierError} if there are no manifests, or a size table cannot be used.
  */
 export const readManifests = async (
   given: readonly string[],
@@ -60,18 +59,22 @@ export const readManifests = async (
   return withPolicies({ loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }, cwd, policyPaths)
 }
 
-/** A policy file with a mistake is a mistake of the manifests: nothing is planned. */
+/** An error in a policy file counts as an error in the manifests: nothing is planned. */
 export const withPolicies = async (
   manifests: Manifests,
   cwd: string,
   named: readonly string[] = [],
 ): Promise<Manifests> => {
   const { loaded } = manifests
-  const { diagnostics, ...policies } = await readPolicies(cwd, named, loaded.desired)
+  const { diagnostics, lineOf, ...policies } = await readPolicies(cwd, named, loaded.desired)
   return {
     ...manifests,
     ...(named.length === 0 ? {} : { policyPaths: named }),
-    loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics] },
+    loaded: {
+      ...loaded,
+      diagnostics: [...loaded.diagnostics, ...diagnostics],
+      lineOf: (source) => loaded.lineOf(source) ?? lineOf(source),
+    },
     ...(policies.files.length === 0 && policies.mistake === undefined
       ? {}
       : { review: { ...manifests.review, policies } }),
@@ -79,9 +82,9 @@ export const withPolicies = async (
 }
 
 /**
- * What was named, or the first of {@link DEFAULT_PATHS} that exists.
+ * The given paths, or the first of {@link DEFAULT_PATHS} that exists.
  *
- * @throws {EspalierError} if nothing was named and nothing is there.
+ * @throws {EspalierError} if none is given and none exists.
  */
 export const pathsOf = async (given: readonly string[], cwd: string): Promise<readonly string[]> =>
   given.length > 0 ? given : [await defaultPath(cwd)]
@@ -96,7 +99,7 @@ const defaultPath = async (cwd: string): Promise<string> => {
   })
 }
 
-/** The same manifests without what they say of these projects. What is wrong with any of them is still reported. */
+/** The manifests without these projects, whose errors are still reported. */
 export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests => {
   if (projects.length === 0) return manifests
   const { desired } = manifests.loaded
@@ -104,14 +107,14 @@ export const withoutProjects = (manifests: Manifests, projects: readonly string[
   return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } } }
 }
 
-/** A line for each file next to the manifests that is something else. */
+/** A note for each file among the manifests that is not a manifest. */
 export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {
   const used = review?.policies?.files ?? []
   return [
-    ...loaded.seeds.map((path) => `Note  ${plainText(path)} is a sandbox seed, not a manifest, so it is left out.`),
+    ...loaded.seeds.map((path) => `Note  ${plainText(path)} is a sandbox seed, not a manifest; it is ignored.`),
     ...loaded.policyFiles
       .filter((path) => !used.includes(path))
-      .map((path) => `Note  ${plainText(path)} is a policy file that is not used. Name it with --policy.`),
+      .map((path) => `Note  ${plainText(path)} is a policy file and is not used. To use it, add --policy.`),
   ]
 }
 

@@ -1,4 +1,4 @@
-/** Plans of the parts of a fleet, made by several runs, as the one plan that they are together. */
+/** Merges the plans of a fleet's shards, made by several runs, into one plan. */
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
 import { EspalierError, leftOutIds, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
@@ -6,11 +6,11 @@ import { mergeOrigins, mergePlans } from '../planner/index.ts'
 
 export interface Merged {
   readonly plan: Plan
-  /** Where the plans were made with a base, all with the same. */
+  /** If the plans were made with a base, which must be the same for all. */
   readonly origin?: Origin & { readonly base: string }
   /** Shards that have no plan among the files. */
   readonly missing: readonly string[]
-  /** When the first of the saved plans was made; absent if none of them is a saved plan. */
+  /** When the oldest saved plan was made; absent if none of them is a saved plan. */
   readonly createdAt?: string
 }
 
@@ -23,8 +23,8 @@ interface Part {
 }
 
 /**
- * @throws {EspalierError} `E_PLAN_FILE` if a file holds no plan; `E_MERGE` if the plans are not parts of one fleet:
- * a project twice, a shard that is missing, other manifests or another base.
+ * @throws {EspalierError} `E_PLAN_FILE` if a file holds no plan; `E_MERGE` if the plans do not belong to one
+ * fleet: a project appears twice, a shard is missing, or manifests or bases differ.
  */
 export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> => {
   const merged = await mergePresentPlans(paths)
@@ -32,12 +32,12 @@ export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> 
   if (missing.length === 0) return merged
   const count = missing[0]?.split('/')[1]
   throw wrong(
-    `Of the fleet's ${count} shards ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing.`,
-    'Name the plans of all shards: a fleet is shown whole or not at all.',
+    `Plans are missing for ${missing.length} of the fleet's ${count} shards: ${missing.join(', ')}.`,
+    'Pass the plans of all shards: a merged plan must be complete.',
   )
 }
 
-/** As {@link mergePlanFiles}, but what is missing is for the caller to show. */
+/** Like {@link mergePlanFiles}, but the caller reports missing shards. */
 export const mergePresentPlans = async (paths: readonly string[]): Promise<Merged> => {
   const parts = await Promise.all(paths.map(readPart))
   checkProjects(parts)
@@ -79,7 +79,7 @@ const checkProjects = (parts: readonly Part[]): void => {
   }
 }
 
-/** Where one says which part it is, all must. What is missing must not pass for unchanged. */
+/** If one plan is a shard, all must be: a missing shard must not look as if it had no changes. */
 const missingShards = (parts: readonly Part[]): readonly string[] => {
   if (parts.every(({ shard }) => shard === undefined)) return []
   const plain = parts.find(({ shard }) => shard === undefined)
@@ -88,8 +88,7 @@ const missingShards = (parts: readonly Part[]): readonly string[] => {
   const here = new Set(parts.map(({ shard }) => shard))
   const count = parseShard(parts[0]?.shard ?? '')?.count ?? 0
   const twice = parts.find(({ shard }, at) => parts.findIndex((other) => other.shard === shard) < at)
-  if (twice !== undefined)
-    throw wrong(`The shard ${twice.shard} is there twice, the second time in ${twice.path}.`, TWICE)
+  if (twice !== undefined) throw wrong(`Shard ${twice.shard} appears twice, the second time in ${twice.path}.`, TWICE)
   return Array.from({ length: count }, (_, at) => `${at + 1}/${count}`).filter((one) => !here.has(one))
 }
 
@@ -98,7 +97,7 @@ const checkSame = (parts: readonly Part[], what: string, fieldOf: (part: Part) =
   const [first] = known
   const other = known.find((part) => first !== undefined && fieldOf(part) !== fieldOf(first))
   if (first !== undefined && other !== undefined) {
-    throw wrong(`${first.path} and ${other.path} are of different ${what}.`, AGAIN)
+    throw wrong(`${first.path} and ${other.path} have different ${what}.`, AGAIN)
   }
 }
 
@@ -112,7 +111,7 @@ const originOf = (parts: readonly Part[]): Merged['origin'] => {
   return { base, ...mergeOrigins(origins) }
 }
 
-const TWICE = 'Name each plan once.'
-const AGAIN = 'Plan all shards again, from one commit and with the same flags.'
+const TWICE = 'Pass each plan once.'
+const AGAIN = 'Plan all shards again from one commit, with the same flags.'
 
 const wrong = (message: string, hint: string): EspalierError => new EspalierError('E_MERGE', message, { hint })

@@ -1,4 +1,4 @@
-/** The whole way of a plan: manifests and live projects, to a plan. */
+/** Makes a plan from manifests and live projects. */
 import { ApiError, countReads, type OnReading, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
@@ -24,34 +24,35 @@ export interface Planned {
   /** The snapshot that the plan was made from. */
   readonly observed: Observed
   readonly result: PlanResult
-  /** Where a base was given. */
+  /** Present if a base was given. */
   readonly comparison?: BaseComparison
 }
 
 export interface PlanOptions {
-  /** Projects read at once. Default 16. */
+  /** Projects read concurrently. Default 16. */
   readonly concurrency?: number | undefined
-  /** Also read a page of past operations of each project that changes, for the estimate. Default: yes. */
+  /** Read past operations of each project that changes, to estimate durations. Default: yes. */
   readonly estimate?: boolean
   /** Manifests to compare with: those of a git ref, or of a pull request's base. */
   readonly base?: Manifests | undefined
-  /** The base's protection, prune and restart windows hold in the plan too, as an untrusted pull request needs it. */
+  /** Apply the base's protection, prune and restart windows to the plan too: for untrusted pull requests. */
   readonly enforceBasePolicy?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
-  /** Computes that were read by their ids, which a list may not show yet as they are. */
+  /** Computes read by id: newer than what the list of computes shows. */
   readonly read?: readonly ReadCompute[]
 }
 
-/** Reads the projects that the manifests name, and plans against what they show. */
+/** Reads the projects that the manifests declare, and plans against them. */
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
   const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
-  // A project that only the base declares may be deleted: the plan does not need it.
+  // The plan itself does not need these, so it does not matter if they were deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
-  // Few projects cost one round trip this way. Of a large fleet only those that change are read: requests are limited.
+  // For a few projects, reading operations together with the snapshot saves a round trip. For a large fleet, only the
+  // operations of changed projects are read, because of the rate limit.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = withRead(
@@ -77,8 +78,8 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
 }
 
 /**
- * The policies of the base count, so that a pull request cannot allow itself what they deny. Where the base has none, those
- * that come with the pull request only warn.
+ * The policies of the base decide, so that a pull request cannot relax them for itself. If the base has none, policies that
+ * the pull request adds only warn.
  */
 const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
   const { manifests, observed, result, comparison } = planned
@@ -119,7 +120,7 @@ const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
 const NO_POLICIES: Policies = { files: [], policies: [] }
 
 /**
- * Where the base's policies cannot be read, it is unknown what they deny.
+ * If the base's policies cannot be read, it is unknown what they deny.
  *
  * @throws {EspalierError} `E_POLICY_BASE`
  */
@@ -129,7 +130,7 @@ const requirePolicies = (base: Manifests | undefined): void => {
   const { file = POLICY_FILE, line = 1, column = 1 } = mistake.source ?? {}
   throw new EspalierError(
     'E_POLICY_BASE',
-    `The base's policies have a mistake: ${file}:${line}:${column}: ${mistake.message}`,
+    `The base's policies have an error: ${file}:${line}:${column}: ${mistake.message}`,
     {
       hint: 'Correct them on the base branch first.',
     },
@@ -167,7 +168,7 @@ const planUnreviewed = (
   }
 }
 
-/** Only what the plan of a selection holds as well. */
+/** Restricts a comparison to the changes that are in the plan of the selection. */
 const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseComparison => {
   const { introduced, drift, ...rest } = comparison.origin
   const ids = new Set(changes.map(({ id }) => id))
@@ -179,7 +180,7 @@ const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseC
   }
 }
 
-/** Plans offline. A project that the snapshot lacks counts as not there. */
+/** Plans offline. A project that is not in the snapshot counts as missing. */
 export const planRecorded = async (
   observed: Observed,
   manifests: Manifests,
@@ -189,7 +190,7 @@ export const planRecorded = async (
   return planSnapshot(observed, await selectProjects(manifests, async () => names), options)
 }
 
-/** Of those that the service shows. */
+/** The names of the projects that the key can read. */
 export const namesOf = async (
   api: ReadApi,
   ids: readonly string[],
@@ -200,7 +201,7 @@ export const namesOf = async (
   return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
 }
 
-/** A project whose operations cannot be read is planned anyway, without an estimate. */
+/** If the operations of a project cannot be read, it is planned without an estimate. */
 const readPast = async (
   api: ReadApi,
   project: string,

@@ -1,9 +1,9 @@
-/** Policies of a run: read next to the manifests, and evaluated on the state after a plan. */
+/** Reads the policies of a run, and evaluates them on the state after the plan. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
 import { type ComputeCost, projectCosts } from '../cost/index.ts'
-import { declaredPolicies, parsePolicies, readFiles } from '../manifest/index.ts'
+import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
   addCosts,
   type Change,
@@ -34,19 +34,21 @@ import {
 export const POLICY_FILE = 'espalier.policy.yaml'
 
 export interface Policies {
-  /** Paths as displayed. */
+  /** Paths for messages. */
   readonly files: readonly string[]
-  /** The first mistake; the remaining policies must not be used to plan. */
+  /** The first error. If there is one, `policies` is incomplete and must not be used to plan. */
   readonly mistake?: Diagnostic
   readonly policies: readonly Policy[]
 }
 
-/** The policy file of a folder, if there is one, those that were named, and what manifests hold. */
-export const readPolicies = async (
-  cwd: string,
-  named: readonly string[],
-  desired: Desired,
-): Promise<Policies & { readonly diagnostics: readonly Diagnostic[] }> => {
+export interface ReadPolicies extends Policies {
+  readonly diagnostics: readonly Diagnostic[]
+  /** The lines of policy files, for diagnostics. */
+  readonly lineOf: LoadedManifests['lineOf']
+}
+
+/** From the folder's policy file if there is one, the named files, and the manifests. */
+export const readPolicies = async (cwd: string, named: readonly string[], desired: Desired): Promise<ReadPolicies> => {
   const isThere = (await stat(join(cwd, POLICY_FILE)).catch(() => undefined)) !== undefined
   const paths = [...new Set([...(isThere ? [POLICY_FILE] : []), ...named])]
   const { texts, diagnostics } = await readFiles(paths, cwd)
@@ -59,6 +61,7 @@ export const readPolicies = async (
     files: [...new Set([...texts.map(({ path }) => path), ...declared.map(({ source }) => source.file)])],
     policies: read.policies,
     diagnostics: all,
+    lineOf: lineReader(new Map(texts.map(({ path, text }) => [path, text]))),
   }
 }
 
@@ -82,7 +85,7 @@ export interface JudgeOptions {
   readonly base?: Desired
 }
 
-/** The plan with what its policies say; nothing of a denied project can run. */
+/** Adds policy results to the plan. If a project is denied, all of its changes are refused. */
 export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, options: JudgeOptions): Plan => {
   const { policies, overrides = new Map<string, string>(), actor, proposed, base } = options
   if (policies.policies.length === 0 && proposed === undefined) return plan
@@ -136,7 +139,7 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
-/** A denial refuses all of its project: the change that it is about, and those that must not run at the same time. */
+/** Why a change is refused. A denial refuses the whole project, not only the change that caused it. */
 const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyResult[]): string | undefined => {
   const [first] = denials
   if (first === undefined) return undefined
@@ -149,7 +152,7 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 
-/** What the pull request's own policies change, and what they would deny that the base's do not. */
+/** How the pull request changes policies, and what only its own policies would deny. */
 const proposedChanges = (
   { from, to }: ProposedPolicies,
   projects: readonly JudgedProject[],
@@ -194,7 +197,7 @@ interface PlacedCompute {
   readonly compute: PolicyCompute
 }
 
-/** The project after the changes; without changes, as it is now. */
+/** The project after the changes. */
 const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
@@ -259,8 +262,8 @@ const stateOf = (
 }
 
 /**
- * No live state shows windows, protection and prune. Without a base they count as they are now, and so only warn, unless
- * the plan does what they govern.
+ * Windows, protection and prune exist only in manifests, not in the live state. Without a base, they are assumed to be
+ * unchanged, so policies about them only warn, unless the plan does what they restrict.
  */
 const withoutBase = (before: PolicyProject, after: PolicyProject, changes: readonly Change[]): PolicyProject => {
   const interrupts = new Set(

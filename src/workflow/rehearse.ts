@@ -1,4 +1,4 @@
-/** The plan, applied by the real engine to a sandbox copy of the projects, with injected faults. Nothing live is touched. */
+/** Applies the plan to a sandbox copy of the projects, with injected faults. Nothing live is touched. */
 import { createWriteApi } from '../api/index.ts'
 import { applyPlan } from '../apply/index.ts'
 import { type Clock, CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
@@ -7,17 +7,17 @@ import { replanner } from './apply.ts'
 import { withoutProjects } from './manifests.ts'
 import type { Planned } from './plan.ts'
 
-/** How many times as fast as on the live project. */
+/** How many times faster than real time. */
 const SPEED = 50
 const SLOW_MS = 20_000
 
 export interface Rehearsal {
   readonly outcome: Outcome
-  /** Every step was done, and the plan made afterwards was empty. */
+  /** Every step was done, and the next plan was empty. */
   readonly isGood: boolean
 }
 
-/** The faults: a lock, a slow operation, and one that fails once. */
+/** Injects a lock, a slow operation, and one that fails once. */
 export const rehearse = async ({ result, observed, manifests }: Planned, real: Clock): Promise<Rehearsal> => {
   const { plan } = result
   const sandbox = await startSandbox({ timeScale: SPEED, background: false })
@@ -35,7 +35,7 @@ export const rehearse = async ({ result, observed, manifests }: Planned, real: C
       plan,
       observed,
       api,
-      // Consents, budgets and windows are for what is live.
+      // Consents, budgets and windows protect live projects only.
       consent: { allow: new Set(CONSENTS) },
       ignoreWindows: true,
       clock,

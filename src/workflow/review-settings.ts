@@ -1,4 +1,4 @@
-/** By what a run's plans are reviewed, as flags or inputs say it. */
+/** Price, tier, policies and overrides of a run, from flags or inputs. */
 import { userInfo } from 'node:os'
 import { parsePrice } from '../cost/index.ts'
 import { parseTierTable } from '../manifest/index.ts'
@@ -10,9 +10,9 @@ export interface ReviewSettings {
   /** `0.222USD`. */
   readonly price?: string | undefined
   readonly tier?: string | undefined
-  /** A file. */
+  /** A file name. */
   readonly tierTable?: string | undefined
-  /** Leaves out the request for names and settings of the projects. */
+  /** Do not read names and settings of the projects. */
   readonly noProject?: boolean | undefined
   /** `NAME=REASON`. */
   readonly override?: readonly string[] | undefined
@@ -21,7 +21,7 @@ export interface ReviewSettings {
 export interface ReviewContext {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The policies of a base count too, so overrides may name those. */
+  /** Overrides may also name policies of the base, which is read later. */
   readonly hasBase?: boolean
 }
 
@@ -35,7 +35,7 @@ export const withReview = async (
   if (tier !== undefined && tier !== 'none' && tierOf(tier, table) === undefined) {
     const names = (table ?? TIER_TABLE).tiers.map(({ name }) => name)
     throw new EspalierError('E_TIER', `There is no account plan \`${tier}\` in the table.`, {
-      hint: `It has ${names.join(', ')}; none checks nothing.`,
+      hint: `It has ${names.join(', ')}; ` + '`none` disables the checks.',
     })
   }
   const overrides = parseOverrides(override)
@@ -54,14 +54,14 @@ export const withReview = async (
   return reviewed
 }
 
-/** @throws {EspalierError} `E_OVERRIDE` if the overrides of the first name a policy that none has. */
+/** @throws {EspalierError} `E_OVERRIDE` if an override of the first names a policy that none of them has. */
 export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | undefined)[]]): void =>
   checkOverrideNames(
     all[0].review?.overrides ?? new Map(),
     all.flatMap((manifests) => manifests?.review?.policies?.policies.map(({ name }) => name) ?? []),
   )
 
-/** Whoever started the workflow, or is logged in. */
+/** Who started the workflow, or is logged in. */
 const actorOf = ({ GITHUB_ACTOR = '', USER = '' }: ReviewContext['env']): string => {
   if (GITHUB_ACTOR !== '' || USER !== '') return GITHUB_ACTOR || USER
   try {

@@ -1,4 +1,4 @@
-/** What a plan means beyond its steps: what it costs, and which restarts the service plans by itself. */
+/** Adds cost, limits, policies and planned service updates to a plan. */
 import { planCost } from '../cost/index.ts'
 import {
   type Change,
@@ -29,17 +29,17 @@ export interface ReviewOptions extends TierOptions {
   readonly overrides?: ReadonlyMap<string, string>
   /** Who overrides. */
   readonly actor?: string
-  /** Those of a pull request, where the base's count: what they change is shown. */
+  /** If the base's policies decide: how the pull request changes them, to show it. */
   readonly proposed?: ProposedPolicies
 }
 
-/** @param price instead of those of the manifests. */
+/** @param price overrides those of the manifests. */
 export const pricesOf = ({ documents }: Desired, price?: Price): ((project: string) => Price | undefined) => {
   const declared = new Map(documents.flatMap((one) => (one.price === undefined ? [] : [[one.project, one.price]])))
   return (project) => price ?? declared.get(project)
 }
 
-/** @param base whose manifests the policies compare with. */
+/** @param base the manifests that policies compare with. */
 export const reviewPlan = (
   plan: Plan,
   observed: Observed,
@@ -67,12 +67,12 @@ export const reviewPlan = (
   })
 }
 
-/** Hours that are included or allowed, against those that are expected. */
+/** Warns if the expected CU-hours exceed those included or allowed. */
 const usageWarnings = (plan: Plan, observed: Observed, options: TierOptions): readonly Diagnostic[] => {
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   return (plan.cost?.projects ?? []).flatMap(({ project: id, after, delta }): readonly Diagnostic[] => {
     const project = live.get(id)
-    // A plan that adds nothing does not bring it about.
+    // The plan adds nothing, so it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, options)
     const included = tier === undefined ? [] : checkTierCuHours(after.expected, tier)
@@ -114,8 +114,8 @@ const plannedUpdates = (plan: Plan, observed: Observed): readonly PlannedUpdate[
 const updateSentence = (change: Change, project: ObservedProject, due: number, now: number): string | undefined => {
   const compute = project.computes.find(({ id }) => id === change.compute.id)
   const restarts = compute === undefined ? 'no' : updateRestarts(compute, due)
-  // One that is deleted or disconnected leaves nothing to update.
-  if (restarts === 'no' || change.refused !== undefined || IRRELEVANT.has(change.impact)) return undefined
+  // A compute that is deleted or disconnected gets no update.
+  if (restarts === 'no' || change.refused !== undefined || NOT_UPDATED.has(change.impact)) return undefined
   const at = formatUtc(due)
   const may = restarts === 'maybe' ? 'may restart' : 'restarts'
   if (change.impact === 'none') return `${may} anyway on ${at} for a service update`
@@ -134,4 +134,4 @@ const updateSentence = (change: Change, project: ObservedProject, due: number, n
 const laterWords = ({ windows = [] }: Change, opening: Opening | undefined): string =>
   opening?.opensLocally === undefined ? 'later' : `on ${opening.opensLocally} ${windows[0]?.timezone}`
 
-const IRRELEVANT: ReadonlySet<string> = new Set(['disconnect', 'replace', 'delete'])
+const NOT_UPDATED: ReadonlySet<string> = new Set(['disconnect', 'replace', 'delete'])

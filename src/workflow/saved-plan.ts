@@ -10,13 +10,13 @@ import { SNAPSHOT_START } from './snapshot-file.ts'
 
 export interface SavedPlan {
   readonly file: PlanFile
-  /** As messages name it. */
+  /** For messages. */
   readonly path: string
 }
 
 /**
- * @param path as it was given, for messages.
- * @param file where it is.
+ * @param path for messages.
+ * @param file its real path.
  * @throws {EspalierError} `E_PLAN_FILE` if it cannot be read, or is not a saved plan.
  */
 export const readSavedPlan = async (path: string, file = path): Promise<SavedPlan> => {
@@ -34,14 +34,14 @@ export const readSavedPlan = async (path: string, file = path): Promise<SavedPla
   return { file: decodePlanFile(text, path), path }
 }
 
-/** The kind comes first in what we write, so that nothing needs to be read twice. */
+/** We write the kind first, so the start of the file is enough. */
 const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice(0, 100))
 
 /**
- * The manifests to read again: those given, else those that the plan was made of.
+ * The manifests to read again: the given ones, else those that the plan was made from.
  *
- * @throws {EspalierError} `E_PLAN_FILE` if these lie neither in the current folder nor in the plan's: a file that was
- *   handed over must not choose what is read, and what an error shows of it.
+ * @throws {EspalierError} `E_PLAN_FILE` if the latter are neither in the current folder nor in the plan's folder: a plan
+ *   file from somebody else must not choose which files are read and quoted in errors.
  */
 export const manifestPaths = (
   { file: { manifests = [] }, path }: SavedPlan,
@@ -52,9 +52,13 @@ export const manifestPaths = (
   const folders = [cwd, dirname(resolve(cwd, path))]
   const outside = manifests.find((one) => !folders.some((folder) => isInside(folder, resolve(cwd, one))))
   if (outside === undefined) return manifests
-  throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} was made of ${outside}, which is in another folder.`, {
-    hint: `Name the manifests yourself, if you trust it: espalier apply --plan ${path} ${outside}`,
-  })
+  throw new EspalierError(
+    'E_PLAN_FILE',
+    `The saved plan ${path} was made from ${outside}, which is in another folder.`,
+    {
+      hint: `If you trust it, name the manifests yourself: espalier apply --plan ${path} ${outside}`,
+    },
+  )
 }
 
 /**
@@ -81,7 +85,7 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed,
 }
 
 const EDITED =
-  'Nothing has moved since, so it was edited, or planned with other flags (such as --size-table). Plan again and review'
+  'Nothing has changed since, so it was edited, or planned with other flags (such as --size-table). Plan again and review'
 
 const LISTED = 30
 
@@ -90,7 +94,7 @@ const listed = (lines: readonly string[]): string =>
     .map((line) => `       - ${plainText(line)}`)
     .join('\n')
 
-/** The text of a saved plan, made now. @param label distinguishes it from other plans of one workflow. */
+/** @param label distinguishes it from other plans of one workflow. */
 export const encodeSavedPlan = (
   { manifests: { loaded, paths, shard }, observed, result }: Planned,
   label = '',
@@ -106,7 +110,7 @@ export const encodeSavedPlan = (
     createdAt: new Date().toISOString(),
   })
 
-/** The same gate for a plan that was made by this program, and stayed in it. */
+/** For a plan that was never written to a file, so that it passes the same checks. */
 export const savedPlanOf = (planned: Planned): SavedPlan => {
   const path = 'in memory'
   return { file: decodePlanFile(encodeSavedPlan(planned), path), path }

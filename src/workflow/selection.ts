@@ -1,4 +1,4 @@
-/** A part of the manifests and of their plan, chosen by project, branch or git ref. */
+/** Plans and applies only some projects, branches or changes. */
 import { commitOf } from '../base/index.ts'
 import {
   type Change,
@@ -21,7 +21,7 @@ export interface AskedSelection {
   readonly projects?: readonly string[] | undefined
   readonly branches?: readonly string[] | undefined
   readonly wave?: string | undefined
-  /** A git ref: only what is introduced since. */
+  /** A git ref: only changes introduced since. */
   readonly introducedSince?: string | undefined
   /** Ids of changes. */
   readonly changes?: readonly string[] | undefined
@@ -58,8 +58,8 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
 /**
  * The same manifests with only the selected projects.
  *
- * @param namesOf asked only where a pattern matches no id.
- * @throws {EspalierError} `E_USAGE` if a pattern matches none.
+ * @param namesOf called only if a pattern matches no id.
+ * @throws {EspalierError} `E_USAGE` if a pattern matches no project.
  */
 export const selectProjects = async (
   manifests: Manifests,
@@ -86,7 +86,7 @@ const matching = async (
   const { found: all, names } = await matchProjects(patterns, ids, namesOf)
   return patterns.flatMap((pattern, at) => {
     const found = all[at] ?? []
-    // Of a shard's projects it may match none.
+    // The matching projects may all be in other shards.
     if (found.length > 0 || shard !== undefined) return found
     throw usage(
       `--project ${pattern} matches no project of these manifests.`,
@@ -98,7 +98,7 @@ const matching = async (
 /**
  * Which of the projects each pattern matches, by id or name.
  *
- * @param namesOf asked only where a pattern matches no id.
+ * @param namesOf called only if a pattern matches no id.
  */
 export const matchProjects = async (
   patterns: readonly string[],
@@ -120,7 +120,7 @@ const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined)
   throw usage(`--wave ${wave} names no wave of these manifests.`, `They have ${listed(waves.map(({ name }) => name))}.`)
 }
 
-/** What the planner needs to know of a selection. @param whole plans without it. */
+/** The selection, as options for the planner. @param whole makes the plan without it. */
 export const planningOf = (
   { selecting }: Manifests,
   observed: Observed,
@@ -168,13 +168,13 @@ export const branchMatcher = (
   return (branch) => matchers.some((isMatch) => isMatch(branch))
 }
 
-/** By id of the change, the attributes that are introduced. */
+/** The introduced attributes, by id of the change. */
 const introducedIn = (whole: Plan, since: Manifests, observed: Observed): ReadonlyMap<string, ReadonlySet<string>> => {
   const { introduced } = originOf(planOfBase(since, whole.projects, observed), whole)
   return new Map(introduced.map(({ id, attributes }) => [id, new Set(attributes.map(({ path }) => path))]))
 }
 
-/** What a run leaves out, for people; empty if there is no selection. */
+/** A sentence on what a run leaves out; empty if there is no selection. */
 export const selectionNote = ({ selection }: Plan): string => {
   if (selection === undefined) return ''
   const { leftOut } = selection
@@ -192,7 +192,7 @@ export const selectionNote = ({ selection }: Plan): string => {
 /**
  * `Only projects shop*; branches main. Left out: 3 projects.`
  *
- * @param leftOut how many of what.
+ * @param leftOut counts of what is left out.
  */
 export const selectionWords = (
   { projects, branches, wave, introducedSince, changes }: Selection,

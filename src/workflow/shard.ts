@@ -1,11 +1,11 @@
-/** Which part of a fleet a project is in. It depends on its id and the number of parts alone. */
+/** Which shard a project is in. This depends only on its id and the number of shards. */
 import { createHash } from 'node:crypto'
 import type { Shard } from '../model/index.ts'
 import type { Manifests } from './manifests.ts'
 
 /**
- * From 1 to `count`. Adding or removing a project moves no other; of `count + 1` parts the new one takes its share
- * and all others stay where they are (jump consistent hash, Lamping and Veach 2014).
+ * From 1 to `count`. Adding or removing a project moves no other project, and adding a shard only moves projects into the
+ * new one (jump consistent hash, Lamping and Veach 2014).
  */
 export const shardOf = (projectId: string, count: number): number => {
   let key = createHash('sha256').update(projectId).digest().readBigUInt64BE()
@@ -18,7 +18,7 @@ export const shardOf = (projectId: string, count: number): number => {
   return at + 1
 }
 
-/** The same manifests with only the shard's projects in them. What is wrong with any of them is still reported. */
+/** The manifests with only the shard's projects. Errors in the others are still reported. */
 export const selectShard = (manifests: Manifests, shard: Shard | undefined): Manifests => {
   if (shard === undefined) return manifests
   const { desired } = manifests.loaded

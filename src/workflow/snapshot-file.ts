@@ -1,4 +1,4 @@
-/** A saved snapshot of the live projects, to plan offline. */
+/** Reads and writes snapshot files, to plan offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
@@ -27,7 +27,7 @@ const attributes = z.strictObject(
   }),
 )
 const id = z.string().regex(ID)
-// Fields that this version does not know are left out: another version may have written the file.
+// Unknown fields are ignored: another version may have written the file.
 const compute = z.object({
   id,
   branchId: id,
@@ -102,7 +102,7 @@ export const encodeSnapshot = (seen: Observed): string =>
 /** How the text of a snapshot begins. */
 export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/
 
-/** @throws {EspalierError} `E_SNAPSHOT` if it cannot be read or is none. */
+/** @throws {EspalierError} `E_SNAPSHOT` if it cannot be read, or is not a snapshot. */
 export const readSnapshot = async (path: string): Promise<Observed> => {
   const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw wrong(path, cause.code ?? cause.message, cause)

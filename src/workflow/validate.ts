@@ -1,4 +1,4 @@
-/** What can be said of manifests without the network: limits of a named tier, and policies on declared values. */
+/** Checks manifests without the network: limits of a named tier, and policies on declared values. */
 import {
   type Desired,
   type DesiredBranch,
@@ -21,7 +21,7 @@ import type { Manifests } from './manifests.ts'
 
 export interface OfflineChecks {
   readonly diagnostics: readonly Diagnostic[]
-  /** Names of policies that `plan` decides, with live values. */
+  /** Names of policies that need live values, so that only `plan` can check them. */
   readonly undecided: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): O
   const tier = word === undefined ? undefined : tierOf(word, table)
   const judged = judgeDeclared(desired, policies?.policies ?? [], overrides)
   const all = [...(tier === undefined ? [] : checkTier(desired, tier, table)), ...judged.diagnostics]
-  // A document for several projects says everything once.
+  // A document for several projects would repeat its diagnostics for each.
   const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
   return { diagnostics: [...distinct.values()], undecided: judged.undecided }
 }
@@ -76,7 +76,7 @@ const judgeDeclared = (
     for (const document of desired.documents) {
       const { project, prune, source, sources } = document
       if (policy.within !== undefined && !policy.within.includes(project)) continue
-      // What the project is called is not known here.
+      // The project's name is unknown offline.
       if (policy.projects !== undefined && !policy.projects.some((glob) => globMatcher(glob)(project))) {
         undecided.add(policy.name)
         continue
@@ -96,7 +96,7 @@ const judgeDeclared = (
   return { diagnostics, undecided: [...undecided].sort() }
 }
 
-/** Whether a rule of a manifest is for branches that a policy concerns is certain only if one pattern holds the other. */
+/** A rule certainly concerns a policy's branches only if the policy's pattern covers the rule's. */
 const branchesFor = (
   policy: Policy,
   { branches, rules }: DesiredDocument,
@@ -106,9 +106,9 @@ const branchesFor = (
   const isNamed = ({ ref }: DesiredBranch): boolean =>
     (included === undefined || included.some((glob) => globMatcher(glob)(ref))) && !excluded.some((is) => is(ref))
   const isCovered = ({ match, except }: DesiredRule): boolean =>
-    (included === undefined || included.some((glob) => holds(glob, match))) &&
+    (included === undefined || included.some((glob) => covers(glob, match))) &&
     policy.except.every((glob) => except.includes(glob))
-  // Ids of branches say nothing of their names.
+  // The name of a branch that is declared by id is unknown.
   const isId = ({ ref }: DesiredBranch): boolean =>
     ref.startsWith('br-') && (included !== undefined || policy.except.length > 0)
   const covered = policy.rule.kind === 'maxProjectCu' ? [] : rules.filter(isCovered)
@@ -121,8 +121,8 @@ const branchesFor = (
   }
 }
 
-/** Whether `outer` matches whatever `inner` does. */
-const holds = (outer: string, inner: string): boolean => {
+/** Whether `outer` matches everything that `inner` matches. */
+const covers = (outer: string, inner: string): boolean => {
   if (outer === inner || outer === '**') return true
   const prefix = outer.endsWith('/**') ? outer.slice(0, -'**'.length) : ''
   return prefix !== '' && !/[*?[\]{}!]/.test(prefix) && inner.startsWith(prefix)

@@ -327,7 +327,7 @@ test('steps wait for their restart window: the job succeeds and says so; with no
   expect(body).toContain('🕑 scheduled')
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
-  expect(github.comments.at(-1)?.body).toContain('ran outside of the restart window')
+  expect(github.comments.at(-1)?.body).toContain('ran outside its restart window')
 })
 
 test('what a pull request removes from git is listed as no longer managed, whole files included', async () => {
@@ -343,7 +343,7 @@ test('what a pull request removes from git is listed as no longer managed, whole
   const body = world.github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier `.`: 2 computes are no longer managed.')
   expect(body).toMatch(/`c` \|.*`ep-c`.*`more\.yaml:3`/)
-  expect(body).toContain('or set `prune: true`')
+  expect(body).toContain('set `prune: true`')
   expect(summary).toContain('2 computes are no longer managed.')
 })
 

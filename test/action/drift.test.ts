@@ -82,6 +82,6 @@ test('a checkout that is not its merge is refused', async () => {
       { event: { name: 'workflow_dispatch', payload: {} } },
     )
     expect(outputs['failure-reason']).toBe('input')
-    expect(log).toContain(`The commit that is checked out is not the merge of pull request #${number}.`)
+    expect(log).toContain(`The checked-out commit is not the merge of pull request #${number}.`)
   }
 })

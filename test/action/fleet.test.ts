@@ -105,7 +105,7 @@ test('a shard that has failed is shown as missing: no number, and the job fails'
   expect(code).toBe(1)
   expect(outputs).toMatchObject({ 'failure-reason': 'incomplete', 'to-update': 'unknown', drifted: 'unknown' })
   expect(outputs['json-plan-path']).toBeUndefined()
-  expect(log).toContain('::error title=Incomplete::There is no plan of shard 2/3.')
+  expect(log).toContain('::error title=Incomplete::There is no plan for shard 2/3.')
   for (const text of [summary, github.comments[0]?.body]) {
     expect(text).toContain('### Espalier: incomplete, without shard `2/3`')
     expect(text).toContain('the effect of the merge there is unknown')

@@ -71,7 +71,7 @@ test('unrelated drift since the review is left alone', async () => {
   await patch(world, 'ep-a', 8)
   const { code, log } = await world.run(APPLY, pushOf(world))
   expect(code, log).toBe(0)
-  expect(log).toMatch(/^::notice::Left alone, .*update primary on a in shop \(size 8 CU → 2 CU\)/m)
+  expect(log).toMatch(/^::notice::Not applied, .*update primary on a in shop \(size 8 CU → 2 CU\)/m)
   expect(world.github.comments.at(-1)?.body).toContain('apply complete: 2 done')
 })
 

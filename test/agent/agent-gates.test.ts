@@ -251,6 +251,22 @@ describe('a service that does not do as it is told', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
+  test('where an operation failed and nothing is left to apply, the command shown settles it', async () => {
+    const agent = await start()
+    world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' } })
+    await world.declare(manifest(2))
+    await world.pass(HOUR)
+    const { state, sync, command } = projectOf(agent, PROJECT)
+    expect({ state, sync, command }).toEqual({
+      state: 'Failing',
+      sync: 'Synced',
+      command: 'espalier compute restart ep-main-11111111',
+    })
+    await world.byHand('POST', `/projects/${PROJECT}/endpoints/ep-main-11111111/restart`)
+    await world.pass(20 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
   test('an operation that fails each time restarts a compute three times a day at most', async () => {
     const agent = await start(SELDOM)
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' }, times: 0 })

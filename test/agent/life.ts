@@ -3,7 +3,7 @@
  * it writes into its data folder reaches the disk.
  */
 import { promises } from 'node:fs'
-import { type FileHandle, symlink } from 'node:fs/promises'
+import { type FileHandle, symlink, unlink } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Clock } from '../../src/model/index.ts'
 
@@ -43,6 +43,7 @@ export class Life {
   /** Of the process that has ended or was killed: what the system cleans up. */
   async end(): Promise<void> {
     lives.delete(this.#folder)
+    await unlink(this.#folder).catch(() => undefined)
     await Promise.all([...this.#handles].map((handle) => handle.close().catch(() => undefined)))
   }
 

@@ -40,7 +40,7 @@ interface Received {
 }
 
 const isByHand = (path: string, body: string): boolean =>
-  path.endsWith('/restart') || body.includes('"suspend_timeout_seconds":600')
+  /\/(re)?start$/.test(path) || body.includes('"suspend_timeout_seconds":600')
 
 export class MonthWatch {
   readonly problems: string[] = []

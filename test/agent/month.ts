@@ -128,9 +128,9 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     control.load(control.dump())
     const { projects } = running.agent.view()
     for (const { id, command } of projects) {
-      const [, compute] = /^espalier compute restart (\S+)$/.exec(command ?? '') ?? []
+      const [, action, compute] = /^espalier compute (start|restart) (\S+)$/.exec(command ?? '') ?? []
       if (compute === undefined) continue
-      await world.byHand('POST', `/projects/${id}/endpoints/${compute}/restart`).catch(() => undefined)
+      await world.byHand('POST', `/projects/${id}/endpoints/${compute}/${action}`).catch(() => undefined)
     }
     await running.agent.reconcile(projects.filter(({ state }) => state === 'Blocked').map(({ id }) => id))
   }

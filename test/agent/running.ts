@@ -41,6 +41,8 @@ export interface World {
   moveGit(how: { readonly isGone?: boolean; readonly isRewritten?: boolean }): void
   /** @param life of its process. */
   start(options?: Partial<AgentOptions>, life?: Life): Promise<RunningAgent>
+  /** Of an agent that was started here. */
+  endOf(agent: RunningAgent): { readonly isDone: () => boolean }
   /** Lets time pass. */
   pass(ms: number): Promise<void>
   /** A request past the agent. */
@@ -142,6 +144,14 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
       ended.catch(() => undefined)
       agents.set(agent, { life, ended })
       return agent
+    },
+    endOf: (agent) => {
+      let isDone = false
+      const ended = agents.get(agent)?.ended
+      void ended?.finally(() => {
+        isDone = true
+      })
+      return { isDone: () => isDone }
     },
     pass: (ms) => stage.during(stage.clock.sleep(ms)),
     byHand: async (method, path, body) => {

@@ -158,9 +158,9 @@ describe('answers that never come', () => {
     })
     const outcome = await apply({ api, plan: planWith(step('s', creating)) })
     expect(statuses(outcome)).toEqual([['failed', 'apply-failed']])
-    expect(outcome.steps[0]?.message).toContain('ep-made-0 exists next to ep-made-1')
+    expect(outcome.steps[0]?.message).toContain('both ep-made-0 and ep-made-1 exist')
     expect(outcome.steps[0]?.message).toContain(
-      'Neither was deleted: find out which one is in use, run `espalier compute',
+      'Neither was deleted. Find out which one is in use, run `espalier compute',
     )
     expect(api.sent.map(({ method }) => method)).toEqual(['POST', 'POST'])
   })
@@ -622,7 +622,7 @@ describe('restart windows', () => {
       ['window-overridden', 'out'],
       ['step-start', 'out'],
     ])
-    expect(outcome.notes).toEqual(['--now: 1 step ran outside of the restart window.'])
+    expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
 
   test('consent is asked for before the window is checked', async () => {

@@ -352,7 +352,7 @@ describe('a compute that was idle in the plan, and is in use when its request is
     expect(statuses(outcome)).toEqual([['done', undefined]])
     const types = events.map(({ type }) => type)
     expect(types.indexOf('window-overridden')).toBeLessThan(types.lastIndexOf('call'))
-    expect(outcome.notes).toEqual(['--now: 1 step ran outside of the restart window.'])
+    expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
 
   test('needs the consent that its restart needs', async () => {

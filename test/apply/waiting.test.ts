@@ -178,7 +178,7 @@ describe('an operation that ends badly', () => {
     ['ended as error', [{ ...config, status: 'error' }, suspend]],
   ])('the cause is reported with its error, not what was cancelled after it: %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
-      /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. With it ended suspend_compute op-2 \(cancelled\)\. Run /,
+      /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. Also ended: suspend_compute op-2 \(cancelled\)\. Run /,
     )
   })
 

@@ -22,12 +22,12 @@ test.each([
   ['plan --out --debug', '--out needs a value.'],
   ['plan --format xml', '--format cannot be xml: it takes terminal, json, markdown, html.'],
   ['plan --format=xml', '--format cannot be xml: it takes terminal, json, markdown, html.'],
-  ['plan --out a --out b', '--out was given more than once.'],
-  ['plan --debug --debug', '--debug was given more than once.'],
-  ['snapshot', '--out is needed.'],
-  ['completion', 'An argument is missing: <shell>.'],
+  ['plan --out a --out b', '--out is given more than once.'],
+  ['plan --debug --debug', '--debug is given more than once.'],
+  ['snapshot', '--out is required.'],
+  ['completion', 'Missing argument: <shell>.'],
   ['completion tcsh', 'shell cannot be tcsh: it takes bash, zsh, fish.'],
-  ['explain E_ONE E_TWO', 'One argument too many: E_TWO'],
+  ['explain E_ONE E_TWO', 'Unexpected argument: E_TWO'],
   ['validate --sizeTable x', 'There is no flag --sizeTable: did you mean --size-table?'],
 ])('%s: %s', (line, message) => {
   expect(() => read(line)).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))

@@ -33,7 +33,8 @@ test('the signals are listened to until the report and the summary are written',
   const spy = (stream: NodeJS.WritableStream): void => {
     const write = stream.write.bind(stream)
     stream.write = (text: string | Uint8Array): boolean => {
-      for (const words of ['Written to', 'Apply complete']) if (String(text).includes(words)) heard[words] = listening
+      for (const words of ['Wrote the report', 'Apply complete'])
+        if (String(text).includes(words)) heard[words] = listening
       return write(text)
     }
   }
@@ -51,6 +52,6 @@ test('the signals are listened to until the report and the summary are written',
     },
   })
   expect(code, output.sofar.stderr).toBe(0)
-  expect(heard).toEqual({ 'Written to': 2, 'Apply complete': 2 })
+  expect(heard).toEqual({ 'Wrote the report': 2, 'Apply complete': 2 })
   expect(listening).toBe(0)
 })

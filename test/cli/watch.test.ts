@@ -52,7 +52,7 @@ test('no more lines than the terminal has rows', async () => {
 test('a failed refresh is reported and retried; if the first one fails, nothing is drawn', async () => {
   const later = await watch(true, ['one', down, 'two'])
   await later.ended
-  expect(later.stdout()).toContain('Reading again failed: No answer.')
+  expect(later.stdout()).toContain('The refresh failed: No answer.')
   expect(later.stdout()).toContain('two')
   const first = await watch(true, [down])
   await expect(first.ended).rejects.toBe(down)

@@ -100,7 +100,7 @@ test('delete deletes; a protected branch keeps its computes', async () => {
 })
 
 test.each([
-  [['start', 'off'], 'is disabled, and does not start'],
+  [['start', 'off'], 'is disabled and cannot be started'],
   [['start', 'mian'], 'Did you mean main?'],
   [['start', 'main/nothing'], 'There is no compute main/nothing'],
 ])('%s: what is wrong', async (args, message) => {
@@ -139,12 +139,15 @@ test('a closed restart window is waited for, with exit code 5; --now overrides i
   const { code, stdout } = await runBeside(branches, 'restart', 'main', '--yes', '--now')
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toBe(
-    'Will restart primary on main (ep-main) in shop: existing connections drop; outside of its restart window, which --now overrides.',
+    'Will restart primary on main (ep-main) in shop: existing connections drop; this is outside its restart window, which --now overrides.',
   )
 })
 
 test('with invalid manifests the protected computes are unknown, so nothing is interrupted', async () => {
   const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('The manifests here have errors') })
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The manifests in this folder have errors'),
+  })
   expect(await stateOf('ep-main')).toBe('active')
 })

@@ -271,13 +271,13 @@ test('a rehearsal applies the plan to its own sandbox, and changes nothing live'
   const { code, stdout, stderr } = await online('plan', '--rehearse', '--format', 'json')
   expect(code, stderr).toBe(0)
   expect(stderr).toContain(
-    'Rehearsed  4 steps done on a sandbox, with a lock, a slow and a failed operation on the way; the next plan is empty.',
+    'Rehearsed  4 steps done on a sandbox with injected faults: a lock, a slow operation and a failed one. The next plan is empty.',
   )
   expect(JSON.parse(stdout).changes).toHaveLength(4)
   expect(sandbox.control.dump()).toEqual(before)
   // From a snapshot it needs neither network nor key.
   await online('snapshot', '--out', 'live.json')
-  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('the next plan is empty')
+  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('The next plan is empty')
 })
 
 test('the rehearsal of a plan with a refused step reports that it cannot be completed', async () => {

@@ -43,7 +43,7 @@ test.each([
   [['apply'], 'E_CONSENT', /never/],
   [['drift'], 'Run it in the repository of the manifests.', /plan --base|without --base/],
   [['validate', 'bad.yaml'], 'Add `project` with the id of the project.', /quiet-river/],
-  [['compute', 'start', 'nope'], 'Known are main, main/reporting, ep-nameless.', /br-/],
+  [['compute', 'start', 'nope'], 'It has main, main/reporting, ep-nameless.', /br-/],
 ])('%s', async (args, words, not) => {
   const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)
   expect(code).toBe(1)
@@ -66,7 +66,7 @@ test('of several sandboxes, connect takes the one that ESPALIER_BASE_URL names',
   }
   const [one = ''] = [await serve(), await serve()]
   const either = await espalier(['sandbox', 'connect', 'main'], env, folder)
-  expect(either.stderr).toContain('2 sandboxes run')
+  expect(either.stderr).toContain('2 sandboxes are running')
   const named = await espalier(['sandbox', 'connect', 'main'], { ...env, ESPALIER_BASE_URL: one }, folder)
-  expect(named.stderr).not.toContain('2 sandboxes run')
+  expect(named.stderr).not.toContain('2 sandboxes are running')
 })

@@ -48,12 +48,12 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'espalier plan --detailed-exitcode': { code: 2 },
   'espalier drift': { code: 2, says: 'The live compute changed' },
   'espalier drift --since v1.4': { code: 2, says: 'The live compute changed' },
-  // Nobody can be asked here, and that is said.
-  'espalier apply': { code: 1, says: 'Give --auto-approve' },
-  'espalier apply --base origin/main --only introduced': { code: 1, says: 'Give --auto-approve' },
-  'espalier apply --report apply.html': { code: 1, says: 'Give --auto-approve' },
-  'espalier apply plan.json': { code: 1, says: 'Give --auto-approve' },
-  'espalier apply --sandbox --seed seed.yaml': { code: 1, says: 'Give --auto-approve' },
+  // Without a terminal, nobody can be asked.
+  'espalier apply': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply --base origin/main --only introduced': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply --report apply.html': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply plan.json': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply --sandbox --seed seed.yaml': { code: 1, says: 'Use --auto-approve' },
   ...Object.fromEntries(
     ['start', 'suspend', 'restart', 'delete'].map((name) => [`espalier compute ${name} staging`, { more: '--yes' }]),
   ),

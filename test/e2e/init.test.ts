@@ -29,7 +29,7 @@ test('with a key: the live project, whose plan is empty, with editor settings an
   const { code, stdout, stderr } = await espalier(['init'], environmentOf(one), folder)
   expect(code, stderr).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
-    "written        espalier.yaml: 5 computes, and its plan is empty
+    "written        espalier.yaml: 5 computes; its plan is empty
     written        .vscode/espalier.schema.json
     written        .vscode/settings.json
     written        .vscode/extensions.json
@@ -80,7 +80,7 @@ test('existing settings keep their comments and receive what is missing', async 
   expect(after).toContain('  // ours\n  "editor.tabSize": 4,\n')
   expect(after).toContain('"x.json": "x.yaml"')
   expect(after).toContain('./.vscode/espalier.schema.json')
-  expect(stdout).toContain('left alone     .vscode/extensions.json: it is not JSON')
+  expect(stdout).toContain('unchanged      .vscode/extensions.json: it is not JSON')
   expect(await read(folder, '.vscode/extensions.json')).toBe('not JSON')
   expect(stdout).toContain('workflows: this is not a git repository')
 })
@@ -103,7 +103,7 @@ test('without a key: a manifest to be filled in, which is valid and formatted', 
 
 test.each([
   ['neither a key nor a project', [], () => ({}), 'init needs an API key or a project id.'],
-  ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is not a project id'],
+  ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is not a valid project id'],
   [
     'a project that is not there',
     ['--project', 'nowhere'],
@@ -131,7 +131,7 @@ test.each([
   [
     'a list of our own under the same schema',
     { 'yaml.schemas': { './.vscode/espalier.schema.json': ['infra/*.yaml'] } },
-    'there already',
+    'exists',
   ],
   ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is not an object'],
   ['settings that are a list', [], 'it is not a JSON object'],
@@ -157,7 +157,7 @@ test('manifests that are there by another usual name are left alone, and no othe
   const folder = await emptyFolder()
   await mkdir(join(folder, 'espalier'))
   const { stdout } = await espalier(['init', '--project', 'p', '--no-editor'], {}, folder)
-  expect(stdout).toContain('there already  espalier:')
+  expect(stdout).toContain('exists         espalier;')
   await expect(read(folder, 'espalier.yaml')).rejects.toThrow()
 })
 
@@ -188,7 +188,7 @@ test('init and import take all projects of a key, a file each, which plan empty 
     // Again: nothing is overwritten.
     const again = await espalier(['import', '--all'], environmentOf(two), folder)
     expect(again.stderr).toContain(
-      'espalier/billing.yaml is there already: to add to it, `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
+      'espalier/billing.yaml exists already. To add to it: `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
     )
   }
 })

@@ -97,10 +97,10 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
       expect(ended.stderr).toContain(
-        'Stopping: no new step starts, running steps are completed. Press Ctrl-C again to stop at once.',
+        'Stopping: no new step starts, and running steps complete. Press Ctrl-C again to stop immediately.',
       )
       expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
-      expect(ended.stdout).toMatch(/Next: run `espalier apply\s+\S+` again\.\s+What is done stays done\./)
+      expect(ended.stdout).toMatch(/Next: to continue, run\s+`espalier\s+apply\s+\S+`\s+again\./)
       expect(await ten.applyAgain()).toEqual([])
     } finally {
       await ten.close()
@@ -117,10 +117,10 @@ test.concurrent('SIGINT twice: it ends at once, and reports the interrupted step
   })
   try {
     expect(ended.code, ended.stdout + ended.stderr).toBe(130)
-    expect(ended.stderr).toContain('Stopping at once. Run the same command again to converge.')
+    expect(ended.stderr).toContain('Stopping immediately. Run the same command again to continue.')
     expect(tally(ended)).toBe('Apply incomplete: 3 done, 1 failed, 6 skipped.')
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
-      '(interrupted): Interrupted while it was running: run `espalier apply` again to continue.',
+      '(interrupted): Interrupted while it was running. To continue, run `espalier apply` again.',
     )
     expect(await ten.applyAgain()).toEqual([])
   } finally {

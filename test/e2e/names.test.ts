@@ -128,7 +128,7 @@ describe('status of a part', () => {
   test.each([
     [['shop'], 'To choose a project, use --project.'],
     [['--branch', 'nope'], '--branch nope matches no branch of these projects.'],
-    [['--project', 'nope*'], '--project nope* matches no project that the key sees.'],
+    [['--project', 'nope*'], '--project nope* matches no project of this key.'],
     [['espalier.yaml', '--project', 'nope'], '--project nope matches no project of these manifests.'],
     [['--branch', '[z-a]'], '--branch [z-a] is not a valid glob'],
   ])('%s', async (args, message) => {

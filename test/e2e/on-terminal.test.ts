@@ -249,7 +249,7 @@ describe.skipIf(!hasTerminal)('while it runs (skipped without script of util-lin
         { after: STOPPING, type: CTRL_C },
       ])
       expect({ code: ended.code, missed: ended.missed }, ended.all).toEqual({ code: 130, missed: [] })
-      expect(ended.text).toContain('Stopping at once.')
+      expect(ended.text).toContain('Stopping immediately.')
       expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done, [1-3] failed, [1-5] skipped\.$/)
       expect(ended.lastMs).toBeLessThan(1_500)
     },

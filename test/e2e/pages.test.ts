@@ -29,7 +29,7 @@ test('both are complete, and nothing else is written', async () => {
 
 test.each([
   ['without --out', ['plan', '--format', 'html'], 'needs --out FILE'],
-  ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'cannot write to stdout'],
+  ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'cannot write an HTML page to stdout'],
   ['into a folder that is not there', ['apply', '--auto-approve', '--report', 'no/where.html'], 'ENOENT'],
 ])('%s: told before anything is read', async (_what, args, message) => {
   const { code, stdout, stderr } = await espalier(args, {}, folder)

@@ -109,7 +109,7 @@ test('apply --only introduced leaves drift alone, also from a saved plan', async
     expect(saved.code, saved.stderr).toBe(0)
     expect(sizes()).toEqual(['ep-a 3', 'ep-b 1', 'ep-c 1', 'ep-main 4'])
     expect((await run('apply', '--only', 'introduced', '--auto-approve')).stderr).toContain('needs --base REF')
-    expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Leave --branch out')
+    expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Remove --branch')
   } finally {
     await own.close()
   }
@@ -185,8 +185,8 @@ test('policies that the base has and the manifests no longer have are reported, 
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_POLICY_REMOVED', 'That is so as soon as it is merged: check that it is meant.'],
-    ['W_WINDOW_CHANGED', 'That is so as soon as it is merged: check that it is meant.'],
+    ['W_POLICY_REMOVED', 'It takes effect with the merge: check that it is intended.'],
+    ['W_WINDOW_CHANGED', 'It takes effect with the merge: check that it is intended.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
   expect(unguarded.warnings).toEqual([])

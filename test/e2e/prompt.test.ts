@@ -86,7 +86,7 @@ describe('while a plan waits for its answer', () => {
       ['apply', '--allow', 'delete'],
       [
         [APPLY, deciding(3)],
-        ['The project has changed since this plan was made', ''],
+        ['The project has changed since the plan above was made', ''],
         ['3 CU → 2 CU', 'yes\n'],
       ],
     )
@@ -99,7 +99,7 @@ describe('while a plan waits for its answer', () => {
       ['apply', '--allow', 'delete'],
       [
         [APPLY, deciding(3)],
-        ['The project has changed since this plan was made', 'no\n'],
+        ['The project has changed since the plan above was made', 'no\n'],
       ],
     )
     expect(code, screen).toBe(1)

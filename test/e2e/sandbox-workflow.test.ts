@@ -32,7 +32,7 @@ test('a branch is made, an application connects to it by DATABASE_URL, and it is
   const program = `${process.execPath} ${join(ROOT, 'dist/main.js')}`
   const command = serve
     .replace('npx espalier', `exec ${program}`)
-    .replace(/ > sandbox\.log &$/, ` --port ${port} --pg-port 0`)
+    .replace(/ > sandbox\.log 2>&1 &$/, ` --port ${port} --pg-port 0`)
   const server = spawn('bash', ['-c', command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void server.kill('SIGTERM'))
   let said = ''

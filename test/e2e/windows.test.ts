@@ -54,7 +54,7 @@ test('outside of it: shown in the plan, harmless steps done, the restart schedul
   const now = await run('apply', 'closed.yaml', '--auto-approve', '--now', '--journal', journal)
   expect(now.code, now.stdout + now.stderr).toBe(0)
   expect(now.stdout).toContain('--now overrides')
-  expect(now.stdout).toContain('Note --now: 1 step ran outside of the restart window.')
+  expect(now.stdout).toContain('Note --now: 1 step ran outside its restart window.')
   expect(await readFile(journal, 'utf8')).toContain('"type":"window-overridden"')
   expect((await run('plan', 'closed.yaml', '--detailed-exitcode')).code).toBe(0)
 })

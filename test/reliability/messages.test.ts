@@ -170,7 +170,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [request({ kind: 'reset-before' })],
       [
         `${CREATE} (apply-failed): The control API gave no answer: `,
-        'It was sent and looked for 4 times: the project shows nothing of it.',
+        'The request was sent 4 times, and the project does not show its effect.',
         'Check the network, --base-url and any proxy; then run the same command again.',
       ],
     ],
@@ -179,7 +179,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [request({ kind: 'html' })],
       [
         `${CREATE} (apply-failed): The control API failed: it gave no reason ${AT}, status 524).`,
-        'It was sent and looked for 4 times: the project shows nothing of it.',
+        'The request was sent 4 times, and the project does not show its effect.',
         'The service has an internal problem: run the same command again.',
       ],
     ],
@@ -188,7 +188,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [request({ kind: 'status', status: 500 })],
       [
         `${CREATE} (apply-failed): The control API failed: injected fault ${AT}, status 500, request `,
-        'It was sent and looked for 4 times: the project shows nothing of it.',
+        'The request was sent 4 times, and the project does not show its effect.',
       ],
     ],
     [
@@ -196,7 +196,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
       [request({ kind: 'reset-before' }, { times: 1 }), request({ kind: 'status', status: 422, message: 'no room' })],
       [
         `${CREATE} (apply-failed): The control API refused: no room`,
-        'It was sent and looked for once: the project shows nothing of it.',
+        'The request was sent once, and the project does not show its effect.',
       ],
     ],
     [
@@ -313,7 +313,7 @@ describe('a lasting failure reports what happened, what was done, what was not, 
     const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'rival' } as const
     const text = flat(await told(request({ kind: 'rival-create', endpoint }, { times: 1 })))
     expect(text).toContain(
-      'The project is not as the manifests say yet (not-converged): delete replica rival on main (ep-',
+      'The project does not match the manifests yet (not-converged): delete replica rival on main (ep-',
     )
     expect(text).toContain('Apply incomplete: 3 done.')
   })

@@ -45,7 +45,7 @@ describe('a plan', () => {
   test('that is empty', () => golden(terminalPlan(EMPTY_PLAN, plain(80), { takenAt }), 'plan-empty.txt'))
 
   test('that is empty says so in Markdown', () => {
-    expect(markdownPlan(EMPTY_PLAN)).toBe('### Espalier: no changes\n\nThe live project is as the manifests say.\n')
+    expect(markdownPlan(EMPTY_PLAN)).toBe('### Espalier: no changes\n\nThe live project matches the manifests.\n')
   })
 
   test('as JSON is the plan itself', () => {

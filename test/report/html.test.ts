@@ -28,14 +28,14 @@ describe('what they say', () => {
 
   test('an empty plan', () => {
     const text = textOf(planned({ ...PLAN, changes: [], steps: [], warnings: [] }))
-    expect(text).toContain('No changes. The live project is as the manifests say.')
+    expect(text).toContain('No changes. The live project matches the manifests.')
     expect(text).not.toContain('interrupted')
   })
 
   test('a run that broke off says so, and what to run', () => {
     const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
     expect(text).toContain('The run was cut off before it ended. Run `espalier apply` again.')
-    expect(text).toContain('not known')
+    expect(text).toContain('5 unknown')
   })
 
   describe('an apply says what happened, not what was planned', () => {

@@ -124,7 +124,7 @@ test('details are dropped in order of importance, a whole section at a time', ()
       ['steps', '<summary>Order of'],
       ['drift rows', '<summary>Existing drift'],
       ['before and after', '```diff'],
-      ['rows that interrupt no one', 'Interrupts no one:'],
+      ['rows that interrupt no one', 'No one is interrupted:'],
       ['rows that interrupt', '| `→` |'],
     ].flatMap(([name = '', sign = '']) => (text.includes(sign) ? [name] : []))
   const seen: (readonly string[])[] = []

@@ -67,6 +67,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
   return {
     sandbox,
     github,
+    folder,
     git,
     write,
     commit,

@@ -1,5 +1,7 @@
 /** The example workflows, each on a runner: `npm run test:runner`. */
-import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { KEY, manifest } from '../action/action-world.ts'
 import { ACT } from './act.ts'
 import { openRunnerWorld, type RunnerWorld, succeeded } from './runner-world.ts'
@@ -146,4 +148,45 @@ onRunner('replan.yml plans an open pull request again after another merge', asyn
   expect(succeeded(ended)).toBe(true)
   expect(world.github.problems).toEqual([])
   expect(world.github.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('1 compute restarts') }])
+})
+
+onRunner('sandbox.yml tests an application against a branch of its own', async () => {
+  const world = await openRunnerWorld('sandbox.yml')
+  const [port, pids] = [20_000 + (process.pid % 20_000), join(world.folder, '..', 'pids')]
+  onTestFinished(() => {
+    // A runner lets a job's processes run until its end, and then ends them. act ends a step's, but not those in a session
+    // of their own.
+    for (const pid of readFileSync(pids, 'utf8').split('\n').filter(Boolean)) process.kill(Number(pid))
+  })
+  world.write('seed.yaml', readFileSync('examples/sandbox/seed.yaml', 'utf8'))
+  world.write(
+    'espalier.sh',
+    `#!/bin/sh\necho $$ >> ${pids}\nexec setsid node ${resolve('dist/main.js')} "$@" --pg-port 0\n`,
+  )
+  world.write(
+    'package.json',
+    JSON.stringify({
+      name: 'app',
+      private: true,
+      scripts: {
+        postinstall: 'install -D espalier.sh node_modules/.bin/espalier',
+        test: `psql "$DATABASE_URL" -P pager=off -c 'SELECT 6 * 7 AS answer'`,
+      },
+    }),
+  )
+  world.write(
+    'package-lock.json',
+    JSON.stringify({ name: 'app', lockfileVersion: 3, packages: { '': { name: 'app' } } }),
+  )
+  // Another sandbox may have the usual port.
+  const workflow = readFileSync('examples/workflows/sandbox.yml', 'utf8')
+  world.write(
+    '.github/workflows/sandbox.yml',
+    workflow.replace(':7788', `:${port}`).replace('sandbox serve', `sandbox serve --port ${port}`),
+  )
+  const payload = world.openPull({})
+  const ended = await world.run({ name: 'pull_request', payload }, '')
+  expect(succeeded(ended)).toBe(true)
+  expect(ended.log).toMatch(/answer\s.*\n.*\n.*\b42\b/)
+  expect(ended.log).toContain('"name":"pr-7"')
 })

@@ -1,4 +1,4 @@
-/** What the control plane does by itself (docs/control-api.md). */
+/** Background work of the control plane (docs/control-api.md). */
 import { expect, test } from 'vitest'
 import { type Call, MAIN, type Opened, openSandbox, P, PRIMARY, STAGING } from './open-sandbox.ts'
 
@@ -10,10 +10,10 @@ const actions = async (call: Call, action: string): Promise<readonly { branch_id
   return operations.filter((operation: { action: string }) => operation.action === action)
 }
 
-/** Time passes in steps, since requests in between count as use. */
+/** Advances in steps without requests in between, which would count as use. */
 const pass = async ({ clock }: Opened, ms: number): Promise<void> => clock.advance(ms)
 
-test('branches with a compute are checked in turn, others never', async () => {
+test('only branches with a compute are checked for availability, in turn', async () => {
   const opened = await openSandbox()
   await pass(opened, 2 * DAY)
   const checked = new Set((await actions(opened.call, 'check_availability')).map(({ branch_id }) => branch_id))
@@ -24,7 +24,7 @@ test('branches with a compute are checked in turn, others never', async () => {
   for (const id of checked) expect(withComputes).toContain(id)
 })
 
-test('nothing happens by itself where that is switched off, nor within the first hours', async () => {
+test('there is no background work if it is turned off, nor in the first hours', async () => {
   const off = await openSandbox({ background: false })
   await pass(off, 10 * DAY)
   expect(await actions(off.call, 'check_availability')).toEqual([])
@@ -43,7 +43,7 @@ test('an unused branch is archived after two weeks, and restored when its comput
   expect(await stateOf()).toBe('ready')
   await pass(opened, 2 * DAY)
   expect(await stateOf()).toBe('archived')
-  // What is in use, the default one and a protected one are not.
+  // Branches in use, the default branch and protected ones are not archived.
   const { branches } = (await call('GET', `${P}/branches`)).body
   const archived = branches.filter((branch: { current_state: string }) => branch.current_state === 'archived')
   expect(archived.map((branch: { id: string }) => branch.id)).not.toEqual(expect.arrayContaining([MAIN, STAGING]))
@@ -62,7 +62,7 @@ test('an unused project is detached from storage, and the next request attaches 
   })
   const { call, settle } = opened
   await pass(opened, 32 * DAY)
-  // This request is the one that brings it back.
+  // This request attaches it again.
   expect(await actions(call, 'tenant_detach')).toMatchObject([{ status: 'finished', branch_id: MAIN }])
   expect(await actions(call, 'tenant_reattach')).toMatchObject([{ status: 'running' }])
   expect((await call('POST', `${P}/endpoints/${PRIMARY}/start`)).status).toBe(423)

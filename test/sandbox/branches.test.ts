@@ -12,7 +12,7 @@ test('a branch shows its own fields', async () => {
   expect(await show(GUARDED)).toMatchObject({ protected: true })
 })
 
-test('a new branch is made before its computes start', async () => {
+test('a new branch is created before its computes start', async () => {
   const { call, clock } = await openSandbox({ durations: { create_branch: 1_000, start_compute: 700 } })
   const made = await call('POST', `${P}/branches`, {
     branch: { name: 'preview/7' },
@@ -44,7 +44,7 @@ test('a new branch is made before its computes start', async () => {
   expect(body.endpoints).toMatchObject([{ current_state: 'active' }, { current_state: 'active' }])
 })
 
-test('without a body a branch has a made-up name and no compute', async () => {
+test('a branch created without a body gets a generated name and no compute', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/branches`)
   expect(made).toMatchObject({ status: 201, body: { endpoints: [], branch: { parent_id: MAIN } } })
@@ -61,7 +61,7 @@ test.each([
     400,
     'autoscaling_limit_max_cu',
   ],
-])('a branch with %s is refused, and leaves nothing behind', async (_what, body, status, message) => {
+])('creating a branch with %s is refused and creates nothing', async (_what, body, status, message) => {
   const { call } = await openSandbox()
   const refused = { status, body: { message: expect.stringContaining(message) } }
   expect(await call('POST', `${P}/branches`, body)).toMatchObject(refused)
@@ -83,13 +83,13 @@ test('deleting a branch deletes its computes', async () => {
 test.each([
   ['the default branch', MAIN, 'default'],
   ['a protected branch', GUARDED, 'protected'],
-])('%s is not deleted', async (_what, id, message) => {
+])('%s cannot be deleted', async (_what, id, message) => {
   const { call } = await openSandbox()
   const refused = { status: 422, body: { message: expect.stringContaining(message) } }
   expect(await call('DELETE', `${P}/branches/${id}`)).toMatchObject(refused)
 })
 
-test('a branch with children is not deleted', async () => {
+test('a branch with children cannot be deleted', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', `${P}/branches`, { branch: { parent_id: EMPTY } })
   await settle()
@@ -111,7 +111,7 @@ test.each([1, 2, 3, 4, 100])('pages of %d branches give each once, in order', as
   expect(names).toEqual(['empty', 'guarded', 'main', 'staging'])
 })
 
-test('branches are listed last changed first, and searched by name', async () => {
+test('branches are listed by last change and can be searched by name', async () => {
   const { call, clock, settle } = await openSandbox()
   await clock.advance(60_000)
   await call('POST', `${P}/branches`, { branch: { name: 'newest' } })

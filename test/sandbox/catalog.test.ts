@@ -1,4 +1,4 @@
-/** Roles and databases through the API, and connection strings, with computes that keep them as records. */
+/** Roles, databases and connection strings with simulated computes. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const roles = `${P}/branches/${MAIN}/roles`
 const databases = `${P}/branches/${MAIN}/databases`
 const names = ({ body }: Answer, list: 'roles' | 'databases') => body[list].map(({ name }: { name: string }) => name)
 
-test('a role is made with a password, shown without it, and its password revealed', async () => {
+test('a new role shows its password once, and reveals it on request', async () => {
   const { call, settle } = await openSandbox()
   const made = await call('POST', roles, { role: { name: 'sally' } })
   expect(made).toMatchObject({
@@ -57,7 +57,7 @@ test('a role without login has no password', async () => {
   expect((await call('POST', `${roles}/group/reset_password`)).status).toBe(422)
 })
 
-test('a database is made, renamed, given another owner and deleted', async () => {
+test('a database can be created, renamed, given another owner and deleted', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', roles, { role: { name: 'sally' } })
   await settle()
@@ -88,7 +88,7 @@ test('a database is made, renamed, given another owner and deleted', async () =>
   expect((await call('GET', `${databases}/store`)).status).toBe(404)
 })
 
-test('an idle compute wakes for it and sleeps again; a branch without one takes it as it is', async () => {
+test('an idle compute is started for the change and suspended again; a branch without a compute needs no operation', async () => {
   const { call, settle } = await openSandbox()
   const woken = await call('POST', `${P}/branches/${STAGING}/roles`, { role: { name: 'sally' } })
   expect(operationsOf(woken)).toEqual(['apply_config running', 'suspend_compute scheduling'])
@@ -99,7 +99,7 @@ test('an idle compute wakes for it and sleeps again; a branch without one takes 
   expect(bare).toMatchObject({ status: 201, body: { operations: [] } })
 })
 
-test('a branch has the roles and databases that its parent had, with their passwords', async () => {
+test('a branch inherits the roles, passwords and databases of its parent', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', roles, { role: { name: 'sally' } })
   await settle()
@@ -121,7 +121,7 @@ test('a new branch with a compute, one role and one database comes with its conn
   expect(connection_uri).toMatch(new RegExp(`^postgresql://neondb_owner:npg_\\w+@${body.endpoints[0].host}/neondb`))
 })
 
-test('a connection string is of the compute, role and database asked for', async () => {
+test('a connection string has the requested compute, role and database', async () => {
   const { call } = await openSandbox()
   const ask = (more = '') => call('GET', `${P}/connection_uri?role_name=neondb_owner&database_name=neondb${more}`)
   expect((await ask()).body.uri).toContain(`@${PRIMARY}.`)
@@ -163,7 +163,7 @@ test('a simulated compute has no schema, and says so', async () => {
   }
 })
 
-test('roles, databases and passwords survive a restart; pending changes are still carried out', async () => {
+test('roles, databases and passwords survive a restart, and pending changes are still executed', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const first = await openSandbox({ stateDir })

@@ -19,7 +19,7 @@ const stateOf = async (call: Call, id: string) => {
   return pending_state === undefined ? current_state : `${current_state} → ${pending_state}`
 }
 
-test('a new compute is init, about to be active, and active when its start has ended', async () => {
+test('a new compute is init with active pending, and active once its start has finished', async () => {
   const { call, clock } = await openSandbox({ durations: { start_compute: 700 } })
   const made = await call('POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY, type: 'read_write', name: 'new' } })
   expect(made).toMatchObject({
@@ -52,7 +52,7 @@ test('a new compute is init, about to be active, and active when its start has e
   expect((await call('GET', at(id))).body.endpoint).toHaveProperty('last_active')
 })
 
-test('all that a request may name is taken', async () => {
+test('a request can set every attribute', async () => {
   const { call } = await openSandbox()
   const wanted = {
     branch_id: MAIN,
@@ -74,7 +74,7 @@ test('all that a request may name is taken', async () => {
   })
 })
 
-test('a compute that is made disabled does not start', async () => {
+test('a compute that is created disabled does not start', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/endpoints`, {
     endpoint: { branch_id: MAIN, type: 'read_only', disabled: true },
@@ -82,7 +82,7 @@ test('a compute that is made disabled does not start', async () => {
   expect(made).toMatchObject({ status: 201, body: { endpoint: { current_state: 'idle' }, operations: [] } })
 })
 
-test('where a request names one limit, the default of the other gives way', async () => {
+test('if a request sets only one size limit, it overrides a conflicting default of the other', async () => {
   const { call, settle } = await openSandbox()
   const sizeOf = async (limits: object) => {
     const { body } = await call('POST', `${P}/endpoints`, {
@@ -104,7 +104,7 @@ test.each([
   expect(answer).toMatchObject({ status, body: { message, code: status === 422 ? 'ENDPOINTS_LIMIT_EXCEEDED' : '' } })
 })
 
-test('a second replica of the same name is not refused: names are labels', async () => {
+test('two replicas can have the same name', async () => {
   const { call } = await openSandbox()
   const endpoint = { branch_id: STAGING, type: 'read_only', name: 'reporting' }
   expect((await call('POST', `${P}/endpoints`, { endpoint })).status).toBe(201)
@@ -128,7 +128,7 @@ test.each([
   ['scale to zero', { suspend_timeout_seconds: 600 }],
   ['a Postgres setting', { settings: { pg_settings: { work_mem: '8MB' } } }],
   ['the pooler', { pooler_enabled: true }],
-])('%s is applied to an active compute that keeps running', async (_what, endpoint) => {
+])('%s is applied to an active compute without a restart', async (_what, endpoint) => {
   const { call, clock, settle } = await openSandbox()
   await clock.advance(60_000)
   const answer = await call('PATCH', at(PRIMARY), { endpoint })
@@ -144,7 +144,7 @@ test.each([
 test.each([
   ['size', SIZE_2],
   ['scale to zero', { suspend_timeout_seconds: 600 }],
-])('a new %s on an idle compute wakes it for a moment', async (_what, endpoint) => {
+])('a new %s starts an idle compute briefly', async (_what, endpoint) => {
   const { call, settle } = await openSandbox()
   const answer = await call('PATCH', at(IDLE), { endpoint })
   expect(operationsOf(answer)).toEqual(['apply_config running', 'suspend_compute scheduling'])
@@ -164,7 +164,7 @@ test.each([
   expect(await stateOf(call, PRIMARY)).toBe('active')
 })
 
-test('settings that are sent replace the ones that were there, whole', async () => {
+test('settings in a request replace the existing ones as a whole', async () => {
   const { call, settle } = await openSandbox()
   const send = async (pg_settings: object) => {
     const { body } = await call('PATCH', at(PRIMARY), { endpoint: { settings: { pg_settings } } })
@@ -176,7 +176,7 @@ test('settings that are sent replace the ones that were there, whole', async () 
   expect(await send({})).toEqual({})
 })
 
-test('the operations of one call run one after the other', async () => {
+test('the operations of a request run one after the other', async () => {
   const { call, clock } = await openSandbox({ durations: { suspend_compute: 400, start_compute: 700 } })
   const answer = await call('POST', at(PRIMARY, '/restart'))
   expect(operationsOf(answer)).toEqual(['suspend_compute running', 'start_compute scheduling'])
@@ -190,7 +190,7 @@ test('the operations of one call run one after the other', async () => {
   expect(await stateOf(call, PRIMARY)).toBe('active')
 })
 
-test('an idle compute is not restarted', async () => {
+test('restarting an idle compute is refused', async () => {
   const { call } = await openSandbox()
   expect(await call('POST', at(IDLE, '/restart'))).toMatchObject({
     status: 422,
@@ -199,7 +199,7 @@ test('an idle compute is not restarted', async () => {
   expect(await stateOf(call, IDLE)).toBe('idle')
 })
 
-test('start wakes an idle compute, suspend suspends it; repeating either starts no operation', async () => {
+test('start and suspend start an operation only if the state changes', async () => {
   const { call, settle } = await openSandbox()
   const started = await call('POST', at(IDLE, '/start'))
   expect(operationsOf(started)).toEqual(['start_compute running'])
@@ -213,7 +213,7 @@ test('start wakes an idle compute, suspend suspends it; repeating either starts 
   expect(operationsOf(await call('POST', at(IDLE, '/suspend')))).toEqual([])
 })
 
-test('disabling suspends; disabled, it neither starts nor wakes for a new configuration', async () => {
+test('a disabled compute is suspended, and cannot be started, not even for a new configuration', async () => {
   const { call, settle } = await openSandbox()
   const answer = await call('PATCH', at(PRIMARY), { endpoint: { disabled: true } })
   expect(answer.body.endpoint.disabled).toBe(true)
@@ -229,7 +229,7 @@ test('disabling suspends; disabled, it neither starts nor wakes for a new config
   expect(operationsOf(await call('POST', at(PRIMARY, '/start')))).toEqual(['start_compute running'])
 })
 
-test('a compute moves to a branch without a primary, and keeps its id, host and state', async () => {
+test('a compute can move to a branch without a primary, and keeps its id, host and state', async () => {
   const { call } = await openSandbox()
   const { host } = (await call('GET', at(PRIMARY))).body.endpoint
   const moved = await call('PATCH', at(PRIMARY), { endpoint: { branch_id: EMPTY } })
@@ -240,7 +240,7 @@ test('a compute moves to a branch without a primary, and keeps its id, host and 
   expect((await call('GET', `${P}/branches/${MAIN}/endpoints`)).body.endpoints).toEqual([])
 })
 
-test('a primary does not move to a branch that has one, a replica does', async () => {
+test('a replica can move to a branch with a primary, another primary cannot', async () => {
   const { call } = await openSandbox()
   expect(await call('PATCH', at(PRIMARY), { endpoint: { branch_id: STAGING } })).toMatchObject({
     status: 422,
@@ -250,7 +250,7 @@ test('a primary does not move to a branch that has one, a replica does', async (
   expect(await call('PATCH', at(REPLICA), { endpoint: { branch_id: MAIN } })).toMatchObject({ status: 200 })
 })
 
-test('deleting answers with the compute: suspended where it was active, without operations where it was idle', async () => {
+test('deleting an active compute suspends it; deleting an idle one starts no operation', async () => {
   const { call, settle } = await openSandbox()
   const idle = await call('DELETE', at(IDLE))
   expect(idle).toMatchObject({ status: 200, body: { endpoint: { id: IDLE }, operations: [] } })
@@ -265,7 +265,7 @@ test('deleting answers with the compute: suspended where it was active, without 
   expect((await call('GET', operation)).body.operation).toMatchObject({ status: 'finished', endpoint_id: REPLICA })
 })
 
-test('a deleted compute that is made again has another host', async () => {
+test('a compute that is deleted and created again has another host', async () => {
   const { call, settle } = await openSandbox()
   const { host } = (await call('DELETE', at(PRIMARY))).body.endpoint
   await settle()
@@ -273,7 +273,7 @@ test('a deleted compute that is made again has another host', async () => {
   expect(made.body.endpoint.host).not.toBe(host)
 })
 
-test('computes of a protected branch are not deleted', async () => {
+test('computes of a protected branch cannot be deleted', async () => {
   const { call } = await openSandbox()
   expect(await call('DELETE', at(GUARDED_PRIMARY))).toMatchObject({
     status: 422,
@@ -282,7 +282,7 @@ test('computes of a protected branch are not deleted', async () => {
   expect((await call('GET', at(GUARDED_PRIMARY))).status).toBe(200)
 })
 
-test('while operations run on a project, every change of it is a 423 and changes nothing', async () => {
+test('while operations run on a project, every change to it is refused with 423', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', at(IDLE, '/start'))
   const before = (await call('GET', `${P}/endpoints`)).body
@@ -304,14 +304,14 @@ test('while operations run on a project, every change of it is a 423 and changes
     })
   }
   expect((await call('GET', `${P}/endpoints`)).body).toEqual(before)
-  // Another project is not locked, and this one not for long.
+  // Other projects are not locked, and this one only until the operations finish.
   const other = { endpoint: { branch_id: 'br-tiny-pond-a0000001', type: 'read_write' } }
   expect((await call('POST', '/projects/tiny-pond-00000001/endpoints', other)).status).toBe(201)
   await settle()
   expect((await call('PATCH', at(PRIMARY), { endpoint: { name: 'other' } })).status).toBe(200)
 })
 
-test('of two changes sent at once one is made and the other is a 423', async () => {
+test('of two concurrent changes, one is made and the other gets a 423', async () => {
   const { call } = await openSandbox()
   const answers = await Promise.all(
     [2, 4].map((cu) =>

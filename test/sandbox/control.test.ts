@@ -1,4 +1,4 @@
-/** The sandbox's own API, over HTTP as a test in another language would use it. */
+/** The sandbox's own API over HTTP, as tests in other languages use it. */
 import { expect, test } from 'vitest'
 import { caller, EMPTY, IDLE, MAIN, openSandbox, P, PRIMARY } from './open-sandbox.ts'
 
@@ -8,7 +8,7 @@ const open = async () => {
   return { ...opened, control: caller({ apiUrl: controlUrl, apiKey: controlToken }) }
 }
 
-test('it wants its own token: the API key opens nothing of it', async () => {
+test('it accepts its own token only, not the API key', async () => {
   const { sandbox, control, call } = await open()
   const withKey = caller({ apiUrl: sandbox.controlUrl, apiKey: sandbox.apiKey })
   expect((await withKey('GET', '/world')).status).toBe(401)
@@ -17,7 +17,7 @@ test('it wants its own token: the API key opens nothing of it', async () => {
   expect((await call('GET', P)).status).toBe(200)
 })
 
-test('time is advanced, and scaled', async () => {
+test('the clock can be advanced and scaled', async () => {
   const { control, call } = await open()
   await call('POST', `${P}/endpoints/${IDLE}/start`)
   const before = (await control('GET', '/clock')).body
@@ -28,7 +28,7 @@ test('time is advanced, and scaled', async () => {
   expect((await control('POST', '/clock', { advance: 'soon' })).status).toBe(400)
 })
 
-test('connections are opened, counted and dropped; an idle compute wakes', async () => {
+test('a connection starts an idle compute, is counted, and can be dropped', async () => {
   const { control, call, clock } = await open()
   const opening = control('POST', '/connections', { endpoint_id: IDLE })
   await expect
@@ -53,7 +53,7 @@ test('connecting to a missing or disabled compute fails as it does in Postgres',
   })
 })
 
-test('faults are added, listed and removed; an invalid one is answered with what is allowed', async () => {
+test('faults can be added, listed and removed; the error for an invalid one says what is allowed', async () => {
   const { control, call } = await open()
   const added = await control('POST', '/faults', { on: 'request', effect: { kind: 'lock' }, times: 0 })
   expect(added).toMatchObject({ status: 201, body: { fault: { times: 0, after: 0 }, struck: 0 } })
@@ -68,7 +68,7 @@ test('faults are added, listed and removed; an invalid one is answered with what
   })
 })
 
-test('a world is dumped, changed and loaded again: timers and operations with it', async () => {
+test('a dumped world can be loaded again, including timers and operations', async () => {
   const { control, call, clock } = await open()
   // Without a compute, it waits for one.
   await call('POST', `${P}/branches/${EMPTY}/roles`, { role: { name: 'sally' } })
@@ -95,7 +95,7 @@ test('a world is dumped, changed and loaded again: timers and operations with it
   expect((await call('GET', `${P}/endpoints/${IDLE}`)).status).toBe(200)
 })
 
-test('the requests seen are kept until they are cleared', async () => {
+test('requests are recorded until they are cleared', async () => {
   const { control, call, settle } = await open()
   await control('DELETE', '/requests')
   const made = await call('POST', `${P}/branches`, { branch: { name: 'seen', parent_id: MAIN } })
@@ -112,7 +112,7 @@ test('the requests seen are kept until they are cleared', async () => {
   await control('DELETE', '/requests')
   await call('POST', `${P}/branches`, { branch: { name: 'x'.repeat(20_000) } })
   await call('POST', `${P}/branches`, { branch: {} }, { authorization: 'Bearer wrong' })
-  // Neither a long body nor a stranger's is kept: they would fill the memory.
+  // Long bodies and those of unauthenticated clients are not recorded, to save memory.
   const kept: readonly object[] = (await control('GET', '/requests')).body.requests
   expect(kept).toMatchObject([{ status: 400 }, { status: 401 }])
   for (const request of kept) expect(request).not.toHaveProperty('body')

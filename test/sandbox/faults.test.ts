@@ -22,7 +22,7 @@ test.each([
   ['truncate', 'GET', 200],
   ['malformed', 'GET', 200],
   ['html', 'GET', 524],
-] as const)('%s is no JSON', async (kind, method, status) => {
+] as const)('%s is not valid JSON', async (kind, method, status) => {
   const { sandbox } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind } })
   const answer = await fetch(`${sandbox.apiUrl}${at}`, {
@@ -34,7 +34,7 @@ test.each([
   expect(() => JSON.parse(text)).toThrow()
 })
 
-test('a status comes with its code, its words and its pause, as often as ordered', async () => {
+test('a status fault has its code, message and Retry-After, and occurs as often as configured', async () => {
   const { sandbox, call } = await openSandbox()
   const effect = { kind: 'status', status: 503, code: 'BUSY', message: 'later', retryAfter: 7 } as const
   sandbox.control.addFault({ on: 'request', effect, times: 2, after: 1 })
@@ -51,7 +51,7 @@ test('a status comes with its code, its words and its pause, as often as ordered
   expect(sandbox.control.faults()).toEqual([])
 })
 
-test('a fault affects only what it names', async () => {
+test('a fault affects only matching requests and operations', async () => {
   const { sandbox, call } = await openSandbox()
   sandbox.control.addFault({
     on: 'request',
@@ -80,7 +80,7 @@ const start = async (order: FaultOrder) => {
   }
 }
 
-test('an operation that fails is tried again, and then finishes', async () => {
+test('a failed operation is retried and then finishes', async () => {
   const effect = { kind: 'fail', message: 'no host had room' } as const
   const { operation, compute, clock, call } = await start({ on: 'operation', effect, times: 2 })
   await clock.advance(800)
@@ -97,7 +97,7 @@ test('an operation that fails is tried again, and then finishes', async () => {
   expect((await compute()).current_state).toBe('active')
 })
 
-test('one that fails for good leaves its compute as it was, and the project free', async () => {
+test('an operation that keeps failing leaves its compute unchanged and the project unlocked', async () => {
   const { operation, compute, clock, call } = await start({ on: 'operation', effect: { kind: 'fail' }, times: 0 })
   await clock.advance(60_000)
   expect(await operation()).toMatchObject({ status: 'failed', failures_count: 3 })
@@ -119,7 +119,7 @@ test.each([
   expect(await compute()).toMatchObject({ current_state: 'idle' })
 })
 
-test('what waits for an operation that did not end well is cancelled', async () => {
+test('operations that wait for a failed one are cancelled', async () => {
   const { sandbox, call, clock } = await openSandbox()
   sandbox.control.addFault({ on: 'operation', action: 'suspend_compute', effect: { kind: 'error' } })
   await call('POST', `${at}/restart`)
@@ -131,14 +131,14 @@ test('what waits for an operation that did not end well is cancelled', async () 
   ])
 })
 
-test('one that hangs never ends, and holds the project', async () => {
+test('an operation that hangs keeps the project locked', async () => {
   const { operation, clock, call } = await start({ on: 'operation', action: 'start_compute', effect: { kind: 'hang' } })
   await clock.advance(3_600_000)
   expect((await operation()).status).toBe('running')
   expect((await call('PATCH', at, rename)).status).toBe(423)
 })
 
-test('a slow one takes longer', async () => {
+test('a slow operation takes longer', async () => {
   const { operation, clock } = await start({ on: 'operation', endpoint_id: IDLE, effect: { kind: 'slow', ms: 9_000 } })
   await clock.advance(5_000)
   expect((await operation()).status).toBe('running')
@@ -146,7 +146,7 @@ test('a slow one takes longer', async () => {
   expect((await operation()).status).toBe('finished')
 })
 
-test('a stale list shows the past; the compute itself is up to date', async () => {
+test('a stale list shows a past state, while reading the compute itself is up to date', async () => {
   const { sandbox, call, clock, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, times: 0 })
   const before = (await call('GET', `${P}/endpoints`)).body.endpoints
@@ -168,7 +168,7 @@ test('a stale list shows the past; the compute itself is up to date', async () =
   expect(caughtUp.find(({ id }: { id: string }) => id === PRIMARY).name).toBe('renamed')
 })
 
-test('an attribute that is ignored is accepted, and stays as it is', async () => {
+test('an update of an ignored attribute is accepted but changes nothing', async () => {
   const { sandbox, call, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind: 'ignore', attributes: ['suspend_timeout_seconds'] } })
   const change = { endpoint: { name: 'renamed', suspend_timeout_seconds: 600 } }
@@ -180,7 +180,7 @@ test('an attribute that is ignored is accepted, and stays as it is', async () =>
   expect((await call('GET', at)).body.endpoint.name).toBe('renamed')
 })
 
-test('a rival changes, makes or deletes a compute before the request comes, and holds the project as anyone does', async () => {
+test('another client creates, changes or deletes a compute just before the request, and locks the project as usual', async () => {
   const { sandbox, call, settle } = await openSandbox()
   const rival = (effect: FaultOrder & { on: 'request' }) => sandbox.control.addFault(effect)
   rival({ on: 'request', effect: { kind: 'rival-update', endpoint: { autoscaling_limit_max_cu: 2 } } })
@@ -200,7 +200,7 @@ test('a rival changes, makes or deletes a compute before the request comes, and 
   expect((await call('GET', at)).status, 'a rival that is refused does no harm').toBe(200)
 })
 
-test('a fault may strike by chance', async () => {
+test('a fault can occur with a probability', async () => {
   const draws = [0.9, 0.01, 0.5]
   const { sandbox, call } = await openSandbox({ random: () => draws.shift() ?? 1 })
   sandbox.control.addFault({ on: 'request', effect: { kind: 'lock' }, times: 0, chance: 0.02 })
@@ -209,7 +209,7 @@ test('a fault may strike by chance', async () => {
   expect(statuses).toEqual([200, 423, 200])
 })
 
-test('latency waits on the clock of the sandbox, with its jitter on top', async () => {
+test('latency and jitter follow the clock of the sandbox', async () => {
   const { sandbox, call, clock } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind: 'latency', ms: 4_000, jitterMs: 1_000 } })
   let isAnswered = false
@@ -226,7 +226,7 @@ test('latency waits on the clock of the sandbox, with its jitter on top', async 
   expect((await answer).status).toBe(200)
 })
 
-test('every kind of fault is in the documentation', async () => {
+test('every kind of fault is documented', async () => {
   const page = await readFile('docs/sandbox.md', 'utf8')
   const kinds = faultKinds()
   expect(kinds.length).toBeGreaterThan(15)

@@ -8,7 +8,7 @@ test.each([
   ['GET', `${P}/endpoints`],
   ['POST', `${P}/endpoints`],
   ['DELETE', `${P}/endpoints/${PRIMARY}`],
-])('%s %s without the right key is a 401 and does nothing', async (method, path) => {
+])('%s %s without a valid key is refused with 401', async (method, path) => {
   const { call } = await openSandbox()
   for (const authorization of ['', 'Bearer wrong', 'Basic abc']) {
     const answer = await call(method, path, undefined, { authorization })
@@ -21,7 +21,7 @@ test.each([
   expect((await call('GET', `${P}/endpoints/${PRIMARY}`)).status).toBe(200)
 })
 
-test('the request id is the one that the client chose, in the header and in the body of a refusal', async () => {
+test('the client can choose the request id, which is in the header and in the body of errors', async () => {
   const { call } = await openSandbox()
   const chosen = await call('GET', '/projects/nowhere', undefined, { 'x-request-id': 'mine-1' })
   expect(chosen.body).toEqual({ request_id: 'mine-1', code: '', message: 'project not found' })
@@ -105,18 +105,18 @@ test.each([
 test('a body of more than a mebibyte is refused', async () => {
   const { call, sandbox } = await openSandbox()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, ' '.repeat(2 ** 20 + 1))).toMatchObject({ status: 413 })
-  // A body that does not say how long it is, and would never end.
+  // An endless body without a content length.
   const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
   const answer = await fetch(`${sandbox.apiUrl}${P}`, { method: 'PATCH', body: endless, duplex: 'half' } as RequestInit)
   expect(answer.status).toBe(413)
 })
 
-test('who am I', async () => {
+test('the account of the key can be read', async () => {
   const { call } = await openSandbox()
   expect(await call('GET', '/auth')).toMatchObject({ status: 200, body: { auth_method: 'api_key_user' } })
 })
 
-test('projects are listed by id, page by page, and searched', async () => {
+test('projects are listed by id with pagination, and can be searched', async () => {
   const ids = Array.from({ length: 25 }, (_, index) => `wide-field-${String(index).padStart(8, '0')}`)
   const { call } = await openSandbox({ seed: { projects: ids.map((id) => ({ id, branches: [{ name: 'main' }] })) } })
   const seen: string[] = []
@@ -152,7 +152,7 @@ test('a project shows its defaults', async () => {
   })
 })
 
-test('a compute has every field that the spec names', async () => {
+test('a compute has all documented fields', async () => {
   const { call } = await openSandbox()
   const { body } = await call('GET', `${P}/endpoints/${REPLICA}`)
   expect(body.endpoint).toEqual({
@@ -213,7 +213,7 @@ test('requests are counted, published and logged', async () => {
   ])
 })
 
-test('over the published rates is a 429, until time has passed', async () => {
+test('requests over the published rate limits get a 429 until time has passed', async () => {
   const { call, clock } = await openSandbox({ rateLimits: true })
   const statuses = async (count: number, path: string) =>
     (await Promise.all(Array.from({ length: count }, () => call('GET', path)))).map(({ status }) => status)

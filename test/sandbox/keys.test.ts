@@ -56,7 +56,7 @@ test.each([
   ['personal', 'api_key_user'],
   ['organization', 'api_key_org'],
   ['project', 'api_key_org'],
-])('GET /auth says what a %s key is: %s', async (kind, auth_method) => {
+])('GET /auth reports a %s key as %s', async (kind, auth_method) => {
   const call = await open(`key-${kind}`)
   expect((await call('GET', '/auth')).body).toMatchObject({ auth_method })
 })
@@ -75,7 +75,7 @@ test('a personal key lists the organizations', async () => {
   expect(organizations.map(({ id }: { id: string }) => id)).toEqual(['org-acme', 'org-other'])
 })
 
-test('a project is made in an organization that exists, or not at all', async () => {
+test('a project can only be created in an organization that exists', async () => {
   const personal = await open('key-personal')
   const made = await personal('POST', '/projects', { project: { org_id: 'org-acme' } })
   expect(made).toMatchObject({ status: 201, body: { project: { org_id: 'org-acme' } } })
@@ -87,7 +87,7 @@ test('a project is made in an organization that exists, or not at all', async ()
   expect((await organization('POST', '/projects', { project: { org_id: 'org-other' } })).status).toBe(403)
 })
 
-test('a key that was made opens what its kind may, is shown without its text, and nothing once it is revoked', async () => {
+test('a new key gives the access of its kind until it is revoked, and is listed without its text', async () => {
   const { sandbox, call } = await openSandbox({ seed: SEED })
   const as = (apiKey: string) => caller({ apiUrl: sandbox.apiUrl, apiKey })
   const made = await call('POST', '/organizations/org-acme/api_keys', { key_name: 'ci' })
@@ -134,7 +134,7 @@ test.each([
   expect((await call(method, path)).status).toBe(status)
 })
 
-test('a project-scoped key is for a project of the organization that makes it', async () => {
+test('a project-scoped key can only be created for a project of the same organization', async () => {
   const { call } = await openSandbox({ seed: SEED })
   const body = { key_name: 'app', project_id: 'theirs' }
   expect(await call('POST', '/organizations/org-acme/api_keys', body)).toMatchObject({ status: 404 })

@@ -12,13 +12,13 @@ import { isLong } from '../long-runs.ts'
 import { caller } from './open-sandbox.ts'
 
 const SOURCE = fileURLToPath(new URL('serve-state.ts', import.meta.url))
-/** Bundled: the sources would be compiled by each process again. */
+/** Bundled, so that each process need not compile the sources again. */
 const PROGRAM = fileURLToPath(new URL('../../node_modules/.cache/espalier/serve-state.mjs', import.meta.url))
 const REQUIRE = "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
 beforeAll(async () => {
   await build({
     ...{ entryPoints: [SOURCE], outfile: PROGRAM, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' },
-    // Packages of CommonJS call it.
+    // CommonJS packages call `require`.
     ...{ banner: { js: REQUIRE }, external: ['pg-native'] },
   })
 })
@@ -58,7 +58,7 @@ test('acknowledged changes survive kill -9 in the middle of writes', async () =>
         if (acknowledged.size >= killAt) child.kill('SIGKILL')
       }
     }
-    // Each ends with the connection that the kill cuts.
+    // The kill cuts the connections.
     await Promise.allSettled(
       Array.from({ length: PROJECTS }, (_, index) => write(`project-${index}`, `br-main-x-${index}`)),
     )

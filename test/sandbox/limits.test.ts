@@ -48,7 +48,7 @@ test.each([
   [1, 1, -2, 'suspend_timeout_seconds'],
   [1, 1, 604_801, 'suspend_timeout_seconds'],
   [1, 1, 60.5, 'suspend_timeout_seconds'],
-])('%d to %d CU with a timeout of %d is a 400: %s', async (min, max, timeout, message) => {
+])('%d to %d CU with a timeout of %d is refused: %s', async (min, max, timeout, message) => {
   const { call } = await openSandbox()
   const before = (await call('GET', `${P}/endpoints/${PRIMARY}`)).body
   const refused = { status: 400, body: { code: '', message: expect.stringContaining(message) } }
@@ -68,7 +68,7 @@ test.each([-1, 0, 60, 300, 604_800])('a timeout of %d is allowed', async (suspen
 test.each([
   ['the other limit', { autoscaling_limit_max_cu: 10 }, 'exceeds 8 CU'],
   ['the limit below it', { autoscaling_limit_min_cu: 2 }, 'above the maximum'],
-])('one limit alone is checked against %s that is there', async (_what, endpoint, message) => {
+])('a single new value is checked against %s that exists', async (_what, endpoint, message) => {
   const { call } = await openSandbox()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint })).toMatchObject({
     status: 400,
@@ -76,7 +76,7 @@ test.each([
   })
 })
 
-test('an existing large compute cannot start to scale to zero', async () => {
+test('scale to zero cannot be turned on for an existing large compute', async () => {
   const { call, settle } = await openSandbox()
   await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(18, 18))
   await settle()
@@ -84,7 +84,7 @@ test('an existing large compute cannot start to scale to zero', async () => {
   expect(answer).toMatchObject({ status: 400 })
 })
 
-test('the free plan goes up to 2 CU', async () => {
+test('the free plan allows up to 2 CU', async () => {
   const { call, settle } = await openSandbox()
   const path = '/projects/tiny-pond-00000001/endpoints'
   const create = { branch_id: 'br-tiny-pond-a0000001', type: 'read_write' }

@@ -1,4 +1,4 @@
-/** POST and PATCH /projects: what is asked for is what there is, or it is refused. */
+/** POST and PATCH /projects. */
 import { expect, test } from 'vitest'
 import { openSandbox, operationsOf, P, PRIMARY } from './open-sandbox.ts'
 
@@ -88,7 +88,7 @@ test('by default it has a role, a database, Postgres 17 and complete settings', 
   expect((await call('GET', P)).body.project.settings.allowed_ips).toEqual({ ips: [], protected_branches_only: false })
 })
 
-test('an update changes what it names and leaves the rest as it was', async () => {
+test('an update changes only the given fields', async () => {
   const { call } = await openSandbox()
   await call('PATCH', P, {
     project: { settings: { allowed_ips: { ips: ['192.0.2.1'] }, quota: { active_time_seconds: 5 } } },
@@ -100,7 +100,7 @@ test('an update changes what it names and leaves the rest as it was', async () =
   })
 })
 
-test('logical replication suspends what runs, and cannot be turned off again; nor can HIPAA', async () => {
+test('logical replication suspends running computes and cannot be turned off, and neither can HIPAA', async () => {
   const { call, settle } = await openSandbox()
   const on = await call('PATCH', P, { project: { settings: { enable_logical_replication: true, hipaa: true } } })
   expect(operationsOf(on)[0]).toBe('suspend_compute running')
@@ -138,7 +138,7 @@ test.each([
     'project.settings.maintenance_window.weekdays.0: must be at most 7',
   ],
   [{ region_id: 'Not A Region' }, 'project.region_id: must have 1 to 60 lower-case letters'],
-])('%j is refused, and nothing is made', async (project, message) => {
+])('%j is refused and creates nothing', async (project, message) => {
   const { call } = await openSandbox()
   expect(await call('POST', '/projects', { project })).toMatchObject({
     status: 400,

@@ -15,7 +15,7 @@ test('it is an OpenAPI 3.1 document', async () => {
   expect(result).toMatchObject({ valid: true })
 })
 
-test('every route that is served is in it, and no other', async () => {
+test('it has exactly the routes that are served', async () => {
   const faults = new Faults()
   const { world, computes } = await openWorld({
     clock: manualClock(),
@@ -66,7 +66,7 @@ test('it is served to anyone, at both places', async () => {
   }
 })
 
-test('an answer with a field too many, too few or of another kind is noticed', async () => {
+test('responses with extra, missing or invalid fields are detected', async () => {
   const { call } = await openSandbox()
   const { body } = await call('GET', P)
   const exchange = { method: 'GET', path: P, sent: undefined, status: 200 }

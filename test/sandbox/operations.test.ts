@@ -5,7 +5,7 @@ import { type Call, openSandbox, P, PRIMARY, SEED } from './open-sandbox.ts'
 const INSTANT = { start_compute: 0, suspend_compute: 0 }
 const idsOf = (operations: readonly { id: string }[]): readonly string[] => operations.map(({ id }) => id)
 
-/** Reads page after page until an empty one; `between` happens before each page but the first. */
+/** Reads pages until an empty one. Calls `between` before each page except the first. */
 const readAll = async (call: Call, limit: number, between: () => Promise<unknown> = async () => undefined) => {
   const pages: (readonly string[])[] = []
   let cursor = ''
@@ -22,7 +22,7 @@ const readAll = async (call: Call, limit: number, between: () => Promise<unknown
   }
 }
 
-test('pages of any size give each operation once, newest first, though all have the same moment', async () => {
+test('pages of any size list each operation once, newest first, even if all start at the same time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 8 }), async (restarts, limit) => {
       const { call, clock } = await openSandbox({ durations: INSTANT })
@@ -40,7 +40,7 @@ test('pages of any size give each operation once, newest first, though all have 
   )
 })
 
-test('operations that start while a client pages cause no repeats and no gaps', async () => {
+test('operations that start between two pages cause no duplicates or gaps', async () => {
   const { call, clock } = await openSandbox({ durations: INSTANT })
   const restart = async () => {
     const { body } = await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
@@ -64,7 +64,7 @@ test('times are shown to the second', async () => {
   }
 })
 
-test('like operations do not all take the same time, yet about as long as they should', async () => {
+test('durations of operations vary around the configured value', async () => {
   const { call, settle } = await openSandbox({ durations: { start_compute: 1_000, suspend_compute: 1_000 } })
   for (let turn = 0; turn < 5; turn += 1) {
     await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
@@ -77,7 +77,7 @@ test('like operations do not all take the same time, yet about as long as they s
   expect(Math.max(...took)).toBeLessThanOrEqual(1_100)
 })
 
-test('a seeded project may have a past, and what comes after it is newer', async () => {
+test('a seed can have past operations, and new ones come after them', async () => {
   const [shop] = SEED.projects
   const { call } = await openSandbox({ seed: { projects: [{ ...shop, operations: 250 }] } })
   expect((await readAll(call, 100)).flat()).toHaveLength(250)

@@ -11,7 +11,7 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true, force: true })
 })
 
-/** Its clock stands where the one before it stood. */
+/** Its clock continues where the previous one stopped. */
 const open = async (start = Date.UTC(2026, 0, 1), options: SandboxOptions = {}) => {
   const clock = manualClock(start)
   const sandbox = await startSandbox({ stateDir: directory, seed: SEED, clock, ...options })
@@ -26,7 +26,7 @@ const worldOf = async ({ call }: Awaited<ReturnType<typeof open>>) =>
     ),
   )
 
-test('the world is the same when it is opened again, and so is the key', async () => {
+test('the state and the key are the same after a restart', async () => {
   const first = await open()
   await first.call('POST', `${P}/branches`, { branch: { name: 'kept' }, endpoints: [{ type: 'read_write' }] })
   await first.clock.advance(10_000)
@@ -39,7 +39,7 @@ test('the world is the same when it is opened again, and so is the key', async (
   expect(second.sandbox.apiKey).toBe(first.sandbox.apiKey)
 })
 
-test('the key is for its owner alone to read, and so is the state', async () => {
+test('only the owner can read the key and the state', async () => {
   const { sandbox } = await open(undefined, { apiKey: 'chosen' })
   expect(sandbox.apiKey).toBe('chosen')
   for (const name of await readdir(directory)) {
@@ -48,7 +48,7 @@ test('the key is for its owner alone to read, and so is the state', async () => 
   expect((await readFile(join(directory, 'key'), 'utf8')).trim()).toBe('chosen')
 })
 
-test('operations that were under way go on', async () => {
+test('running operations continue after a restart', async () => {
   const first = await open()
   await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
   await first.clock.advance(100)
@@ -76,7 +76,7 @@ test('a closed sandbox does nothing more, although its clock keeps running', asy
   expect(lines).toHaveLength(before)
 })
 
-test('scale to zero that fell due meanwhile happens on opening', async () => {
+test('a scale-to-zero timeout that passed in between takes effect at the start', async () => {
   const first = await open()
   await first.call('POST', `${P}/endpoints/${IDLE}/start`)
   await first.clock.advance(5_000)
@@ -86,7 +86,7 @@ test('scale to zero that fell due meanwhile happens on opening', async () => {
   expect((await second.call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('idle')
 })
 
-test('time that ran ahead of the real one does not run back', async () => {
+test('a clock that was ahead of real time does not run backwards', async () => {
   const ahead = Date.now() + 30 * 86_400_000
   const first = await open(ahead)
   await first.call('POST', `${P}/endpoints/${IDLE}/start`)
@@ -96,7 +96,7 @@ test('time that ran ahead of the real one does not run back', async () => {
   expect(sandbox.clock.now()).toBeGreaterThanOrEqual(ahead)
 })
 
-test('a last line that was cut off is dropped, the rest is kept', async () => {
+test('an incomplete last line is dropped, the rest is kept', async () => {
   const first = await open()
   await first.call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: 'kept' } })
   await first.sandbox.close()
@@ -109,7 +109,7 @@ test('a last line that was cut off is dropped, the rest is kept', async () => {
   expect((await third.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.name).toBe('later')
 })
 
-test('cut off anywhere, the log gives the world before or after each change, never half of one', async () => {
+test('a log cut off anywhere never gives half a change', async () => {
   const first = await open()
   const log = join(directory, 'log.jsonl')
   await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
@@ -129,7 +129,7 @@ test('cut off anywhere, the log gives the world before or after each change, nev
   }
 })
 
-test('a log that is read on top of its own snapshot changes nothing', async () => {
+test('replaying a log on its own snapshot changes nothing', async () => {
   const first = await open()
   await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
   await first.clock.advance(5_000)
@@ -143,7 +143,7 @@ test('a log that is read on top of its own snapshot changes nothing', async () =
   expect(await worldOf(await open(first.clock.now()))).toEqual(world)
 })
 
-test('damage in the middle is an error that names the line', async () => {
+test('a damaged line in the middle is an error with the line number', async () => {
   const first = await open()
   await first.sandbox.close()
   await writeFile(join(directory, 'log.jsonl'), '[]\nnonsense\n')
@@ -153,14 +153,14 @@ test('damage in the middle is an error that names the line', async () => {
   })
 })
 
-test('two sandboxes do not share a folder', async () => {
+test('two sandboxes cannot share a folder', async () => {
   const { sandbox } = await open()
   await expect(open()).rejects.toMatchObject({ code: 'E_SANDBOX_STATE', message: expect.stringContaining(directory) })
   await sandbox.close()
   await open()
 })
 
-test('not even with another process', async () => {
+test('nor can two processes', async () => {
   await writeFile(join(directory, 'lock'), `${process.ppid}\n`)
   await expect(open()).rejects.toMatchObject({
     code: 'E_SANDBOX_STATE',
@@ -175,7 +175,7 @@ test.each(['4194305', '', 'nonsense'])('a lock of a process that is gone (%j) is
   expect(await readFile(join(directory, 'lock'), 'utf8')).toBe(`${process.pid}\n`)
 })
 
-test('a folder that cannot be one is an error with a way out', async () => {
+test('an unusable state folder is an error with a hint', async () => {
   await writeFile(join(directory, 'file'), '')
   await expect(startSandbox({ stateDir: join(directory, 'file', 'state') })).rejects.toMatchObject({
     code: 'E_SANDBOX_STATE',
@@ -183,7 +183,7 @@ test('a folder that cannot be one is an error with a way out', async () => {
   })
 })
 
-test('a start that fails leaves the folder free', async () => {
+test('a failed start unlocks the folder', async () => {
   const { sandbox } = await open()
   const port = Number(new URL(sandbox.apiUrl).port)
   await sandbox.close()

@@ -10,7 +10,7 @@ const branches = (count: number, compute: object = {}) =>
 const open = (count: number, plan: 'free' | 'paid', compute: object = {}) =>
   openSandbox({ seed: { projects: [{ id: 'p', plan, branches: branches(count, compute) }] } })
 
-test('the free plan has ten branches, the paid one more', async () => {
+test('the free plan allows ten branches, the paid plan more', async () => {
   const free = await open(10, 'free')
   expect(await free.call('POST', '/projects/p/branches')).toMatchObject({
     status: 422,
@@ -20,7 +20,7 @@ test('the free plan has ten branches, the paid one more', async () => {
   expect((await paid.call('POST', '/projects/p/branches')).status).toBe(201)
 })
 
-test('the free plan protects no branch, the paid one five', async () => {
+test('the free plan allows no protected branch, the paid plan five', async () => {
   const protect = { branch: { protected: true } }
   const free = await open(1, 'free')
   expect(await free.call('PATCH', '/projects/p/branches/br-b0', protect)).toMatchObject({
@@ -35,7 +35,7 @@ test('the free plan protects no branch, the paid one five', async () => {
   expect((await paid.call('PATCH', '/projects/p/branches/br-b0', protect)).status).toBe(200)
 })
 
-test('the free plan has three replicas a project', async () => {
+test('the free plan allows three replicas per project', async () => {
   const { call, settle } = await open(1, 'free')
   const replica = { endpoint: { branch_id: 'br-b0', type: 'read_only' } }
   for (let count = 0; count < 3; count += 1) {
@@ -48,7 +48,7 @@ test('the free plan has three replicas a project', async () => {
   })
 })
 
-test('the free plan has the default scale-to-zero time only', async () => {
+test('the free plan allows only the default scale-to-zero timeout', async () => {
   const { call } = await open(1, 'free')
   const changed = await call('PATCH', '/projects/p/endpoints/ep-b0', { endpoint: { suspend_timeout_seconds: 600 } })
   expect(changed).toMatchObject({
@@ -57,7 +57,7 @@ test('the free plan has the default scale-to-zero time only', async () => {
   })
 })
 
-test('twenty computes are active at once on the free plan, those of the default branch besides', async () => {
+test('the free plan allows twenty active computes, not counting the default branch', async () => {
   const { call, settle } = await openSandbox({
     seed: {
       projects: [

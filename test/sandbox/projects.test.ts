@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EMPTY, GUARDED, IDLE, MAIN, openSandbox, operationsOf, P, STAGING } from './open-sandbox.ts'
 
-test('a new project has a default branch with a primary, made and started in that order', async () => {
+test('a new project creates a default branch and then starts its primary', async () => {
   const { call, settle } = await openSandbox()
   const made = await call('POST', '/projects', { project: { name: 'books' } })
   expect(made).toMatchObject({
@@ -19,7 +19,7 @@ test('a new project has a default branch with a primary, made and started in tha
   expect((await call('GET', `/projects/${id}/branches`)).body.branches).toMatchObject([{ current_state: 'ready' }])
 })
 
-test('new defaults are those of computes that are made later, and of no other', async () => {
+test('new defaults apply only to computes that are created later', async () => {
   const { call, settle } = await openSandbox()
   const before = (await call('GET', `${P}/endpoints`)).body
   const changed = await call('PATCH', P, {
@@ -61,7 +61,7 @@ test('a deleted project disappears, then its data; one with a protected branch c
   expect(await sandbox.control.computes()).toEqual([])
 })
 
-test('a branch is renamed, protected and given an end', async () => {
+test('a branch can be renamed, protected and set to expire', async () => {
   const { call } = await openSandbox()
   const path = `${P}/branches/${STAGING}`
   const end = '2026-01-31T00:00:00Z'
@@ -77,7 +77,7 @@ test('a branch is renamed, protected and given an end', async () => {
   expect((await call('PATCH', `${P}/branches/br-none`, { branch: { name: 'x' } })).status).toBe(404)
 })
 
-test('one branch is the default, and another can take its place', async () => {
+test('another branch can become the default', async () => {
   const { call } = await openSandbox()
   expect((await call('POST', `${P}/branches/${STAGING}/set_as_default`)).body.branch).toMatchObject({ default: true })
   const { branches } = (await call('GET', `${P}/branches`)).body

@@ -19,7 +19,7 @@ const actionsIn = ({ sandbox }: Opened): readonly string[] =>
         : [],
     )
 
-test('a deleted project can be recovered for a week, with its computes idle and their hosts as they were', async () => {
+test('a deleted project can be recovered for a week; its computes are idle and keep their hosts', async () => {
   const { call, settle, clock } = await openDeleted()
   expect((await call('GET', '/projects?recoverable=true')).body.projects).toMatchObject([
     { name: 'shop', deleted_at: '2026-01-01T00:00:00Z', recoverable_until: '2026-01-08T00:00:00Z' },
@@ -55,7 +55,7 @@ test('after a week its data is deleted', async () => {
   expect((await call('GET', '/projects?recoverable=true')).body.projects).toEqual([])
 })
 
-test('of many deleted projects the last ten can be recovered', async () => {
+test('only the last ten deleted projects can be recovered', async () => {
   const { call, settle, clock } = await openSandbox()
   for (let count = 0; count < 12; count += 1) {
     const { id } = (await call('POST', '/projects', { project: { name: `p${count}` } })).body.project
@@ -70,13 +70,13 @@ test('of many deleted projects the last ten can be recovered', async () => {
   )
 })
 
-test('only deleted projects are recovered', async () => {
+test('only deleted projects can be recovered', async () => {
   const { call } = await openSandbox()
   expect(await call('POST', `${OTHER}/recover`)).toMatchObject({ status: 422 })
   expect(await call('POST', '/projects/nowhere/recover')).toMatchObject({ status: 404 })
 })
 
-test('nothing wakes a compute of a deleted project', async () => {
+test('computes of a deleted project cannot be started', async () => {
   const { sandbox, settle } = await openDeleted()
   await settle()
   await expect(sandbox.control.connect(PRIMARY)).rejects.toMatchObject({ sqlState: '08004' })

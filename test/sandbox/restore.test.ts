@@ -5,7 +5,7 @@ const HOUR = 3_600_000
 const branch = (id: string, rest = ''): string => `${P}/branches/${id}${rest}`
 const refusal = ({ status, body: { code, message } }: Answer) => ({ status, code, message })
 
-test('a branch gets its parent’s data: its computes are suspended, and those that ran start again', async () => {
+test('a reset suspends the computes of a branch and starts running ones again', async () => {
   const { call, settle, clock } = await openSandbox()
   await clock.advance(HOUR)
   const restored = await call('POST', branch(STAGING, '/restore'), { source_branch_id: MAIN })
@@ -31,7 +31,7 @@ test('a branch gets its parent’s data: its computes are suspended, and those t
   expect((await call('GET', `${P}/branches`)).body.branches).toHaveLength(4)
 })
 
-test('what a branch was is kept under a name, between it and its parent, with its children', async () => {
+test('the old data is preserved under a name, as the new parent of the branch and its children', async () => {
   const { call, settle, clock } = await openSandbox()
   const child = await call('POST', `${P}/branches`, { branch: { name: 'child', parent_id: STAGING } })
   await settle()
@@ -57,7 +57,7 @@ test('what a branch was is kept under a name, between it and its parent, with it
   expect((await call('GET', branch(old, '/endpoints'))).body.endpoints).toEqual([])
 })
 
-test('the past of a root is a root', async () => {
+test('the preserved branch of a root is a root', async () => {
   const { call, settle, clock } = await openSandbox()
   await clock.advance(HOUR)
   const restored = await call('POST', branch(MAIN, '/restore'), {
@@ -93,7 +93,7 @@ test.each([
     'branch already exists; branch_name:"empty"',
   ],
   ['nothing', STAGING, {}, 400, 'source_branch_id'],
-])('a restore of %s is refused and changes nothing', async (_what, id, body, status, message) => {
+])('restoring %s is refused and changes nothing', async (_what, id, body, status, message) => {
   const { call } = await openSandbox()
   const before = (await call('GET', `${P}/branches`)).body
   expect(await call('POST', branch(id, '/restore'), body)).toMatchObject({
@@ -103,7 +103,7 @@ test.each([
   expect((await call('GET', `${P}/branches`)).body).toEqual(before)
 })
 
-test('a branch begins at a moment of its parent, by time or by the position that an answer showed', async () => {
+test('a branch can start in the past of its parent, by time or by LSN', async () => {
   const { call, settle, clock } = await openSandbox()
   await clock.advance(2 * HOUR)
   const early = await call('POST', `${P}/branches`, { branch: { parent_timestamp: '2026-01-01T01:00:00Z' } })
@@ -137,7 +137,7 @@ test.each([
   })
 })
 
-test('history goes back as far as the project keeps it', async () => {
+test('history goes back as far as the restore window', async () => {
   const { call, settle, clock } = await openSandbox()
   await call('PATCH', P, { project: { history_retention_seconds: 3_600 } })
   await clock.advance(3 * HOUR)
@@ -147,7 +147,7 @@ test('history goes back as far as the project keeps it', async () => {
   await settle()
 })
 
-test('a branch with the schema only is a root', async () => {
+test('a schema-only branch is a root', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/branches`, { branch: { parent_id: STAGING, init_source: 'schema-only' } })
   expect(made.body.branch).toMatchObject({ init_source: 'schema-only' })
@@ -175,7 +175,7 @@ test('a branch can be archived from the start', async () => {
   expect(await call('POST', `${P}/branches`, both)).toMatchObject({ status: 422 })
 })
 
-test('what a client notes about a branch is shown with it and in the list', async () => {
+test('annotations are shown with the branch and in the list', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/branches`, { annotation_value: { 'git-ref': 'feature/7' } })
   const { id } = made.body.branch

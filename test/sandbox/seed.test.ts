@@ -33,7 +33,7 @@ projects:
         computes: [{ disabled: true }]
 `
 
-test('a seed says all that a world starts from', async () => {
+test('a seed defines projects, branches and computes', async () => {
   const { call } = await openSandbox({ seed: parseSeed(FULL, 'seed.yaml') })
   const P = '/projects/quiet-river-12345678'
   expect((await call('GET', P)).body.project).toMatchObject({
@@ -81,7 +81,7 @@ test('the same seed gives the same ids', async () => {
   expect(await idsOf()).toEqual(ids)
 })
 
-test('without a default branch the first one is it', async () => {
+test('the first branch is the default if none is marked', async () => {
   const { call } = await openSandbox({
     seed: { projects: [{ id: 'some-project-1', branches: [{ name: 'a' }, { name: 'b' }] }] },
   })
@@ -158,14 +158,14 @@ test('an alias bomb is refused', () => {
   )
 })
 
-test('a seed that a program made is checked as well', async () => {
+test('a seed passed by a program is checked too', async () => {
   const wrong = startSandbox({
     seed: { projects: [{ id: 'p', branches: [{ name: 'm', computes: [{ size: 3.5 }] }] }] },
   })
   await expect(wrong).rejects.toMatchObject({ code: 'E_SEED', message: expect.stringContaining('3.5 CU') })
 })
 
-test('a seed file is read, and one that is not there is named', async () => {
+test('a seed file is read; the error for a missing one names it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-seed-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'seed.yaml'), FULL)
@@ -182,7 +182,7 @@ test('without a seed there are no projects', async () => {
   expect((await caller(sandbox)('GET', '/projects')).body.projects).toEqual([])
 })
 
-test('the schema accepts valid seeds and refuses others', () => {
+test('the JSON Schema accepts valid seeds and refuses others', () => {
   const validate = new Ajv2020({ strict: false }).compile(seedSchema())
   expect(validate(SEED)).toBe(true)
   expect(validate({ projects: [{ id: 'x', branches: [{ name: 'main', computes: [{ sise: 1 }] }] }] })).toBe(false)

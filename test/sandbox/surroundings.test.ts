@@ -1,4 +1,4 @@
-/** What the sandbox does to the machine around it: its log, its folder, its ports. */
+/** The effects of the sandbox on its machine: log, folder and ports. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ const scratch = (): string => {
   return folder
 }
 
-test('what an unauthenticated client asks for is one line of the log, without control characters', async () => {
+test('a request without a key is logged on one line, without control characters', async () => {
   const lines: string[] = []
   const sandbox = await open({ log: (line) => lines.push(line) })
   const { port } = new URL(sandbox.apiUrl)
@@ -37,7 +37,7 @@ test('what an unauthenticated client asks for is one line of the log, without co
   }
 })
 
-test('a state folder that it makes cannot be listed by others, and git ignores it', async () => {
+test('a new state folder cannot be listed by others, and git ignores it', async () => {
   const stateDir = join(scratch(), 'state')
   const sandbox = await open({ stateDir })
   expect(sandbox.warnings).toEqual([])
@@ -45,7 +45,7 @@ test('a state folder that it makes cannot be listed by others, and git ignores i
   expect(readFileSync(join(stateDir, '.gitignore'), 'utf8')).toBe('*\n')
 })
 
-test('a folder that was there keeps its rights and its files, and gets a warning where others can read it', async () => {
+test('an existing folder keeps its permissions and files; there is a warning if others can read it', async () => {
   const stateDir = scratch()
   chmodSync(stateDir, 0o755)
   const sandbox = await open({ stateDir })
@@ -54,14 +54,14 @@ test('a folder that was there keeps its rights and its files, and gets a warning
   expect(existsSync(join(stateDir, '.gitignore'))).toBe(false)
 })
 
-test('a key that others can read is a warning', async () => {
+test('there is a warning if others can read the key', async () => {
   const stateDir = join(scratch(), 'state')
   await (await startSandbox({ stateDir })).close()
   chmodSync(join(stateDir, 'key'), 0o644)
   expect((await open({ stateDir })).warnings).toEqual([expect.stringContaining(`${stateDir}/key`)])
 })
 
-test('where its port is taken, another one is taken if any will do; else it is an error', async () => {
+test('if the port is taken, it uses another one if allowed, and fails otherwise', async () => {
   const port = Number(new URL((await open({})).apiUrl).port)
   const second = await open({ port, anyPort: true })
   expect(Number(new URL(second.apiUrl).port)).not.toBe(port)

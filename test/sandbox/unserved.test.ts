@@ -4,19 +4,19 @@ import { OFFICIAL } from '../clients/official.ts'
 import { MAIN, openSandbox, P } from './open-sandbox.ts'
 import { OPERATIONS } from './openapi.ts'
 
-/** Answered with 404, see below. */
+/** Routes that get a 404, see below. */
 const FEATURES = /^GET .*\/(auth|data-api\/\{\})$/
 const bare = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}')
 const listed = SERVICE_ROUTES.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))
 
-test('the list of the service’s routes has every one that the service describes, and every one served here', () => {
+test('the list of routes includes all documented routes and all that are served', () => {
   const known = new Set(listed)
   const wanted = [...OFFICIAL, ...OPERATIONS].map(({ method, path }) => `${method} ${bare(path)}`)
   expect(wanted.filter((route) => !known.has(route))).toEqual([])
   expect(listed).toHaveLength(known.size)
 })
 
-test('each route of the list is served, or answers 501 and says where to read on', async () => {
+test('each listed route is served, or gets a 501 with a link to the documentation', async () => {
   const { call } = await openSandbox()
   const served = new Set(OPERATIONS.map(({ method, path }) => `${method} ${bare(path)}`))
   const missing = listed.filter((route) => !served.has(route) && !FEATURES.test(route))
@@ -37,7 +37,7 @@ test.each([
   ['PUT', `${P}/branches/${MAIN}`, 'GET, PATCH, DELETE'],
   ['GET', `${P}/branches/${MAIN}/restore`, 'POST'],
   ['OPTIONS', `${P}/operations`, 'GET'],
-])('%s %s is a 405 that names what is allowed', async (method, path, allowed) => {
+])('%s %s gets a 405 with the allowed methods', async (method, path, allowed) => {
   const { call } = await openSandbox()
   const { status, headers, body } = await call(method, path)
   expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: allowed })
@@ -63,7 +63,7 @@ test.each(['auth', 'data-api/neondb'])(
   },
 )
 
-test('an unknown field is ignored, and logged once', async () => {
+test('an unknown field is ignored and logged once', async () => {
   const lines: string[] = []
   const { call } = await openSandbox({ log: (line) => lines.push(line) })
   for (const name of ['one', 'two']) {

@@ -28,7 +28,7 @@ const compute = (state: ComputeRecord['state'], more: Partial<ComputeRecord> = {
   ...more,
 })
 
-test('counts active seconds and the same times the size, published every 15 minutes', () => {
+test('counts active seconds and compute seconds, published every 15 minutes', () => {
   let now = START
   const meter = new UsageMeter(() => now)
   meter.note(compute('active', { startedAt: now }))
@@ -46,7 +46,7 @@ test('counts active seconds and the same times the size, published every 15 minu
 })
 
 /** Two computes for two months: one never sleeps, one is used for an hour, so many times a day. */
-test('the estimate of an unchanged compute is within 10 % of what the next month uses', async () => {
+test('the estimate for an unchanged compute is within 10% of the usage in the next month', async () => {
   const clock = manualClock(START)
   const sandbox = await startSandbox({
     clock,
@@ -67,7 +67,7 @@ test('the estimate of an unchanged compute is within 10 % of what the next month
   const api = createReadApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, rateLimit: false })
   const post = (path: string) =>
     fetch(`${sandbox.apiUrl}${path}`, { method: 'POST', headers: { authorization: `Bearer ${sandbox.apiKey}` } })
-  /** A use every eight hours keeps the compute awake for its five minutes. */
+  /** Each use keeps the compute active for five minutes. */
   const live = async (days: number): Promise<void> => {
     for (let use = 0; use < days * 3; use += 1) {
       expect((await post('/projects/shop/endpoints/ep-dev/start')).status).toBe(200)

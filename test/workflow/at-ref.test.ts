@@ -49,7 +49,7 @@ test.each(CLOSED)('nothing is compared where %s', async (_case, path, change) =>
   made.commit('not plain')
   await expect(manifestsAt('HEAD', WHAT, { cwd: made.folder })).rejects.toMatchObject({
     code: 'E_OUTSIDE',
-    message: `At HEAD, ${path} is a link or a submodule. Of a commit only plain files are read.`,
+    message: `At HEAD, ${path} is a link or a submodule. Only regular files are read from a commit.`,
   })
 })
 
@@ -57,7 +57,7 @@ test.each(CLOSED)('it is an error of the manifests where %s', async (_case, path
   const made = repository()
   change(made)
   made.commit('not plain')
-  const { loaded } = await manifestsAt('HEAD', WHAT, { cwd: made.folder, missing: 'told' })
+  const { loaded } = await manifestsAt('HEAD', WHAT, { cwd: made.folder, missing: 'report' })
   expect(loaded.diagnostics).toContainEqual(
     expect.objectContaining({ code: 'E_OUTSIDE', severity: 'error', source: expect.objectContaining({ file: path }) }),
   )

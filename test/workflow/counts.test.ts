@@ -9,7 +9,7 @@ import { parseManifests } from '../../src/manifest/index.ts'
 import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
 import { markdownPlan, terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { type Manifests, planLive } from '../../src/workflow/index.ts'
+import { apply, type Manifests, planLive } from '../../src/workflow/index.ts'
 
 const OPERATION_MS = 10_000
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
@@ -73,6 +73,23 @@ test('a plan costs three requests a project, however many computes, and one more
   expect(sandbox.requests).toBe(3 * 20 + 5 + 2 * 20)
 })
 
+test('apply without a prompt reads each project once before its first step', async () => {
+  const { sandbox, api, clock } = await open([project('p', 3), project('q', 3)])
+  const applied = await apply({
+    manifests: manifestsOf([document('p', ...sized(3, 2)), document('q', ...sized(3, 2))]),
+    open: async () => ({ api, close: async () => undefined }),
+    clock,
+    consent: { allow: new Set(CONSENTS) },
+  })
+  expect(applied.kind === 'ended' && applied.outcome.steps.map(({ status }) => status)).toEqual(range(6, () => 'done'))
+  const paths = sandbox.control.requests().map(({ path }) => path.replace(/\?.*$/, ''))
+  const firstStep = paths.findIndex((path) => /\/endpoints\/ep-/.test(path))
+  const reads = ['p', 'q'].flatMap((id) =>
+    ['', '/branches', '/endpoints', '/operations'].map((own) => `/projects/${id}${own}`),
+  )
+  expect(paths.slice(0, firstStep).sort()).toEqual(reads.sort())
+})
+
 test('what a plan prints grows with its changes, not with the fleet', async () => {
   const { api } = await open(range(20, (at) => project(`p${at}`, 10)))
   const plan = async (changing: number): Promise<Plan> =>
@@ -85,8 +102,8 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
       "json": 1826,
-      "markdown": 68,
-      "terminal": 76,
+      "markdown": 66,
+      "terminal": 74,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`

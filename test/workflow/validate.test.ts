@@ -161,7 +161,18 @@ test('a policy file in a folder of manifests is not a manifest, and an unused on
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   expect(await validate()).toMatchObject({
     code: 0,
-    stderr: 'Note  espalier/policies.yaml is a policy file that is not used. Name it with --policy.\n',
+    stderr: 'Note  espalier/policies.yaml is a policy file and is not used. To use it, add --policy.\n',
   })
   expect(await validate('--policy', 'espalier/policies.yaml')).toMatchObject({ code: 1, stderr: '' })
+})
+
+test.each([
+  ['rule: { maxSize: -1 }', '`maxSize` must be above 0 and at most 100000.', '4:24'],
+  ['rule: { maxReplicas: -1 }', '`maxReplicas` must be at least 0.', '4:28'],
+])('a mistake in a policy file is shown with its line: %s', async (rule, message, place) => {
+  const policies = `version: 1\npolicies:\n  - { name: a, level: deny, reason: r,\n      ${rule} }\n`
+  const cwd = await folderWith({ 'espalier.yaml': MANIFEST, 'espalier.policy.yaml': policies })
+  const { code, stdout, stderr } = await startInProcess(['validate'], { cwd }).ended
+  expect(code).toBe(1)
+  expect(stdout + stderr).toContain(`espalier.policy.yaml:${place}  error  E_VALUE  ${message}\n 4 |       ${rule} }\n`)
 })

@@ -37,7 +37,7 @@ The manifests of the current folder count as they do for apply: \`protect: true\
 and a restart window holds unless --now is given.
 
 Exit codes:
-  0   done, or nothing was to be done
+  0   done, or nothing to do
   1   wrong input, declined, refused by protection, or it failed
   5   outside of a restart window: nothing was changed
 

@@ -1,4 +1,4 @@
-/** What may come next on a command line. Runs at every TAB, so it loads no parser and waits for nobody for long. */
+/** Completes a command line. It runs at every TAB, so it loads no parser and does not wait long for the service. */
 import type { Options } from 'yargs'
 import { CONSENTS } from '../../model/index.ts'
 import type { Command } from '../command.ts'
@@ -7,7 +7,7 @@ import { COMMON_FLAGS } from '../flags.ts'
 import type { Io } from '../io.ts'
 import type { Candidate } from './candidate.ts'
 
-/** Shells expand what they complete with, so nothing that means something to one of them is offered. */
+/** Shells expand completions, so words with special characters are not offered. */
 const SAFE = /^[\w./@:+=,-]+$/
 
 /** @param words after the program's name; the last one is being typed. */
@@ -21,7 +21,7 @@ export const complete = async (words: readonly string[], io: Io): Promise<readon
 
 interface Place {
   readonly command: Command | undefined
-  /** What is between the command's name and the word that is typed. */
+  /** The words between the command's name and the one being typed. */
   readonly rest: readonly string[]
   readonly typed: string
   readonly words: readonly string[]
@@ -96,7 +96,7 @@ const commandOf = (
 
 const nameOf = (line: string): string => line.split(' ')[0] ?? ''
 
-/** By how they are written: `--name`, `-n`. */
+/** Flags as typed: `--name`, `-n`. */
 const flagsOf = (
   command: Command | undefined,
 ): ReadonlyMap<string, { readonly name: string; readonly options: Options }> => {

@@ -3,7 +3,7 @@ import type { Candidate } from './candidate.ts'
 
 const MOST = 200
 
-/** Branches and tags; none outside of a repository. */
+/** Branches and tags; empty outside a repository. */
 export const gitRefs = async (cwd: string): Promise<readonly Candidate[]> => {
   const format = ['for-each-ref', `--count=${MOST}`, '--sort=-committerdate', '--format=%(refname:short)']
   try {

@@ -1,4 +1,4 @@
-/** Names of the live projects, cached in a file, so that most completions need no request. */
+/** Names of live projects, cached in a file, so that most completions need no request. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -16,17 +16,17 @@ export interface LiveNames {
   readonly computes: readonly { readonly id: string; readonly ref: string }[]
 }
 
-interface Kept extends LiveNames {
+interface Cached extends LiveNames {
   readonly readAt: number
 }
 
-const NOTHING: LiveNames = { projects: [], branches: [], computes: [] }
+const NO_NAMES: LiveNames = { projects: [], branches: [], computes: [] }
 const FRESH_MS = 300_000
-/** After this the person who pressed TAB has stopped waiting. */
-const PATIENCE_MS = 800
+/** Nobody waits longer for a completion. */
+const TIMEOUT_MS = 800
 const MOST_PROJECTS = 5
 
-/** The last known names if the service does not answer in time; the next TAB does not ask it again. */
+/** The last known names if the service does not answer in time; then the next TAB does not ask again. */
 export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
   try {
     const baseUrl = flagValue(words, '--base-url') ?? io.env.ESPALIER_BASE_URL?.trim() ?? DEFAULT_BASE_URL
@@ -36,12 +36,12 @@ export const liveNames = async (words: readonly string[], io: Io): Promise<LiveN
     const kept = await read(file)
     const now = io.clock.date()
     if (kept !== undefined && now - kept.readAt < FRESH_MS) return kept
-    const names = (await within(PATIENCE_MS, fetchNames({ baseUrl, apiKey }, only, io))) ?? kept ?? NOTHING
-    await keep(file, { ...names, readAt: now })
+    const names = (await within(TIMEOUT_MS, fetchNames({ baseUrl, apiKey }, only, io))) ?? kept ?? NO_NAMES
+    await writeCache(file, { ...names, readAt: now })
     return names
   } catch {
-    // Without a key, or a folder to write to, there is nothing to complete; a TAB must not print an error.
-    return NOTHING
+    // For example, there is no key. A TAB must not print an error.
+    return NO_NAMES
   }
 }
 
@@ -56,7 +56,7 @@ const fetchNames = async (
       api.listProjects().catch(() => []),
       only === undefined ? declaredProjects(io.cwd) : [only],
     ])
-    const parts = await Promise.all(ids.slice(0, MOST_PROJECTS).map((id) => namesOf(api, id).catch(() => NOTHING)))
+    const parts = await Promise.all(ids.slice(0, MOST_PROJECTS).map((id) => namesOf(api, id).catch(() => NO_NAMES)))
     return {
       projects: projects.map(({ id, name }) => ({ id, name })),
       branches: [...new Set(parts.flatMap(({ branches }) => branches))],
@@ -92,16 +92,16 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> =
   return Promise.race([work.catch(() => undefined), late])
 }
 
-/** Holds the key only as part of a digest: a file's name must not reveal it. */
+/** The file name contains the key only as part of a digest. */
 const fileFor = (parts: readonly string[], { env }: Io): string => {
   const folder = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache')
   const name = createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32)
   return join(folder, 'espalier', `completion-${name}.json`)
 }
 
-const read = async (file: string): Promise<Kept | undefined> => {
+const read = async (file: string): Promise<Cached | undefined> => {
   try {
-    const kept = JSON.parse(await readFile(file, 'utf8')) as Kept
+    const kept = JSON.parse(await readFile(file, 'utf8')) as Cached
     return Array.isArray(kept.projects) && Array.isArray(kept.branches) && Array.isArray(kept.computes)
       ? kept
       : undefined
@@ -110,9 +110,9 @@ const read = async (file: string): Promise<Kept | undefined> => {
   }
 }
 
-const keep = async (file: string, kept: Kept): Promise<void> => {
+const writeCache = async (file: string, cached: Cached): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeFile(file, JSON.stringify(kept), { mode: 0o600 })
+  await writeFile(file, JSON.stringify(cached), { mode: 0o600 })
 }
 
 const flagValue = (words: readonly string[], flag: string): string | undefined => {

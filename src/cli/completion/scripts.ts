@@ -1,4 +1,4 @@
-/** Each asks the program itself what may come next (`espalier __complete WORDS…`), so none grows stale. */
+/** Each script asks the program itself (`espalier __complete WORDS…`), so it need not be updated. */
 export const COMPLETION_SCRIPTS = {
   bash: `# bash completion of espalier; add to ~/.bashrc: source <(espalier completion bash)
 _espalier() {

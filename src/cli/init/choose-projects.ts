@@ -1,4 +1,4 @@
-/** Which projects first manifests are about. */
+/** Chooses the projects that `init` writes manifests for. */
 import type { Project, ReadApi } from '../../api/index.ts'
 import { EspalierError } from '../../model/index.ts'
 import { plainText } from '../../report/index.ts'
@@ -7,10 +7,9 @@ import type { Io } from '../io.ts'
 import { visibleProjects } from '../live-projects.ts'
 import { canAsk, print } from '../terminal.ts'
 
-/** More are not worth reading through. */
 const SHOWN = 20
 
-/** All that the key sees, unless a person at the terminal picks one. */
+/** All projects of the key, unless the person at the terminal picks one. */
 export const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> => {
   const projects = await visibleProjects(api)
   const ids = projects.map(({ id }) => id)
@@ -27,7 +26,7 @@ const pick = (answer: string, projects: readonly Project[]): string => {
   const chosen =
     projects.find(({ id }) => id === answer) ?? projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
   if (chosen !== undefined) return chosen.id
-  throw new EspalierError('E_PROJECT_UNKNOWN', `None of them is ${plainText(answer)}.`, {
+  throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
     hint: 'Run it again, or use --project ID.',
   })
 }

@@ -1,4 +1,4 @@
-/** Settings of VS Code, and of editors that read them, so that manifests are completed and checked as they are typed. */
+/** Settings for VS Code and compatible editors, to complete and check manifests while typing. */
 import { applyEdits, getNodeValue, modify, type ParseError, parseTree } from 'jsonc-parser'
 
 export const SCHEMA_FILE = '.vscode/espalier.schema.json'
@@ -7,10 +7,10 @@ const MANIFESTS = ['espalier.yaml', 'espalier.yml', 'espalier/**/*.yaml', 'espal
 const EXTENSION = 'redhat.vscode-yaml'
 const FORMAT = { tabSize: 2, insertSpaces: true, eol: '\n' }
 
-/** The new text, or why the file is left alone. */
+/** The new text, or why the file is left unchanged. */
 export type Edited = { readonly text: string } | { readonly why: string }
 
-/** With the schema for manifests; what is there already stays, comments and layout included. */
+/** Adds the schema for manifests. Existing settings, comments and layout are kept. */
 export const withSchema = (settings: string): Edited =>
   edited(settings, (root) => {
     const schemas = root['yaml.schemas'] ?? {}
@@ -19,7 +19,7 @@ export const withSchema = (settings: string): Edited =>
     return key in schemas ? undefined : { path: ['yaml.schemas', key], value: MANIFESTS }
   })
 
-/** With the YAML extension recommended. */
+/** Recommends the YAML extension. */
 export const withExtension = (extensions: string): Edited =>
   edited(extensions, ({ recommendations = [] }) => {
     if (!Array.isArray(recommendations)) return { why: '`recommendations` is not a list' }
@@ -27,17 +27,17 @@ export const withExtension = (extensions: string): Edited =>
     return { path: ['recommendations'], value: [...recommendations, EXTENSION] }
   })
 
-type Wish = { readonly path: string[]; readonly value: unknown } | { readonly why: string } | undefined
+type Insertion = { readonly path: string[]; readonly value: unknown } | { readonly why: string } | undefined
 
-const edited = (text: string, wish: (root: Readonly<Record<string, unknown>>) => Wish): Edited => {
+const edited = (text: string, insertionFor: (root: Readonly<Record<string, unknown>>) => Insertion): Edited => {
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   if (errors.length > 0) return { why: 'it is not JSON' }
-  // Nothing but comments, or nothing at all.
+  // The file is empty, or has only comments.
   const start = tree === undefined ? `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}{}\n` : text
   const root: unknown = tree === undefined ? {} : getNodeValue(tree)
   if (!isRecord(root)) return { why: 'it is not a JSON object' }
-  const wanted = wish(root)
+  const wanted = insertionFor(root)
   if (wanted === undefined) return { text }
   if ('why' in wanted) return wanted
   return { text: applyEdits(start, modify(start, wanted.path, wanted.value, { formattingOptions: FORMAT })) }

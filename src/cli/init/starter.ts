@@ -1,9 +1,9 @@
-/** A manifest that manages nothing yet, and shows what it could say. */
+/** A manifest that manages nothing yet, with a commented example. */
 import { stringify } from 'yaml'
 
-/** @param schema where the schema is, from the file on. */
+/** @param schema path or URL of the schema. */
 export const starter = (project: string, schema: string): string => `# yaml-language-server: $schema=${schema}
-# Which computes each branch of this project should have. What is left out is not managed.
+# The computes of each branch of this project. What is not listed here is not managed.
 version: 1
 ${stringify({ project }).trimEnd()}
 

@@ -1,10 +1,10 @@
-/** The workflows that `init` writes: the examples, with what can be known of the repository and of this release. */
+/** The workflows that `init` writes: the examples, adapted to the repository and this release. */
 import { REPOSITORY } from '../../model/index.ts'
 import { RELEASE_COMMIT } from '../../model/version.ts'
 import { git } from '../../workflow/index.ts'
 import workflows from './generated/workflows.json' with { type: 'json' }
 
-/** @returns texts by name. */
+/** @returns contents by name. */
 export const workflowsFor = async (
   cwd: string,
   commit: string | undefined = RELEASE_COMMIT,
@@ -14,15 +14,15 @@ export const workflowsFor = async (
   return Object.fromEntries(Object.entries(workflows).map(([name, text]) => [name, fill(text)]))
 }
 
-/** A commit where one is known: a tag could be moved, unless its release is immutable. */
+/** Pins the Action to a commit if one is known, since a tag can be moved. */
 const pinned = (text: string, commit: string | undefined): string =>
   commit === undefined ? text : text.replaceAll(new RegExp(`(${REPOSITORY}@)(v\\S+)`, 'g'), `$1${commit} # $2`)
 
-/** The examples apply what is pushed to `main`. */
+/** The examples apply pushes to `main`. */
 const onBranch = (text: string, branch: string): string =>
   branch === 'main' ? text : text.replaceAll('branches: [main]', () => `branches: [${JSON.stringify(branch)}]`)
 
-/** As the remote has it, else the branch that is checked out. */
+/** The default branch of the remote, else the current branch. */
 const defaultBranch = async (cwd: string): Promise<string> => {
   const ask = (...args: readonly string[]): Promise<string> =>
     git(cwd, args).then(

@@ -100,7 +100,7 @@ const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io)
   return exitCodeOfAll({ projects, source })
 }
 
-/** The worst one. Manifests that cannot be used are as bad as a project whose manifest is invalid. */
+/** The worst state decides. Unusable manifests count as an invalid project. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
   if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
   const codes = new Set<ExitCode>(projects.map(({ state }) => exitCodeOf(state)))
@@ -116,7 +116,7 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
   }
 }
 
-/** Everything that can be wrong with the flags is reported before anything is read. */
+/** Checks all flags before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   checkNumber('concurrency', flags.concurrency, 1)
   checkBudgets(flags)
@@ -155,7 +155,7 @@ const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<S
   const { repo, ref, paths } = flags
   const settings = await sourceSettings(flags, io)
   if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
-  // What looks like a path is one; git would take it as relative to the mirror.
+  // Resolve a path here: git would take it as relative to the mirror.
   const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
   return gitSource({
     ...settings,
@@ -166,11 +166,11 @@ const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<S
   })
 }
 
-/** These files are the operator's: a commit does not change them. */
+/** These files belong to the operator: commits do not change them. */
 const sourceSettings = async (flags: AgentRunFlags, io: Io): Promise<SourceSettings> => {
   const { sizeTable, policy = [] } = flags
   const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)
-  // A mistake in the flags is one of the command line, not of the repository.
+  // Reports mistakes in the flags now, as usage errors.
   await review({ loaded: parseManifests([]), paths: [] })
   return {
     review,
@@ -181,9 +181,9 @@ const sourceSettings = async (flags: AgentRunFlags, io: Io): Promise<SourceSetti
 
 const connectionOf = async (flags: AgentRunFlags, io: Io) => {
   if (flags.keys === undefined) return connect(flags, io)
-  if (flags.sandbox !== undefined) throw usageError('--keys and --sandbox cannot be given together.')
-  if (flags.apiKeyFile !== undefined) throw usageError('--keys and --api-key-file cannot be given together.')
-  // The key of this connection is never sent: each project has one of the file's.
+  if (flags.sandbox !== undefined) throw usageError('--keys and --sandbox cannot be combined.')
+  if (flags.apiKeyFile !== undefined) throw usageError('--keys and --api-key-file cannot be combined.')
+  // A placeholder, which is never sent: each project uses a key from the file.
   return connect(flags, { ...io, env: { ...io.env, ESPALIER_API_KEY: 'unused' } })
 }
 
@@ -195,7 +195,7 @@ const notifierOf = async (
   if (notify === undefined && notifySecretFile === undefined) return undefined
   const secret = await secretIn(notifySecretFile, io)
   if (notify === undefined || secret === undefined) {
-    throw usageError('--notify and --notify-secret-file belong together.')
+    throw usageError('--notify and --notify-secret-file must be given together.')
   }
   return createNotifier({ send: sendTo(notify), key: notifyKey(secret), clock: io.clock, log })
 }

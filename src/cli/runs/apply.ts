@@ -101,7 +101,7 @@ interface Settings {
   readonly lockTimeoutMs: number
 }
 
-/** Everything that can be wrong with the flags is reported before anything is read. */
+/** Checks all flags before anything is read. */
 const settingsOf = (flags: ApplyFlags): Settings => {
   checkBudgets(flags)
   checkNumber('max-failures', flags.maxFailures, 0)
@@ -113,21 +113,21 @@ const settingsOf = (flags: ApplyFlags): Settings => {
   }
 }
 
-/** After what is wrong with the input, before anything is read from the API. */
+/** Called after the manifests are checked, and before any request. */
 const checkCanAsk = ({ autoApprove, paths }: ApplyFlags, io: Io): void => {
   if (autoApprove === true || (canAsk(io) && !paths.includes(STDIN))) return
-  throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
-    hint: 'Give --auto-approve, and --allow for what a yes does not cover; `espalier plan` shows what would change.',
+  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
+    hint: 'Use --auto-approve, and --allow for what it does not cover. `espalier plan` shows what would change.',
   })
 }
 
-/** The one of `--plan`, or a single path that ends in `.json`. */
+/** From `--plan`, or from a single path that ends in `.json`. */
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
   const name = flags.plan ?? (isPlanPath(flags) ? flags.paths[0] : undefined)
   if (name === undefined) return undefined
   for (const flag of ['shard', 'project', 'branch', 'wave', 'base'] as const) {
     if (flags[flag] === undefined) continue
-    throw usageError(`--${flag} cannot be given with a saved plan, which has its own.`, `Leave --${flag} out.`)
+    throw usageError(`--${flag} cannot be combined with a saved plan, which has its own.`, `Remove --${flag}.`)
   }
   return readSavedPlan(name, locate(name))
 }
@@ -154,10 +154,13 @@ const manifestsFor = async (flags: ApplyFlags, saved: SavedPlan | undefined, io:
 
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {
   if (again) {
-    print('The project has changed since this plan was made. Nothing was changed; this is the plan now:', io.stderr)
+    print(
+      'The project has changed since the plan above was made. Nothing was changed. This is the new plan:',
+      io.stderr,
+    )
   }
   if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
-  // The stream of events holds the plan too; people see one only if they are asked about it.
+  // With --format json the events contain the plan, so it is shown only if somebody is asked.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return
   const stream = isJson ? io.stderr : io.stdout
@@ -170,7 +173,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
   print(terminalPlan(plan, styleOf(stream, flags, io.env), shown), stream)
 }
 
-/** Events as lines or as a live view, then the outcome, and the page if one was asked for. */
+/** Prints events as lines or as a live view, then the outcome; writes the page if requested. */
 const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFlags, io: Io): Watcher => {
   const { plan, observed } = planned
   const isQuiet = isEmptyPlan(plan)
@@ -203,20 +206,20 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
 
 const NO_PROGRESS: Progress = { report: () => undefined, end: async () => undefined }
 
-interface Happened {
+interface RunResult {
   readonly plan: Plan
   readonly observed: PlannedApply['observed']
   readonly events: readonly ApplyEvent[]
   readonly outcome: Outcome | undefined
 }
 
-/** What is done is done: if the page cannot be written any more, that is a warning and changes no exit code. */
-const writePage = async (page: PageFile, { outcome, ...happened }: Happened, flags: ApplyFlags, io: Io) => {
-  // Loaded only if it is asked for: it needs an HTML library.
+/** The changes are already made, so a page that cannot be written is only a warning. */
+const writePage = async (page: PageFile, { outcome, ...rest }: RunResult, flags: ApplyFlags, io: Io) => {
+  // Loaded on demand, since it needs an HTML library.
   const { applyPage } = await import('../../report/html/index.ts')
   try {
-    await page.write(applyPage({ ...happened, ...(outcome === undefined ? {} : { outcome }) }, PAGE_FRAME))
-    print(`Written to ${flags.report}: what happened, for any browser.`, io.stderr)
+    await page.write(applyPage({ ...rest, ...(outcome === undefined ? {} : { outcome }) }, PAGE_FRAME))
+    print(`Wrote the report to ${flags.report}.`, io.stderr)
   } catch (error) {
     if (!(error instanceof EspalierError)) throw error
     print(`Warning  ${error.code}: ${error.message}`, io.stderr)

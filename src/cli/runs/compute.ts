@@ -29,7 +29,7 @@ type Target = NamedCompute & {
   readonly projectName: string
 }
 
-/** Says what it does to whom, asks, does it one after the other, and waits for each. */
+/** Shows the effect, asks for confirmation, then changes one compute after another and waits for each. */
 export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
   const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
@@ -43,11 +43,11 @@ export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, i
     for (const target of targets)
       print(announcement(command, target, work.includes(target), overridden.has(target.id)), io.stdout)
     if (work.length === 0) return EXIT.ok
-    if (!(await isAgreed(command, flags, io))) {
+    if (!(await isConfirmed(command, flags, io))) {
       print('Nothing was changed.', io.stderr)
       return EXIT.error
     }
-    for (const target of work) await carryOut(api, project, command, target, timeoutMs, io)
+    for (const target of work) await perform(api, project, command, target, timeoutMs, io)
     return EXIT.ok
   })
 }
@@ -95,12 +95,12 @@ const outsideWindows = async (
 
 const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target): boolean => {
   if (command === 'restart' && isIdle(observed)) {
-    throw new EspalierError('E_IDLE', `${plainText(ref)} is idle, and only an active compute can be restarted.`, {
+    throw new EspalierError('E_IDLE', `${plainText(ref)} is idle; only an active compute can be restarted.`, {
       hint: `Wake it instead: espalier compute start ${plainText(ref)} --project ${projectId}`,
     })
   }
   if (command === 'start' && observed.attributes.disabled === true) {
-    throw new EspalierError('E_DISABLED', `${plainText(ref)} is disabled, and does not start.`, {
+    throw new EspalierError('E_DISABLED', `${plainText(ref)} is disabled and cannot be started.`, {
       hint: 'Enable it in its manifest (disabled: false) and apply.',
     })
   }
@@ -111,7 +111,7 @@ const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target)
 const announcement = (command: ComputeCommand, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
   if (!isNeeded)
     return `Nothing to do: ${titleOf(target)} in ${plainText(target.projectName)} is already ${command === 'start' ? 'active' : 'idle'}.`
-  const window = isOverridden ? '; outside of its restart window, which --now overrides' : ''
+  const window = isOverridden ? '; this is outside its restart window, which --now overrides' : ''
   return `Will ${command} ${titleOf(target)} in ${plainText(target.projectName)}: ${effectOf(command, target)}${window}.`
 }
 
@@ -128,15 +128,15 @@ const effectOf = (command: ComputeCommand, { observed }: Target): string => {
   }
 }
 
-const isAgreed = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<boolean> => {
+const isConfirmed = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<boolean> => {
   if (command === 'start' || flags.autoApprove === true) return true
   if (canAsk(io)) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `, io)
-  throw new EspalierError('E_CONSENT', 'Nobody can be asked here, and nothing is changed without a yes.', {
-    hint: 'Give --auto-approve.',
+  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
+    hint: 'Use --auto-approve.',
   })
 }
 
-const carryOut = async (
+const perform = async (
   api: WriteApi,
   project: string,
   command: ComputeCommand,
@@ -164,9 +164,9 @@ const requestOf = (project: string, command: ComputeCommand, id: string): StepRe
     ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
     : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
 
-/** Deleting an idle compute takes no operation; the other commands then found it as they want it. */
+/** Without operations, the compute was already in the wanted state, except for a delete, which may need none. */
 const noteOn = (command: ComputeCommand, operations: readonly Operation[]): string =>
-  command !== 'delete' && operations.length === 0 ? '  nothing was to be done' : ''
+  command !== 'delete' && operations.length === 0 ? '  nothing to do' : ''
 
 const titleOf = ({ type, name, branchName, id }: Target): string => {
   const role = type === 'read_write' ? 'primary' : name === undefined ? 'replica' : `replica "${name}"`

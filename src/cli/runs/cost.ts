@@ -17,7 +17,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
   const { concurrency } = flags
   const price = flags.price === undefined ? undefined : parsePrice(flags.price)
   if (flags.project !== undefined && flags.paths.length > 0) {
-    throw usageError('--project and paths cannot be given together.')
+    throw usageError('--project and paths cannot be combined.')
   }
   checkGlobs('project', flags.project)
   const page = await openPageOf(flags, 'cost', io)
@@ -34,14 +34,14 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
     return costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) })
   })
   const unread = unreadProjects(observed)
-  // A sum over nothing would say that nothing is spent.
+  // If no project could be read, a total of 0 would be misleading.
   if (observed.projects.length > 0 || unread.length === 0) {
     if (page === undefined) print(textOf(report, flags, io), io.stdout)
     else {
       const { costPage } = await import('../../report/html/index.ts')
       await page.write(costPage(report, PAGE_FRAME))
       print(spendingWords(report), io.stdout)
-      print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+      print(`Wrote the page to ${flags.out}.`, io.stderr)
     }
   }
   const { lineOf } = manifests?.loaded ?? NO_FILES

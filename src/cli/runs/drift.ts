@@ -13,7 +13,7 @@ import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => {
-  if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, and - reads stdin.')
+  if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, so it cannot read - (stdin).')
   const manifests = await readManifests(flags.paths, flags.sizeTable, io)
   const base = await manifestsAt(flags.since, manifests, { cwd: io.cwd })
   for (const { loaded, paths } of [manifests, base]) {

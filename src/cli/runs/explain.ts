@@ -12,11 +12,11 @@ const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLAN
 export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
   [...ALL].map(([word, { rule }]) => ({ word, about: rule }))
 
-const PAIRS: ReadonlyMap<string, Mistake> = new Map(Object.entries({ ...MISTAKES, ...MANIFEST_MISTAKES }))
+const EXAMPLES: ReadonlyMap<string, Mistake> = new Map(Object.entries({ ...MISTAKES, ...MANIFEST_MISTAKES }))
 
 const indented = (text: string): string => text.replace(/^/gm, '    ')
 
-/** Without a code all are listed. */
+/** Lists all codes if none is given. */
 export const runExplain = async ({ code }: { readonly code?: string | undefined }, io: Io): Promise<ExitCode> => {
   if (code === undefined) {
     for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)
@@ -31,7 +31,7 @@ export const runExplain = async ({ code }: { readonly code?: string | undefined 
       'espalier explain lists all of them.',
     )
   }
-  const shown = PAIRS.get(found)
+  const shown = EXAMPLES.get(found)
   print(explanationText(found, explanation), io.stdout)
   if (shown !== undefined) {
     print(`\n  wrong\n${indented(shown.mistake)}\n\n  right\n${indented(shown.correction)}`, io.stdout)

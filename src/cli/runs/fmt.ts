@@ -10,7 +10,7 @@ import type { Io } from '../io.ts'
 import { readStdin, STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
-/** Problems that make a file unreadable. With any other problem it can still be formatted. */
+/** Files with these problems cannot be parsed. Despite other problems, a file can be formatted. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
 
 export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
@@ -27,10 +27,10 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     changed += 1
     print(plainText(path), io.stdout)
     showDiff(path, text, formatted, flags, io)
-    // A link that was read leads to a file of the same tree.
+    // Write through a link, which points to a file in the same tree.
     if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
   }
-  if (problems.length > 0) return tellProblems(problems, flags, io)
+  if (problems.length > 0) return printProblems(problems, flags, io)
   const files = counted(texts.length, 'file')
   if (changed === 0) print(`Nothing to format in ${files}.`, io.stderr)
   else if (flags.check === true) print(`${changed} of ${files} not formatted: run \`espalier fmt\`.`, io.stderr)
@@ -40,7 +40,7 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
 const formatStdin = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
   const given = await readStdin(flags.paths, io)
   const problems = problemsOf(STDIN, given)
-  if (problems.length > 0) return tellProblems(problems, flags, io)
+  if (problems.length > 0) return printProblems(problems, flags, io)
   const formatted = format(STDIN, given)
   if (flags.diff === true) showDiff(STDIN, given, formatted, flags, io)
   else if (flags.check !== true) io.stdout.write(formatted)
@@ -49,16 +49,16 @@ const formatStdin = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
   return formatted === given ? EXIT.ok : EXIT.changes
 }
 
-/** @throws {EspalierError} `E_FORMAT` rather than a manifest that means something else. */
+/** @throws {EspalierError} `E_FORMAT` if formatting would change the meaning. */
 const format = (path: string, text: string): string => {
   const formatted = formatManifest(text)
   if (formatted === text || meaningOf(path, formatted) === meaningOf(path, text)) return formatted
-  throw new EspalierError('E_FORMAT', `${plainText(path)} cannot be formatted: it would mean something else.`, {
-    hint: 'It is left as it was. Please report this, with the manifest.',
+  throw new EspalierError('E_FORMAT', `${plainText(path)} cannot be formatted without changing its meaning.`, {
+    hint: 'The file was not changed. Please report this bug, with the manifest.',
   })
 }
 
-/** The meaning of a manifest and its problems, without their places, which formatting may change. */
+/** What the manifest declares, and its problems, without line numbers, which formatting may change. */
 const meaningOf = (path: string, text: string): string => {
   const { desired, diagnostics } = parseManifests([{ path, text }])
   const codes = diagnostics.map(({ code }) => code).sort()
@@ -74,7 +74,7 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]))
 }
 
-const tellProblems = (problems: readonly Diagnostic[], flags: FmtFlags, io: Io): ExitCode => {
+const printProblems = (problems: readonly Diagnostic[], flags: FmtFlags, io: Io): ExitCode => {
   const problemText = terminalDiagnostics(problems, styleOf(io.stderr, flags, io.env), () => undefined)
   print(problemText, io.stderr)
   return EXIT.error

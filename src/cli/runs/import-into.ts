@@ -1,4 +1,4 @@
-/** `import` where the file is there already. */
+/** `import` into an existing file. */
 import { readFile } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { replaceFile } from '../../base/index.ts'
@@ -14,7 +14,7 @@ interface Target {
   readonly noColor?: boolean | undefined
 }
 
-/** @returns `undefined` if the file is yet to be written: there is none, or nothing is in it but comments. */
+/** @returns `undefined` if the file does not exist, or has only comments. */
 export const importInto = async (
   target: Target,
   project: ObservedProject,

@@ -18,7 +18,7 @@ import { importInto } from './import-into.ts'
 const SCHEMA = schemaAddress('manifest')
 const FOLDER = 'espalier'
 
-/** Writes no manifest whose plan against the same snapshot is not empty. */
+/** Writes only manifests whose plan against the same snapshot is empty. */
 export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> => {
   const { project: patterns, branch: branches } = flags
   checkGlobs('project', patterns)
@@ -49,7 +49,7 @@ const given = <K extends string>(name: K, patterns: readonly string[] | undefine
 
 interface Imported {
   readonly code: ExitCode
-  /** Computes on branches that were not asked for. */
+  /** Computes on branches that were not selected. */
   readonly leftOut: number
 }
 
@@ -83,16 +83,16 @@ const importAll = async (
 ): Promise<Imported> => {
   const options = { ...exportOptions(flags), concurrency: flags.concurrency, onReading }
   const { files, unread } = await importProjects(api, ids, flags.out ?? FOLDER, options, io)
-  let isWell = unread.length === 0
+  let isComplete = unread.length === 0
   for (const { path, project, result } of files) {
     const name = plainText(project.name ?? project.id)
-    if (result === 'there already')
+    if (result === 'exists')
       print(
-        `${path} is there already: to add to it, \`espalier import --project ${project.id} --out ${path}\``,
+        `${path} exists already. To add to it: \`espalier import --project ${project.id} --out ${path}\``,
         io.stderr,
       )
     else if ('error' in result) {
-      isWell = false
+      isComplete = false
       print(`${name} was not imported:`, io.stderr)
       printError(result.error, { color: styleOf(io.stderr, flags, io.env).color, debug: false }, io)
     } else if (result.computes === 0) print(`${name}: no compute to import`, io.stderr)
@@ -103,7 +103,7 @@ const importAll = async (
   }
   for (const { diagnostics } of unread) reportProblems(diagnostics, NO_FILES, { ...flags, format: 'terminal' }, io)
   const leftOut = files.reduce((sum, { project }) => sum + unchosen(project, options), 0)
-  return { code: isWell ? EXIT.ok : EXIT.error, leftOut }
+  return { code: isComplete ? EXIT.ok : EXIT.error, leftOut }
 }
 
 const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
@@ -112,7 +112,7 @@ const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
   schema: SCHEMA,
 })
 
-/** What the manifest says beyond the live values, and what it cannot say. */
+/** Lists what was inferred, and what a manifest cannot express. */
 export const printNotes = (
   { inferred, leftOut }: { readonly inferred: readonly string[]; readonly leftOut: readonly string[] },
   { stderr }: Io,

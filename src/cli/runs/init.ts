@@ -23,7 +23,7 @@ import { canAsk, print } from '../terminal.ts'
 import { printNotes } from './import.ts'
 
 const MANIFEST = 'espalier.yaml'
-/** With several projects, each has its own file in this folder. */
+/** For several projects: one file each. */
 const FOLDER = 'espalier'
 const PUBLIC_SCHEMA = schemaAddress('manifest')
 
@@ -35,21 +35,17 @@ export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
   return EXIT.ok
 }
 
-/** @returns whether it matches the live project. */
+/** @returns whether there is a manifest that matches the live project. */
 const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
-    report(
-      io,
-      'there already',
-      `${present}: \`espalier import --project ID --out FILE\` adds live computes to a manifest`,
-    )
+    report(io, 'exists', `${present}; to add live computes to it: \`espalier import --project ID --out FILE\``)
     return true
   }
   const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
   if (!hasKey(flags, io)) {
     await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
-    report(io, 'written', `${MANIFEST}, to be filled in: without a key the project cannot be read`)
+    report(io, 'written', `${MANIFEST}, to be filled in, since there is no key to read the project with`)
     return false
   }
   return withReadApi(flags, io, async (api) => {
@@ -65,8 +61,7 @@ const writeOne = async (api: ReadApi, idOrName: string, schema: string, io: Io):
   const exported = exportChecked(project, observed, { pin: false, schema })
   const { text, computes } = exported
   await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
-  const known =
-    computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}, and its plan is empty`
+  const known = computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}; its plan is empty`
   report(io, 'written', `${MANIFEST}: ${known}`)
   printNotes(exported, io)
   return computes > 0
@@ -78,11 +73,11 @@ const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFla
   const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
   for (const { path, project, result } of files) {
     const name = project.name ?? project.id
-    if (result === 'there already') report(io, 'there already', path)
+    if (result === 'exists') report(io, 'exists', path)
     else if ('error' in result) report(io, 'left out', `${name}: ${result.error.message}`)
-    else if (result.computes === 0) report(io, 'left out', `${name}: it has no compute to declare`)
+    else if (result.computes === 0) report(io, 'left out', `${name}: it has no compute`)
     else {
-      report(io, 'written', `${path}: ${counted(result.computes, 'compute')} of ${name}, and its plan is empty`)
+      report(io, 'written', `${path}: ${counted(result.computes, 'compute')} of ${name}; its plan is empty`)
       printNotes(result, io)
     }
   }
@@ -95,7 +90,10 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
     project ?? (canAsk(io) ? await askLine('Project id (the console shows it under Settings): ', io) : undefined)
   if (id !== undefined && /^[a-z0-9-]{1,60}$/.test(id)) return id
   if (id !== undefined)
-    throw usageError(`${JSON.stringify(id)} is not a project id.`, 'Ids have lower-case letters, digits and hyphens.')
+    throw usageError(
+      `${JSON.stringify(id)} is not a valid project id.`,
+      'Ids have lower-case letters, digits and hyphens.',
+    )
   throw new EspalierError('E_USAGE', 'init needs an API key or a project id.', {
     hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try it without an account, add --sandbox.',
   })
@@ -109,8 +107,8 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   ] as const) {
     const before = await textOf(io, file)
     const after = edit(before ?? '')
-    if ('why' in after) report(io, 'left alone', `${file}: ${after.why}`)
-    else if (after.text === before) report(io, 'there already', file)
+    if ('why' in after) report(io, 'unchanged', `${file}: ${after.why}`)
+    else if (after.text === before) report(io, 'exists', file)
     else await write(io, file, after.text, before === undefined ? 'written' : 'added to')
   }
 }
@@ -133,30 +131,30 @@ const noWorkflows = async (io: Io): Promise<string | undefined> => {
       (answer) => answer.toString().trim(),
       () => undefined,
     )
-  const below = await ask('rev-parse', '--show-prefix')
-  if (below === undefined) return 'this is not a git repository'
-  if (below !== '') return 'they belong in the root of the repository: run `espalier init` there'
+  const folder = await ask('rev-parse', '--show-prefix')
+  if (folder === undefined) return 'this is not a git repository'
+  if (folder !== '') return 'they belong in the root of the repository; run `espalier init` there'
   const remotes = (await ask('remote', '-v')) ?? ''
   return remotes === '' || remotes.includes('github') ? undefined : 'no remote of this repository is on GitHub'
 }
 
 const writeNew = async (io: Io, file: string, text: string): Promise<void> => {
-  if ((await textOf(io, file)) !== undefined) report(io, 'there already', file)
+  if ((await textOf(io, file)) !== undefined) report(io, 'exists', file)
   else await write(io, file, text, 'written')
 }
 
 const write = async (io: Io, file: string, text: string, how: string): Promise<void> => {
   await mkdir(dirname(io.locate(file)), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_OUT', `${dirname(file)} cannot be made (${cause.code ?? cause.message}).`, { cause })
+    throw new EspalierError('E_OUT', `${dirname(file)} cannot be created (${cause.code ?? cause.message}).`, { cause })
   })
-  await replaceFile(io.locate(file), text, 'It')
+  await replaceFile(io.locate(file), text, file)
   report(io, how, file)
 }
 
 const textOf = (io: Io, file: string): Promise<string | undefined> =>
   readFile(io.locate(file), 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined
-    throw new EspalierError('E_OUT', `${file} is there and cannot be read (${cause.code ?? cause.message}).`, { cause })
+    throw new EspalierError('E_OUT', `${file} cannot be read (${cause.code ?? cause.message}).`, { cause })
   })
 
 const report = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)

@@ -11,10 +11,10 @@ import { waitForOperation } from '../wait-for-operation.ts'
 import { waitingLine } from '../waiting-line.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
 
-/** Two operations are distinguished by id; the newest hundred hold all that a few seconds can bring. */
+/** Enough for everything that happens between two refreshes. */
 const WATCHED = 100
 
-/** The columns of a table are measured by as many rows. */
+/** Column widths are computed from the first rows. */
 const MEASURED = 100
 
 export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> => {
@@ -26,7 +26,7 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
     const oldest = flags.since === undefined ? 0 : io.clock.now() - durationMs('since', flags.since)
     let shown = 0
     for await (const operation of streamOperations(api, project)) {
-      // Newest first, so nothing younger follows.
+      // Newest first, so the rest is older too.
       if (Date.parse(operation.createdAt) < oldest) break
       if (!isWanted(operation)) continue
       printer.print(operation)
@@ -54,7 +54,7 @@ export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<Exi
   })
 }
 
-/** A line for each operation that is new or has changed. */
+/** Prints a line for each operation that is new or has changed. */
 const printChanges = async (
   everyMs: number,
   read: () => Promise<readonly Operation[]>,
@@ -85,7 +85,7 @@ export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCod
     return EXIT.ok
   })
 
-/** Until each has ended; 1 where one ended badly, or the time is over. */
+/** Waits until each operation has ended. The exit code is 1 if one failed, or at the timeout. */
 export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('timeout', flags.timeout)
   return withProject(flags, io, async (api, project) => {
@@ -93,22 +93,22 @@ export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitC
     const printer = printerOf(branches, flags, io, 1)
     const deadline = io.clock.now() + timeoutMs
     const startedAt = io.clock.now()
-    let isWell = true
+    let isOk = true
     for (const id of flags.refs) {
       let latest: Operation | undefined
       const done = waitingLine(() => waitText(latest, branches, io.clock.now() - startedAt), io)
       try {
-        const onLook = (operation: Operation): void => {
+        const onRead = (operation: Operation): void => {
           latest = operation
         }
-        const { operation, end } = await waitForOperation({ api, clock: io.clock, project, id, deadline, onLook })
+        const { operation, end } = await waitForOperation({ api, clock: io.clock, project, id, deadline, onRead })
         printer.print(operation)
-        isWell &&= end === 'good'
+        isOk &&= end === 'good'
       } finally {
         done()
       }
     }
-    return isWell ? EXIT.ok : EXIT.error
+    return isOk ? EXIT.ok : EXIT.error
   })
 }
 
@@ -154,28 +154,28 @@ const tableText = (
 
 interface Printer {
   print(operation: Operation): void
-  /** Prints what was held back to measure the columns. */
+  /** Prints rows that are still buffered. */
   end(): void
 }
 
 /**
- * JSON is an object a line. A table is printed as its rows come, once its columns are measured.
+ * Prints JSON, one object a line, or a table whose rows are buffered until the column widths are known.
  *
- * @param measured by how many rows.
+ * @param measured number of rows that decide the column widths.
  */
 const printerOf = (branches: ReadonlyMap<string, string>, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
   if (!isTable(flags)) return { print: (operation) => print(plainJson(operation), io.stdout), end: () => undefined }
-  const held: Operation[] = []
+  const buffered: Operation[] = []
   let table: ReturnType<typeof tableOf> | undefined
   const open = (): void => {
-    table = tableOf(held, branches, flags, io)
-    print([table.head, ...held.map(table.line)].join('\n'), io.stdout)
+    table = tableOf(buffered, branches, flags, io)
+    print([table.head, ...buffered.map(table.line)].join('\n'), io.stdout)
   }
   return {
     print: (operation) => {
       if (table !== undefined) return print(table.line(operation), io.stdout)
-      held.push(operation)
-      if (held.length >= measured) open()
+      buffered.push(operation)
+      if (buffered.length >= measured) open()
     },
     end: () => {
       if (table === undefined) open()
@@ -183,7 +183,7 @@ const printerOf = (branches: ReadonlyMap<string, string>, flags: CommonFlags, io
   }
 }
 
-/** Done here, since the API has no filters (its public OpenAPI). */
+/** The API has no filters (according to its public OpenAPI document). */
 const filterOf = (
   { branch, compute, action, status }: ListFlags,
   branches: ReadonlyMap<string, string>,

@@ -30,7 +30,7 @@ import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
-  // Tried before anything is read.
+  // First, to fail before anything is read.
   const page = await openPageOf(flags, 'plan', io)
   const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io, flags), shardOfFlag(flags.shard))
   const { loaded } = manifests
@@ -38,23 +38,23 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
-  // Read before the network is asked for anything: a ref that is not there is a mistake of the command line.
+  // Before any request: a ref that does not exist is a usage error.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   checkOverrides(manifests, base?.manifests)
   printShard(manifests, io)
-  const asked = {
+  const selection = {
     projects: flags.project,
     branches: flags.branch,
     wave: flags.wave,
     introducedSince: introducedSince(flags),
   }
-  const planned = await planAsAsked(await select(manifests, asked, io.cwd), flags, base?.manifests, io)
+  const planned = await planWithFlags(await select(manifests, selection, io.cwd), flags, base?.manifests, io)
   const { result, comparison } = planned
   if (!result.ok && result.plan.projects.length === 0) {
     reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
     return EXIT.error
   }
-  // Warnings about the manifests alone are not part of the plan.
+  // Warnings about manifests are not part of the plan.
   if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(loaded.diagnostics, loaded, flags, io)
   }
@@ -66,7 +66,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   } else {
     await page.write(await htmlPage(plan, planned, flags, since, io))
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
-    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+    print(`Wrote the page to ${flags.out}.`, io.stderr)
   }
   if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
   const isComplete = reportLeftOut(plan, io)
@@ -83,7 +83,7 @@ const htmlPage = async (
   since: Since | undefined,
   io: Io,
 ): Promise<string> => {
-  // Loaded only if it is asked for: it needs an HTML library.
+  // Loaded on demand, since it needs an HTML library.
   const { planPage } = await import('../../report/html/index.ts')
   return planPage(plan, {
     ...PAGE_FRAME,
@@ -95,7 +95,7 @@ const htmlPage = async (
   })
 }
 
-const planAsAsked = async (
+const planWithFlags = async (
   manifests: Manifests,
   flags: PlanFlags,
   base: Manifests | undefined,
@@ -116,7 +116,7 @@ const planAsAsked = async (
   )
 }
 
-/** Reported on stderr: stdout holds the plan alone. */
+/** Reports on stderr, since stdout holds only the plan. */
 const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<boolean> => {
   const { plan } = planned.result
   if (isEmptyPlan(plan)) return true
@@ -124,17 +124,17 @@ const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<
   if (isGood) {
     const steps = `${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`
     print(
-      `Rehearsed  ${steps} done on a sandbox, with a lock, a slow and a failed operation on the way; the next plan is empty.`,
+      `Rehearsed  ${steps} done on a sandbox with injected faults: a lock, a slow operation and a failed one. The next plan is empty.`,
       io.stderr,
     )
     return true
   }
   print(terminalOutcome(plan, outcome, styleOf(io.stderr, flags, io.env)), io.stderr)
-  print('Rehearsed  The plan could not be carried out on the sandbox as it is. Nothing live was touched.', io.stderr)
+  print('Rehearsed  The plan could not be completed on the sandbox. Nothing live was touched.', io.stderr)
   return false
 }
 
-/** `3 h`, in the largest unit that it fills. */
+/** `3 h`, in the largest unit that fits. */
 const ageOf = (takenAt: string, io: Io): string => {
   const seconds = Math.max(0, Math.round((io.clock.date() - Date.parse(takenAt)) / 1_000))
   const units = [
@@ -155,7 +155,8 @@ interface Base {
 type Since = Base & { readonly origin: Origin }
 
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
-  if (manifests.paths.includes(STDIN)) throw usageError('--base compares files with git, and - reads stdin.')
+  if (manifests.paths.includes(STDIN))
+    throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
   const base = selectShard(await manifestsAt(ref, manifests, { cwd: io.cwd }), manifests.shard)
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
     print(`Note  The manifests at ${ref} have errors:`, io.stderr)

@@ -12,7 +12,7 @@ export const runReportMerge = async (flags: MergeFlags, io: Io): Promise<ExitCod
   return EXIT.ok
 }
 
-/** How the comment is found again, to be edited in place. */
+/** Identifies the comment, so that it can be edited in place. */
 const MARKER = '<!-- espalier plan of a fleet -->'
 
 const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags, io: Io): string => {
@@ -25,7 +25,7 @@ const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags, io: Io):
       ...(origin === undefined ? {} : { introducedBy: 'this pull request' }),
       ...(createdAt === undefined ? {} : { takenAt: createdAt }),
       notes: [],
-      whole: 'the plans that this was made of',
+      whole: 'the plans of the shards',
     })
   }
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {

@@ -9,13 +9,13 @@ import type { Io } from '../io.ts'
 import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
-/** Prints a connection string to stdout, or becomes psql. */
+/** Prints a connection string, or runs psql. */
 export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<ExitCode> => {
   const compute = choose(await computesOf(chooseSandbox(flags.port, io)), flags)
   const target = flags.pooled === true ? compute.pooledUri : compute.uri
   if (target === undefined) {
-    throw new EspalierError('E_SIMULATED', `No Postgres is behind ${compute.id}: the sandbox simulates its computes.`, {
-      hint: 'Serve it with real ones: espalier sandbox serve --computes postgres',
+    throw new EspalierError('E_SIMULATED', `${compute.id} has no Postgres: this sandbox simulates computes.`, {
+      hint: 'For real computes: espalier sandbox serve --computes postgres',
     })
   }
   if (flags.psql !== true) {
@@ -27,12 +27,12 @@ export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<Ex
 
 const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
   const running = registered(io)
-  const chosen = port === undefined ? thatOfTheEnvironment(running, io) : running.filter((one) => one.port === port)
+  const chosen = port === undefined ? sandboxFromEnvironment(running, io) : running.filter((one) => one.port === port)
   const [only] = chosen
   if (only === undefined) {
     throw new EspalierError(
       'E_NO_SANDBOX',
-      `No sandbox of yours runs${port === undefined ? '' : ` on port ${port}`}.`,
+      `You have no running sandbox${port === undefined ? '' : ` on port ${port}`}.`,
       {
         hint: 'Start one: espalier sandbox serve',
       },
@@ -41,15 +41,15 @@ const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
   if (chosen.length > 1) {
     const ports = chosen.map((sandbox) => sandbox.port).join(', ')
     throw usageError(
-      `${chosen.length} sandboxes run, on the ports ${ports}.`,
-      'Name one with --port, or set ESPALIER_BASE_URL.',
+      `${chosen.length} sandboxes are running, on the ports ${ports}.`,
+      'Choose one with --port, or set ESPALIER_BASE_URL.',
     )
   }
   return only
 }
 
-/** Of several sandboxes the one that the other commands talk to. */
-const thatOfTheEnvironment = (running: readonly RegisteredSandbox[], { env }: Io): readonly RegisteredSandbox[] => {
+/** If several sandboxes run, the one of `ESPALIER_BASE_URL`. */
+const sandboxFromEnvironment = (running: readonly RegisteredSandbox[], { env }: Io): readonly RegisteredSandbox[] => {
   const url = env.ESPALIER_BASE_URL ?? ''
   const port = URL.canParse(url) ? Number(new URL(url).port) : undefined
   const found = running.filter((sandbox) => sandbox.port === port)
@@ -71,7 +71,7 @@ const choose = (computes: readonly ReachableCompute[], { ref, project }: Connect
   )
 
 const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {
-  // Ctrl-C is for psql, which cancels a query with it.
+  // In psql, Ctrl-C cancels a query.
   const release = io.onSignal('SIGINT', () => undefined)
   const psql = spawn('psql', [uri], { stdio: 'inherit', env: withoutSecrets(io.env) })
   try {
@@ -79,7 +79,7 @@ const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {
     return code === 0 ? EXIT.ok : EXIT.error
   } catch (cause) {
     throw new EspalierError('E_PSQL', 'psql cannot be started.', {
-      hint: 'Install it, or give the connection string to another client.',
+      hint: 'Install it, or use the connection string with another client.',
       cause,
     })
   } finally {

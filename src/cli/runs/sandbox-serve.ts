@@ -7,21 +7,21 @@ import type { Io } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
-/** Where it listens unless a flag says so; where another sandbox does already, a free port will do. */
-const USUAL_PORT = 7788
-const USUAL_PG_PORT = 7799
+/** Default ports. If one is taken, a free port is used. */
+const DEFAULT_PORT = 7788
+const DEFAULT_PG_PORT = 7799
 
-/** Serves until a signal, or until nobody reads its output any more. */
+/** Serves until a signal, or until its output is closed. */
 export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCode> => {
   checkPort('port', flags.port)
   checkNumber('time-scale', flags.timeScale, 0.001, false)
   checkPort('pg-port', flags.pgPort)
   const faults = flags.faults === undefined ? [] : await readFaults(io.locate(flags.faults))
-  // The first two lines say where it listens; what is logged before that waits.
+  // Address and key must come first, so earlier log lines are buffered.
   const early: string[] = []
   let log = (line: string): void => void early.push(line)
   const sandbox = await startWithComputes(flags, io, {
-    port: flags.port ?? USUAL_PORT,
+    port: flags.port ?? DEFAULT_PORT,
     anyPort: flags.port === undefined,
     rateLimits: flags.rateLimits === true,
     ...(flags.state === undefined ? {} : { stateDir: io.locate(flags.state) }),
@@ -31,7 +31,7 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
     log: (line) => log(line),
   })
   for (const fault of faults) sandbox.control.addFault(fault)
-  // Before it says that it runs: whoever reads that may connect at once.
+  // Register before printing the address: whoever reads it may connect immediately.
   const unregister = register(
     {
       pid: process.pid,
@@ -68,17 +68,17 @@ const untilEnded = async ({ onSignal, stdout }: Io): Promise<void> => {
 const NOT_REGISTERED =
   'Warning  The folder for running sandboxes in the temporary folder belongs to someone else, so `sandbox connect` will not find this one.'
 
-/** Postgres is not here, or may not run here. Data of another version is not a reason to go on without it. */
+/** Postgres is not installed, or cannot run here. (Data of another version is an error.) */
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
 
-/** Real computes where Postgres is there; where nobody insists on them, simulated ones do as well. */
+/** Uses Postgres if it is available, else simulated computes, unless flags require Postgres. */
 const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOptions): Promise<Sandbox> => {
   const real: SandboxOptions = {
     ...options,
     computes: {
       kind: 'postgres',
       bin: flags.pgBin === undefined ? undefined : io.locate(flags.pgBin),
-      port: flags.pgPort ?? USUAL_PG_PORT,
+      port: flags.pgPort ?? DEFAULT_PG_PORT,
       anyPort: flags.pgPort === undefined,
     },
   }
@@ -89,7 +89,7 @@ const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOpti
   } catch (error) {
     const isMissing = error instanceof EspalierError && CANNOT_RUN.has(error.code)
     if (!isMissing) throw error
-    print(`Note  ${error.message} So the computes are simulated. ${error.hint ?? ''}`, io.stderr)
+    print(`Note  ${error.message} Computes are simulated. ${error.hint ?? ''}`, io.stderr)
     return startSandbox(options)
   }
 }

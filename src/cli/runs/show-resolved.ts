@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { print, styleOf } from '../terminal.ts'
 
-/** Prints manifests as they count, with the place of each value. */
+/** Prints manifests with everything merged, and the place of each value. */
 export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (flags.format === 'markdown') {
     throw new EspalierError('E_USAGE', '`show --resolved` prints YAML or JSON.', { hint: 'Use --format json.' })

@@ -8,7 +8,7 @@ import { type Io, timeOf } from '../io.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { print, styleOf } from '../terminal.ts'
 
-/** Needs nothing but the file: whether it is stale is for `apply` to check. */
+/** Reads only the file: `apply` checks whether it is stale. */
 export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (flags.out !== undefined && flags.format !== 'html') throw usageError('--out needs --format html.')
   const page = await openPageOf(flags, `show ${flags.ref}`, io)
@@ -22,7 +22,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   else {
     const { planPage } = await import('../../report/html/index.ts')
     await page.write(planPage(plan, { ...PAGE_FRAME, concurrency: DEFAULT_CONCURRENCY }))
-    print(`Written to ${flags.out}. It is one file, for any browser.`, io.stderr)
+    print(`Wrote the page to ${flags.out}.`, io.stderr)
   }
   const part = shard === undefined ? '' : `, shard ${shard}`
   const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`

@@ -12,7 +12,7 @@ import { NO_FILES, reportProblems } from '../report-problems.ts'
 import { samePaths } from '../same-arguments.ts'
 import { print } from '../terminal.ts'
 
-/** With past operations, so that a plan from it has its estimate too. */
+/** Includes past operations, so that plans from it have estimates. */
 export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {
   checkGlobs('project', flags.project)
   const declared = flags.project === undefined ? await declaredProjects(flags, io) : []

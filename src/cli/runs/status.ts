@@ -33,7 +33,7 @@ import { untilInterrupted, watchScreen } from '../watch.ts'
 
 interface Seen {
   readonly observed: Observed
-  /** Absent if the manifests were not read, or have errors. */
+  /** Absent if manifests were not read or have errors. */
   readonly plan?: Plan
   /** What the selection leaves out. */
   readonly leftOut: { readonly projects: number; readonly computes: number }
@@ -69,7 +69,7 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
 
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
-/** With `--project` a folder without manifests will do. */
+/** With `--project`, manifests are optional. */
 const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): Promise<Manifests | undefined> =>
   readManifests(paths, sizeTable, io).catch((error: unknown) => {
     const isOptional = project !== undefined && paths.length === 0
@@ -77,7 +77,7 @@ const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): 
     throw error
   })
 
-/** How to read what was asked for: the manifests' projects, with a plan if there can be one, or any projects of the key. */
+/** What to read: the projects of the manifests, with a plan if possible, or any projects of the key. */
 const seeing = async (
   api: ReadApi,
   manifests: Manifests | undefined,
@@ -107,7 +107,7 @@ const seeing = async (
   })
 }
 
-/** As plans do: ids say nothing to people. */
+/** Sorts by name, like plans. */
 const byName = (seen: Seen): Seen => {
   const projects = seen.observed.projects.toSorted((a, b) => compare(a.name ?? a.id, b.name ?? b.id))
   return { ...seen, observed: { ...seen.observed, projects } }
@@ -160,7 +160,7 @@ const textOf = (seen: Seen, flags: Shown, io: Io): string => {
   return plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2)
 }
 
-/** What is not in the table, and why. */
+/** What the table leaves out, and why. */
 const problemsOf = (seen: Seen, flags: Shown, io: Io): string => {
   const style = styleOf(io.stderr, flags, io.env)
   const { project: projects, branch: branches, isBroken, lineOf } = flags

@@ -17,7 +17,7 @@ export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCod
     print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.${left(undecided)}`, io.stdout)
     return EXIT.ok
   }
-  // What there is nothing to lay out with is not loaded.
+  // Loaded only if there is something to print.
   const { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } = await import('../../report/index.ts')
   if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files, checkedByPlan: undecided }), io.stdout)
   else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }), io.stdout)
@@ -25,7 +25,7 @@ export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCod
   return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
 }
 
-/** With live values, which are not read here. */
+/** Names policies that need live values. */
 const left = (policies: readonly string[]): string =>
   policies.length === 0
     ? ''

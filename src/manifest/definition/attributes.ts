@@ -1,11 +1,11 @@
-/** What a manifest can say about a compute: the attribute table as JSON Schema. */
+/** The attribute table as JSON Schema. */
 import { type JsonSchema, map, type Schema, when } from '../../base/index.ts'
 import { ATTRIBUTE_GROUPS, ATTRIBUTE_KEYS, rowOf, SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import { RESTART_WINDOW } from './restart-window.ts'
 
 type Keys = Readonly<Record<string, Schema<unknown>>>
 
-/** The schema of each key that defaults, profiles and computes may have. Groups of attributes are maps. */
+/** Schemas of the keys of defaults, profiles and computes. Groups of attributes are maps. */
 const attributeSchemas = (table: SizeTable): Keys => {
   const keys: Record<string, JsonSchema> = {}
   const groups: Record<string, Record<string, JsonSchema>> = {}
@@ -22,7 +22,7 @@ const attributeSchemas = (table: SizeTable): Keys => {
   return { ...keys, restartWindow: RESTART_WINDOW }
 }
 
-/** What `$defs` holds: each key once, since computes occur in five places. */
+/** Entries of `$defs`. Shared, because computes occur in five places. */
 export const attributeDefinitions = (table: SizeTable): Readonly<Record<string, JsonSchema>> => ({
   ...attributeSchemas(table),
   largeNeverScalesToZero: largeNeverScalesToZero(table),
@@ -33,7 +33,7 @@ export const ATTRIBUTE_PROPERTIES: Keys = Object.fromEntries(
   Object.keys(attributeSchemas(SIZE_TABLE)).map((key) => [key, { $ref: `#/$defs/${key}` }]),
 )
 
-/** Above the table's limit a compute never scales to zero. */
+/** Computes above the table's limit cannot scale to zero. */
 const largeNeverScalesToZero = (table: SizeTable): JsonSchema => {
   const large = table.steps.filter(({ cu }) => cu > table.scaleToZeroMaxCu)
   const sizes = large.flatMap(({ cu }): unknown[] => [cu, { min: cu, max: cu }])

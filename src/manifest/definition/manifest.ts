@@ -1,6 +1,6 @@
 /**
- * The one definition of a manifest. The TypeScript types, the published JSON Schema, the validator, the canonical order
- * of keys and the tables in docs/manifest.md all follow from it.
+ * The definition of a manifest. The TypeScript types, the published JSON Schema, the validator, the canonical order of keys
+ * and the tables in docs/manifest.md are all derived from it.
  */
 import {
   flag,
@@ -148,7 +148,7 @@ const price = map(
   },
 )
 
-/** What a document and a shared file may both hold. */
+/** Keys that are allowed both in documents and in shared files. */
 const SHAREABLE = {
   restartWindow: {
     $ref: '#/$defs/restartWindow',
@@ -196,7 +196,7 @@ const SHAREABLE = {
   waves,
 }
 
-/** A document that declares the computes of one project, or of several that are alike. */
+/** A document: declares the computes of one project, or of several similar ones. */
 const DOCUMENT = map(
   {
     version,
@@ -227,14 +227,14 @@ const DOCUMENT = map(
   },
 )
 
-/** A file that others extend: it declares nothing itself. */
+/** A shared file, which others extend. It declares nothing itself. */
 const SHARED = map({ version, ...SHAREABLE })
 
 export type ManifestValue = ValueOf<typeof DOCUMENT>
 export type SharedValue = ValueOf<typeof SHARED>
 export type BranchValue = ValueOf<typeof branch>
 export type RuleValue = ValueOf<typeof rule>
-/** What defaults, profiles and computes hold; the attribute table knows the values. */
+/** Defaults, profiles and computes. The attribute table defines the values. */
 export type AttributesValue = Readonly<Record<string, unknown>> & { readonly restartWindow?: WindowValue }
 export type ComputeValue = AttributesValue & { readonly [K in 'id' | 'renamedFrom' | 'name' | 'profile']?: string }
 export type WindowValue = ValueOf<typeof RESTART_WINDOW>
@@ -243,13 +243,12 @@ export type WavesValue = ValueOf<typeof waves>
 
 export const SHARED_KEYS: readonly string[] = ['version', ...Object.keys(SHAREABLE)]
 
-/** Such keys alone declare nothing; the others do, once a manifest extends their file. */
+/** Keys that declare nothing by themselves. The other keys of a shared file take effect once a manifest extends it. */
 export const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'waves']
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
 const $id = schemaAddress('manifest')
 
-/** What the document and the shared file refer to. */
 const definitionsFor = (table: SizeTable): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions(table) })
 
 /** The published schema of a document. */

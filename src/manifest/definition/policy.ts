@@ -1,4 +1,4 @@
-/** The one definition of a policy file: its schema, its types and its validator follow from it. */
+/** The definition of a policy file. Its schema, types and validator are derived from it. */
 
 import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
 import { schemaAddress } from '../../model/index.ts'

@@ -1,16 +1,16 @@
-/** The schema compiled to code, so that starting up does not have to. */
+/** Compiles the schemas to code at build time, to save time at start-up. */
 import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
 import { createCompiler, VALIDATOR_NAMES } from './compiler.ts'
 
-/** ajv refers to two of its small helpers by `require`, which an ES module does not have; bundlers want imports. */
+/** ajv's code uses `require` for two small helpers. ES modules and bundlers need imports instead. */
 const HELPERS = {
   'ajv/dist/runtime/equal': 'ajvEqual',
   'ajv/dist/runtime/ucs2length': 'ajvLength',
 } as const
 
 const withImports = (code: string): string => {
-  // Some loaders give the module, others what it exports by default.
+  // Depending on the loader, this is the module or its default export.
   const imports = Object.entries(HELPERS).map(
     ([path, name]) =>
       `import ${name}Module from '${path}.js'\nconst ${name} = { default: ${name}Module.default ?? ${name}Module }\n`,
@@ -22,7 +22,7 @@ const withImports = (code: string): string => {
   return `${imports.join('')}${linked}`
 }
 
-/** The source of an ES module that exports a validator for each kind of file. */
+/** Source code of an ES module that exports all validators. */
 export const standaloneValidator = (table: SizeTable): string => {
   const ajv = createCompiler(table, { source: true, esm: true })
   const generate = standalone.default ?? standalone

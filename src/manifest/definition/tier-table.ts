@@ -1,4 +1,4 @@
-/** The definition of a table of tiers, as `--tier-table` takes it. */
+/** The definition of the file for `--tier-table`. */
 
 import { flag, type JsonSchema, list, map, number, oneOf, text, type ValueOf } from '../../base/index.ts'
 import { schemaAddress } from '../../model/index.ts'

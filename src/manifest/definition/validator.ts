@@ -1,16 +1,16 @@
-/** The definition as a validator: compiled ahead of time for the table of sizes that the program ships with. */
+/** The validators: compiled at build time for the built-in size table. */
 import type { JsonSchema } from '../../base/index.ts'
 import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import * as shipped from '../generated/validator.js'
 
-/** As ajv reports it with `verbose`. */
+/** An error of ajv with `verbose`. */
 export interface Refusal {
   /** JSON pointer into the document. */
   readonly instancePath: string
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
   readonly message?: string
-  /** The name of a key that was refused as such. */
+  /** The invalid key, if the problem is the key itself. */
   readonly propertyName?: string
   readonly schema: unknown
   readonly parentSchema: JsonSchema
@@ -29,7 +29,7 @@ export interface Validators {
 
 const compiled = new WeakMap<SizeTable, Validators>([[SIZE_TABLE, shipped]])
 
-/** To be called before manifests are read by another table than the built-in one: the compiler is large, and rarely needed. */
+/** Call before reading manifests with another size table. Loads the compiler on demand, because it is large. */
 export const compileValidators = async (table: SizeTable): Promise<void> => {
   if (compiled.has(table)) return
   const { createCompiler } = await import('./compiler.ts')

@@ -1,11 +1,11 @@
-/** Paths, folders and globs to the files that they mean. */
+/** Finds the files for paths, folders and globs. */
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isInside } from '../../base/index.ts'
 import type { Diagnostic, ManifestCode } from '../../model/index.ts'
 
 export interface FoundFiles {
-  /** Absolute, sorted, each once. */
+  /** Absolute and sorted, without duplicates. */
   readonly files: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -42,7 +42,7 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
   return problem('E_NOT_FOUND', `There is no file or folder ${path}.`, /^[\w-]+$/.test(path) ? PROJECT : PATH)
 }
 
-/** Loaded only where more than files is named: a tenth of the time of `validate` went into it. */
+/** Loaded on demand: it takes a tenth of the time of `validate`, and files need no globbing. */
 const globbing = () => import('tinyglobby')
 
 const walk = async (pattern: string, cwd: string): Promise<string[]> =>
@@ -55,8 +55,8 @@ const walk = async (pattern: string, cwd: string): Promise<string[]> =>
   })
 
 /**
- * A file that a link leads to, be the link itself or a folder above it, must be inside the tree, or its text could end
- * up in a pull request's comment. A path that says openly that it is outside was meant.
+ * Whether a symlink, of the file or of a folder above it, leads out of the tree. The text of such a file could end up in a
+ * pull request comment. Paths that are openly outside of the tree are allowed.
  */
 export const leavesTree = async (file: string, root: string): Promise<boolean> => {
   if (!isInside(root, file) && !(await lstat(file)).isSymbolicLink()) return false
@@ -64,7 +64,7 @@ export const leavesTree = async (file: string, root: string): Promise<boolean> =
 }
 
 const PATH = 'Paths are relative to the current folder; quote a glob so that the shell leaves it alone.'
-/** For a word that looks like a project's name or id. */
+/** Hint for an argument that looks like the name or id of a project. */
 const PROJECT = 'Arguments are paths, relative to the current folder. To choose a project, use --project.'
 
 const problem = (code: ManifestCode, message: string, hint = PATH): Diagnostic => ({

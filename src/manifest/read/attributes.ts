@@ -1,4 +1,4 @@
-/** The attributes in one map: defaults, a profile, or a compute. */
+/** Reads the attributes in a map: defaults, a profile, or a compute. */
 
 import { groupBy } from '../../base/index.ts'
 import {
@@ -15,7 +15,7 @@ import type { AttributesValue, WindowValue } from '../definition/index.ts'
 import { timezoneProblem } from '../words/specific.ts'
 import type { Tree } from '../yaml/tree.ts'
 
-/** Attributes with the place of each, by manifest path. */
+/** Attributes and their positions, by manifest path. */
 export interface AttributeSet {
   readonly values: ComputeAttributes
   readonly restartWindow?: DeclaredWindow
@@ -26,7 +26,7 @@ export const NO_ATTRIBUTES: AttributeSet = { values: {}, sources: {} }
 
 const topOf = (path: string): string => path.split('.', 1)[0] ?? path
 
-/** The attributes under each key of a compute: several where the key holds a group. */
+/** The attributes under each key of a compute: several if the key is a group. */
 const BY_KEY: ReadonlyMap<string, readonly AttributeKey[]> = groupBy(ATTRIBUTE_KEYS, (key) => topOf(rowOf(key).path))
 
 export const readAttributes = (tree: Tree, own: AttributesValue): AttributeSet => {
@@ -80,7 +80,7 @@ export const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | und
   return { days: days === undefined ? WEEKDAYS : WEEKDAYS.filter((day) => days.includes(day)), from, to, timezone }
 }
 
-/** Names only: an offset such as `+02:00` knows no daylight saving. */
+/** Accepts names only: offsets such as `+02:00` have no daylight saving time. */
 const isTimezone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

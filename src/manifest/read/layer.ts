@@ -1,4 +1,4 @@
-/** A document or a shared file as it was written: nothing is merged yet. */
+/** The content of a document or shared file, before anything is merged. */
 import type { DesiredAbsence, Policy, Price, Source } from '../../model/index.ts'
 import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
 
@@ -35,7 +35,7 @@ export interface Layer {
   /** Seconds. */
   readonly skipExpiring?: Sourced<number>
   readonly policies: readonly Policy[]
-  /** The `restartWindow` of the document is under its defaults. */
+  /** Includes the document's `restartWindow`, with lower precedence. */
   readonly defaults: AttributeSet
   readonly profiles: ReadonlyMap<string, AttributeSet>
   readonly branches: ReadonlyMap<string, ShapeLayer>

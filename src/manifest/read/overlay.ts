@@ -1,9 +1,9 @@
-/** How one file overrides another: what is written in two places, and which counts. See "Precedence" in docs/manifest.md. */
+/** How files override what they extend. See "Precedence" in docs/manifest.md. */
 import { ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
-import type { AttributeSet } from './attributes.ts'
+import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
 import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
 
-/** `above` over `below`. */
+/** Merges two layers. `above` takes precedence. */
 export const overlay = (below: Layer, above: Layer): Layer => ({
   ...below,
   ...above,
@@ -19,8 +19,9 @@ const isReplaced = ({ match, expires }: RuleLayer, rules: readonly RuleLayer[]):
 
 const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
 
-/** Attribute by attribute, and entry by entry within a map. */
+/** Merges attribute by attribute, and maps entry by entry. */
 export const overlayAttributes = (below: AttributeSet, above: AttributeSet): AttributeSet => {
+  if (below === NO_ATTRIBUTES) return above
   const values: Record<string, unknown> = { ...below.values, ...above.values }
   for (const key of MAPS) {
     if (values[key] !== undefined) values[key] = { ...(below.values[key] as object), ...(above.values[key] as object) }

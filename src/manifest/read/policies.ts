@@ -1,4 +1,4 @@
-/** Policies, from policy files and from manifests. */
+/** Reads policies from policy files and manifests. */
 import {
   type Desired,
   type Diagnostic,
@@ -15,9 +15,9 @@ import type { ManifestFile } from '../types.ts'
 import type { Tree } from '../yaml/tree.ts'
 
 /**
- * The policies of all files, and every problem of them; to be used only if there is none.
+ * Parses all policy files. Use the policies only if there are no problems.
  *
- * @param declared in manifests: they come last, and count together with the others.
+ * @param declared policies from manifests, which are added at the end.
  */
 export const parsePolicies = (
   files: readonly ManifestFile[],
@@ -38,7 +38,7 @@ export const parsePolicies = (
   return { policies: all, diagnostics: [...diagnostics, ...twiceNamed(all), ...contradictions(all)] }
 }
 
-/** Those of manifests and of the files that they extend, each with the projects that it is for. */
+/** Policies of manifests and the files that they extend, each with its projects. */
 export const declaredPolicies = ({ documents }: Pick<Desired, 'documents'>): readonly Policy[] => {
   const byPlace = new Map<string, Policy>()
   for (const { project, policies = [] } of documents) {
@@ -52,11 +52,11 @@ export const declaredPolicies = ({ documents }: Pick<Desired, 'documents'>): rea
   return [...byPlace.values()]
 }
 
-/** @returns `undefined` if something that it needs was refused, which is reported. */
+/** Returns `undefined` if a required part is invalid, which was reported. */
 export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined => {
   const { name, level, reason, projects, branches, except = [], computes = 'any' } = value
   const rule = toRule(value.rule)
-  // What the schema refused was taken out, and reported.
+  // Invalid parts were removed and reported.
   if (rule === undefined || name === undefined || level === undefined || reason === undefined) return undefined
   for (const list of [projects, branches, except]) {
     for (const [index, glob] of (list ?? []).entries()) {

@@ -1,4 +1,4 @@
-/** A project has one price. */
+/** Checks that each project has only one price. */
 import { groupBy } from '../../base/index.ts'
 import type { DesiredDocument, Diagnostic, Source } from '../../model/index.ts'
 

@@ -1,4 +1,4 @@
-/** A valid document or shared file to its layer. */
+/** Reads a valid document or shared file. */
 import { type DesiredWave, globProblem, parseDuration, type Source } from '../../model/index.ts'
 import {
   type BranchValue,
@@ -16,14 +16,14 @@ import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
 import { overlayAttributes } from './overlay.ts'
 import { readPolicy } from './policies.ts'
 
-/** Whether a document holds nothing but what others can extend. */
+/** Whether a document has only keys that are allowed in shared files. */
 export const isShared = (keys: readonly string[]): boolean =>
   keys.length > 0 && keys.every((key) => SHARED_KEYS.includes(key))
 
-/** Whether a shared document would declare something. */
+/** Whether a shared file would declare something if it were extended. */
 export const isDeclaring = (keys: readonly string[]): boolean => keys.some((key) => !DEFINING_KEYS.includes(key))
 
-/** @param isForSeveral projects: ids of branches and computes belong to one. */
+/** @param isForSeveral whether it is for several projects. Ids of branches and computes are not allowed then. */
 export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean): Layer => {
   const { prune, parkOn, price, skipExpiring, policy = [] } = value
   const { defaults = {}, profiles = {}, branches = {}, rules = [] } = value
@@ -35,7 +35,7 @@ export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean)
       ? {}
       : { skipExpiring: { value: parseDuration(skipExpiring) ?? 0, source: tree.source(value, 'skipExpiring') } }),
     policies: policy.map((one) => readPolicy(tree, one)).filter((one) => one !== undefined),
-    // Of the attributes, a document itself has none but `restartWindow`.
+    // The only attribute of a document itself is `restartWindow`.
     defaults: overlayAttributes(readAttributes(tree, value), readAttributes(tree, defaults)),
     profiles: new Map(Object.entries(profiles).map(([name, own]) => [name, readAttributes(tree, own)])),
     branches: new Map(
@@ -84,7 +84,7 @@ const readRules = (tree: Tree, rules: readonly RuleValue[]): readonly RuleLayer[
     const source = tree.source(rule, 'match')
     const isValid = checkGlob(tree, rule, 'match', match)
     const exceptions = except.filter((glob, index) => checkGlob(tree, except, index, glob))
-    // Branches that stay and branches that expire may have a rule each.
+    // There may be separate rules for branches that expire and those that do not.
     const key = `${match} ${expires}`
     const first = lines.get(key)
     lines.set(key, first ?? source.line)

@@ -1,4 +1,4 @@
-/** Merged layers as what each project should have: defaults and profiles are laid under the computes. */
+/** Resolves merged layers to the desired state of each project: applies defaults and profiles to the computes. */
 import {
   type DesiredBranch,
   type DesiredCompute,
@@ -21,7 +21,7 @@ export interface ResolveOptions {
   readonly sizeTable: SizeTable
 }
 
-/** One document for each project. */
+/** Returns one document per project. */
 export const resolveLayer = (
   layer: Layer,
   projects: readonly Sourced<string>[],
@@ -132,7 +132,7 @@ const findProfile = (
 
 const DEFINE_PROFILE = 'Define it under `profiles:`.'
 
-/** Size and scale to zero may come from different places; where one map holds both, the schema checks them. */
+/** For size and scale to zero from different maps. If both are in the same map, the schema checks them. */
 const checkScaleToZero = (
   { attributes: { size, scaleToZero }, sources, source }: DesiredCompute,
   { report, sizeTable }: ResolveOptions,

@@ -1,10 +1,10 @@
-/** Files of other kinds that may be in the same folder as manifests. */
+/** Recognises other files that may be in the same folder as manifests. */
 import type { Plain } from '../yaml/tree.ts'
 
 const SEED_KEYS = ['projects', 'keys', '$schema']
 const POLICY_KEYS = ['version', 'policies', '$schema']
 
-/** A map of nothing but a list of `projects`, each with an id, and perhaps `keys`: no manifest has such keys. */
+/** A sandbox seed: a map with a list of `projects`, each with an id, and perhaps `keys`. No manifest looks like that. */
 export const isSeed = (value: Plain | undefined): boolean => {
   if (!isMap(value) || !Object.keys(value).every((key) => SEED_KEYS.includes(key))) return false
   const { projects } = value

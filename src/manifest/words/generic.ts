@@ -1,11 +1,11 @@
-/** Words for what a schema refuses, read off the schema itself. */
+/** Messages for validation errors, derived from the schema. */
 import { stringify } from 'yaml'
 import type { JsonSchema } from '../../base/index.ts'
 import type { Refusal } from '../definition/validator.ts'
 import { didYouMean, list, nameOf } from './list.ts'
 import type { Words } from './words.ts'
 
-/** @param what the value is called: a key in backticks, or what kind of document it is. */
+/** @param what subject of the message: a key in backticks, or the kind of document. */
 export const genericWords = (refusal: Refusal, value: unknown, what: string): Words => {
   const { keyword, params, parentSchema } = refusal
   if (keyword === 'additionalProperties') return unknownKey(what, String(params.additionalProperty), parentSchema)
@@ -20,8 +20,19 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
   if (keyword === 'type') return wrongType(what, value, params.type)
+  if (BOUNDS.includes(keyword)) return { code: 'E_VALUE', message: `${what} must be ${boundsOf(parentSchema)}.` }
   return { code: 'E_VALUE', message: `${what} ${refusal.message ?? 'is not valid'}.` }
 }
+
+const BOUNDS: readonly string[] = ['minimum', 'exclusiveMinimum', 'maximum']
+
+/** `above 0 and at most 100`. */
+const boundsOf = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
+  [
+    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+  ].join(' and ')
 
 const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   const properties = propertiesOf(schema)
@@ -31,7 +42,7 @@ const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   return { code: 'E_UNKNOWN_KEY', message, ...(hint === undefined ? {} : { hint }) }
 }
 
-/** What a key that resembles none of a map's own was probably meant for, by the map's `$comment`. */
+/** What an unknown key that resembles none of the map's keys was probably meant to be, by the map's `$comment`. */
 const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
   E_POSTGRES: (key) =>
     /^[a-z][a-z0-9_.]*$/i.test(key)
@@ -74,7 +85,7 @@ const wrongType = (what: string, value: unknown, type: unknown): Words => {
   }
 }
 
-/** What YAML 1.1 took for booleans. */
+/** Booleans of YAML 1.1. */
 const BOOLEANS: Readonly<Record<string, boolean>> = { yes: true, on: true, y: true, no: false, off: false, n: false }
 
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>

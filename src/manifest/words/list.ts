@@ -7,13 +7,13 @@ export const list = (words: readonly (string | number)[]): string => {
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
 }
 
-/** Nothing if no known word is near: a wrong hint is worse than none. */
+/** Empty if no known word is similar: a wrong hint is worse than none. */
 export const didYouMean = (word: string, known: readonly string[]): string | undefined => {
   const near = word.length > LONGEST_MESSAGE ? undefined : nearest(word, known)
   return near === undefined ? undefined : `Did you mean \`${near}\`?`
 }
 
-/** What a value is, for people. */
+/** Names the type of a value, for messages. */
 export const nameOf = (value: unknown): string => {
   if (value === null || value === undefined) return 'empty'
   if (Array.isArray(value)) return 'a list'

@@ -1,4 +1,4 @@
-/** Words for what a schema cannot explain by itself. A definition names its entry in `$comment`. */
+/** Messages that cannot be derived from the schema. A definition refers to its entry by `$comment`. */
 import {
   globProblem,
   nearestStep,
@@ -14,13 +14,13 @@ import { didYouMean, list, nameOf } from './list.ts'
 import type { Words } from './words.ts'
 
 export interface Place {
-  /** The map or list that holds the value. */
+  /** The map or list that contains the value. */
   readonly parent: Readonly<Record<string, unknown>>
   readonly key: string
   readonly table: SizeTable
 }
 
-/** `'generic'`: the schema's own words fit. `undefined`: the cause is reported at another place. */
+/** `'generic'`: use the message from the schema. `undefined`: the cause is reported elsewhere. */
 type Specific = (value: unknown, place: Place) => Words | 'generic' | undefined
 
 const text =
@@ -154,7 +154,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
 
 const NONE = /^(none|null|no|off|false|disabled|deleted?)$/i
 
-/** Only those units with which it is in range. */
+/** Suggests only units with which the value is in range. */
 const withUnits = (count: number): string => {
   const fitting = [`${count}s`, `${count}m`].filter((text) => {
     const seconds = parseDuration(text) ?? 0
@@ -166,7 +166,6 @@ const withUnits = (count: number): string => {
 const maxOf = (size: unknown): number =>
   typeof size === 'object' && size !== null && 'max' in size ? Number(size.max) : Number(size)
 
-/** Above the table's limit only `never` is possible. */
 export const scaleToZeroProblem = (cu: number, { scaleToZeroMaxCu: limit }: SizeTable): Words => ({
   code: 'E_SCALE_TO_ZERO_SIZE',
   message: `A compute above ${limit} CU never scales to zero, and this one has ${cu} CU.`,
@@ -203,7 +202,7 @@ export const timezoneProblem = (value: string): Words => ({
   hint: ['It takes IANA names.', ...(zoneHint(value) ?? [])].join(' '),
 })
 
-/** People write the city alone. */
+/** Users may write only the city. */
 const zoneHint = (value: string): readonly string[] | undefined => {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const city = value.replaceAll(' ', '_').toLowerCase()

@@ -1,10 +1,10 @@
 import type { ManifestCode } from '../../model/index.ts'
 
-/** What a diagnostic says. */
+/** The text of a diagnostic. */
 export interface Words {
   readonly code: ManifestCode
   readonly message: string
   readonly hint?: string
-  /** Another key of the same map is where the problem is. */
+  /** If the problem is at another key of the same map: that key. */
   readonly at?: string
 }

@@ -1,4 +1,4 @@
-/** What of a live project a person's manifest does not say yet, or says otherwise: put in. */
+/** Updates a manifest with what differs in the live project. */
 import {
   type Change,
   type Desired,
@@ -27,13 +27,13 @@ export interface Adopted {
   readonly added: number
   readonly updated: number
   readonly leftOut: readonly string[]
-  /** Declared computes that are not live, deleted by hand for example: they stay declared. */
+  /** Declared computes that do not exist, for example because they were deleted manually. They stay declared. */
   readonly notLive: readonly string[]
-  /** Replicas that `renamedFrom` renames: that stays declared too. */
+  /** Replicas that are yet to be renamed by `renamedFrom`. They stay declared too. */
   readonly toRename: readonly string[]
 }
 
-/** A difference that text alone cannot settle: what it is, and where the manifest says it. */
+/** A difference that cannot be resolved by editing the text, and its position in the manifest. */
 export interface AdoptConflict {
   readonly message: string
   readonly hint: string
@@ -41,9 +41,9 @@ export interface AdoptConflict {
 }
 
 /**
- * @param plan of this file's documents of the project, against what is live.
- * @param shared what the file extends.
- * @returns the file's new text, or the obstacle.
+ * @param plan the plan for this file's documents of the project.
+ * @param shared the files that it extends.
+ * @returns the new text of the file, or the conflict.
  */
 export const adoptInto = (
   file: ManifestFile,
@@ -56,15 +56,15 @@ export const adoptInto = (
   const adopting = new Adopting(project, plan, desired, options)
   if (adopting.conflicts.length > 0) return { conflicts: adopting.conflicts }
   try {
-    // First with empty bodies: what the defaults give then need not be said again.
+    // First add empty bodies, to see which values come from defaults and need not be written.
     const bare = mergeIntoManifest(
       file.text,
       project.id,
       adopting.values(() => false),
     )
     const given = givenBy(parseManifests([{ ...file, text: bare }, ...shared]).desired, project.id)
-    const isNews: IsNews = (ref, replica, key, value) => !same(given(ref, replica, key), value)
-    const text = mergeIntoManifest(file.text, project.id, adopting.values(isNews))
+    const isNeeded: IsNeeded = (ref, replica, key, value) => !same(given(ref, replica, key), value)
+    const text = mergeIntoManifest(file.text, project.id, adopting.values(isNeeded))
     return {
       text,
       added: adopting.added,
@@ -81,8 +81,8 @@ export const adoptInto = (
   }
 }
 
-/** Whether a compute's own body must say an attribute: by reference of its branch, and the replica's key or ''. */
-type IsNews = (ref: string, replica: string, key: string, value: unknown) => boolean
+/** Whether an attribute must be written in the body of a compute. `replica` is the replica's key, or '' for a primary. */
+type IsNeeded = (ref: string, replica: string, key: string, value: unknown) => boolean
 
 const sourceOf = ({ path, text }: ManifestFile, offset: number): Source => {
   const lines = text.slice(0, offset).split('\n')
@@ -101,7 +101,7 @@ const givenBy = (desired: Desired, project: string): ((ref: string, replica: str
   return (ref, replica, path) => {
     const compute = computes.get(`${ref}\0${replica}`)
     if (compute === undefined) return undefined
-    // A live compute is never without an answer; a declaration may be.
+    // Always known for a live compute, but optional in a declaration.
     if (path === 'disabled') return compute.attributes.disabled
     return path === 'restartWindow' ? windowOf(compute.restartWindow ?? 'always') : writtenAt(path, compute.attributes)
   }
@@ -115,13 +115,13 @@ class Adopting {
   added = 0
   updated = 0
   readonly #project: ObservedProject
-  /** The branches that the manifest lists, by reference, with their replicas' keys. */
+  /** Branches that the manifest lists, with the keys of their replicas. */
   readonly #listed: ReadonlyMap<string, ReadonlySet<string>>
-  /** What `renamedFrom` says, by reference of the branch and the replica's key. */
+  /** Values of `renamedFrom`, by branch and key of the replica. */
   readonly #renamedFrom: ReadonlyMap<string, string>
-  /** Values for declared computes, by reference of the branch. */
+  /** New values for declared computes, by branch. */
   readonly #changed = new Map<string, Written>()
-  /** Declarations that are new, by reference of the branch: bodies as they would be without defaults. */
+  /** New declarations by branch, with complete bodies as if there were no defaults. */
   readonly #new = new Map<string, Written>()
 
   constructor(project: ObservedProject, plan: Plan, desired: Desired, options: AdoptOptions) {
@@ -157,7 +157,7 @@ class Adopting {
       if (loose.size === 0 && updates.length === 0) continue
       const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
       if (ref === undefined) {
-        // Listing the branch takes all of it out of the hands of a rule: what that said comes along.
+        // A listed branch is no longer covered by a rule, so copy what the rule declares.
         this.#declare(branch, refOf(branch), () => true, pin, ruleFor(documents, branch.name))
         continue
       }
@@ -166,9 +166,9 @@ class Adopting {
     }
   }
 
-  values(isNews: IsNews): Written {
+  values(isNeeded: IsNeeded): Written {
     const branches: Written = new Map()
-    for (const [ref, body] of this.#new) branches.set(ref, newsOf(ref, body, isNews))
+    for (const [ref, body] of this.#new) branches.set(ref, neededOf(ref, body, isNeeded))
     for (const [ref, body] of this.#changed) {
       branches.set(ref, laid((branches.get(ref) as Written | undefined) ?? new Map(), body))
     }
@@ -195,7 +195,7 @@ class Adopting {
   #update(ref: string, change: Change): void {
     const live = this.#project.computes.find(({ id }) => id === change.compute.id)
     const isReplica = change.compute.type === 'read_only'
-    // A replica's key is its name; the plan names it by the key.
+    // The plan uses the key of a replica as its name.
     const key = change.compute.name ?? ''
     const place = isReplica ? ['replicas', key] : ['primary']
     for (const { path, source } of change.attributes) {
@@ -249,7 +249,7 @@ const ruleFor = (documents: readonly DesiredDocument[], branch: string): Desired
       ({ match, except }) => globMatches(match, branch) && !except.some((exception) => globMatches(exception, branch)),
     )
 
-/** What a rule declared, under what is live. */
+/** Adds what a rule declares. Live values take precedence. */
 const under = (body: Written, { protect, primary, replicas }: DesiredRule): Written => {
   const result: Written = new Map(protect ? [['protect', true]] : [])
   for (const [key, value] of body) {
@@ -274,10 +274,10 @@ const bodyFrom = ({ attributes, restartWindow }: DesiredCompute): Written =>
     ...(restartWindow === undefined ? [] : [['restartWindow', windowOf(restartWindow)] as const]),
   ])
 
-/** Only what defaults do not give; who the compute is stays in any case. */
-const newsOf = (ref: string, body: Written, isNews: IsNews): Written => {
+/** Omits values that come from defaults. Always keeps the compute's name and pin. */
+const neededOf = (ref: string, body: Written, isNeeded: IsNeeded): Written => {
   const compute = (replica: string, own: Written): Written =>
-    new Map([...own].filter(([key, value]) => key === 'id' || key === 'name' || isNews(ref, replica, key, value)))
+    new Map([...own].filter(([key, value]) => key === 'id' || key === 'name' || isNeeded(ref, replica, key, value)))
   return new Map(
     [...body].map(([key, value]) => {
       if (key === 'protect') return [key, value]

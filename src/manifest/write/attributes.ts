@@ -1,4 +1,4 @@
-/** Attributes of a live compute, as a manifest spells them. */
+/** Writes the attributes of a live compute in a manifest's format. */
 import {
   ATTRIBUTE_KEYS,
   type AttributeKey,
@@ -11,11 +11,11 @@ import {
 /** A manifest's map, in canonical order. */
 export type Written = Map<string, unknown>
 
-/** What a new manifest says of a live compute: not what any compute has anyway, nor what a manifest cannot hold. */
+/** What a new manifest says about a live compute. Omits defaults and values that manifests cannot express. */
 export const writtenOf = (attributes: ComputeAttributes): Written =>
   write(attributes, (key) => rowOf(key).isImported(attributes[key], attributes))
 
-/** Everything that a declaration manages. */
+/** All attributes that a declaration manages. */
 export const declaredOf = (attributes: ComputeAttributes): Written => write(attributes, () => true)
 
 const write = (attributes: ComputeAttributes, isWanted: (key: AttributeKey) => boolean): Written => {
@@ -32,7 +32,7 @@ const write = (attributes: ComputeAttributes, isWanted: (key: AttributeKey) => b
   return written
 }
 
-/** One attribute, or one entry of a map, by its path in a manifest; `undefined` if a manifest cannot hold it. */
+/** The value at a manifest path: an attribute, or an entry of a map. `undefined` if manifests cannot express it. */
 export const writtenAt = (path: string, attributes: ComputeAttributes): unknown => {
   const key = ATTRIBUTE_KEYS.find((one) => path === rowOf(one).path || path.startsWith(`${rowOf(one).path}.`))
   if (key === undefined) return undefined
@@ -43,7 +43,7 @@ export const writtenAt = (path: string, attributes: ComputeAttributes): unknown 
   return path === row.path ? value : (value as Written | undefined)?.get(path.slice(row.path.length + 1))
 }
 
-/** What the live compute has and a manifest cannot hold: each the end of a sentence. */
+/** Values of the live compute that manifests cannot express. Each completes a sentence. */
 export const unwritable = (attributes: ComputeAttributes): readonly string[] =>
   ATTRIBUTE_KEYS.flatMap((key) => {
     const row = rowOf(key)
@@ -64,7 +64,7 @@ export const windowOf = (window: DeclaredWindow): unknown => {
   ])
 }
 
-/** `above` over `below`, map by map. */
+/** Merges maps recursively. `above` takes precedence. */
 export const laid = (below: Written, above: Written): Written => {
   const result: Written = new Map(below)
   for (const [key, value] of above) {

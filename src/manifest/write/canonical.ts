@@ -1,15 +1,14 @@
-/** The order and spelling in which a manifest reads best, as its definition has them. */
+/** The canonical order of keys and spelling of values, from the definition. */
 import type { JsonSchema } from '../../base/index.ts'
 import { type AnyAttributeRow, ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
 import { manifestSchema } from '../definition/index.ts'
 
-/** Of a map: its keys in order, and what its values are. Keys that are not named come last, as they are. */
+/** The shape of a map: the order of its keys, and the shapes of its values. Unknown keys come last, in their order. */
 export interface Shape {
   readonly order: readonly string[]
   readonly values: Readonly<Record<string, Shape>>
-  /** Of the value under any key, or of a list's items: names are a person's own, and so is their order. */
+  /** Shape of all values of a map, or of the items of a list. Their order is the author's. */
   readonly each?: Shape
-  /** The attribute that the value is of. */
   readonly attribute?: AnyAttributeRow
 }
 
@@ -17,7 +16,7 @@ const NOTHING: Shape = { order: [], values: {} }
 
 const BY_PATH = new Map(ATTRIBUTE_KEYS.map(rowOf).map((row) => [row.path, row]))
 
-/** @param path of the value below a compute, if it is one of its attributes. */
+/** @param path path below a compute, if the value is an attribute. */
 const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>, path = ''): Shape => {
   const { $ref, then, properties, additionalProperties, items } = schema
   if (typeof $ref === 'string') {
@@ -26,7 +25,7 @@ const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSc
   }
   const attribute = BY_PATH.get(path)
   const own = attribute === undefined ? NOTHING : { ...NOTHING, attribute }
-  // A map, or a plain value.
+  // Either a map or a plain value.
   if (isSchema(then)) return { ...shapeOf(then, definitions), ...(attribute === undefined ? {} : { attribute }) }
   if (isSchema(properties)) {
     const values = Object.entries(properties as Readonly<Record<string, JsonSchema>>)

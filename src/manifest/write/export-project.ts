@@ -1,4 +1,4 @@
-/** A live project as a manifest that a person would have written. */
+/** Writes a manifest for a live project, in the way that a person would. */
 import { Document } from 'yaml'
 import { groupBy, plainText } from '../../base/index.ts'
 import {
@@ -13,32 +13,32 @@ import { leftOutOf } from './left-out.ts'
 import { compactBelow, toText } from './style.ts'
 
 export interface ExportOptions {
-  /** Globs over branch names; without them all branches. */
+  /** Globs for branch names. Default: all branches. */
   readonly branches?: readonly string[]
   /** Pins every compute by its id. */
   readonly pin: boolean
-  /** Where the schema is, from the file on. */
+  /** Path of the schema, relative to the file. */
   readonly schema: string
 }
 
 export interface Exported {
   readonly text: string
-  /** What a manifest cannot hold, a sentence each. */
+  /** What manifests cannot express, one sentence each. */
   readonly leftOut: readonly string[]
-  /** What is in the text beyond the live values, and why: a sentence each. */
+  /** What the text contains beyond live values, and why: one sentence each. */
   readonly inferred: readonly string[]
-  /** Those that the manifest declares. */
+  /** Number of declared computes. */
   readonly computes: number
 }
 
-/** A branch's computes in the words of a manifest. */
+/** A branch's computes in a manifest's format. */
 export interface BranchShape {
   readonly branch: ObservedBranch
   readonly primary?: Written
   readonly replicas: ReadonlyMap<string, Written>
 }
 
-/** As many branches must be alike before a rule is worth it. */
+/** A rule is suggested for at least this many similar branches. */
 const ALIKE = 3
 
 export const isChosen = (branch: string, { branches }: Pick<ExportOptions, 'branches'>): boolean =>
@@ -73,7 +73,7 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
 const count = (shapes: readonly BranchShape[]): number =>
   shapes.reduce((sum, { primary, replicas }) => sum + replicas.size + (primary === undefined ? 0 : 1), 0)
 
-/** A name that reads as an id would be taken for one. */
+/** How a manifest refers to a branch: by name, or by id if the name looks like an id. */
 export const refOf = ({ id, name }: ObservedBranch): string => (name.startsWith('br-') ? id : name)
 
 export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
@@ -84,8 +84,8 @@ export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
 }
 
 /**
- * What a manifest cannot hold is said in `leftOut`.
- * @param how.taken replicas' keys that represent other computes already.
+ * What manifests cannot express is reported in `leftOut`.
+ * @param how.taken keys of replicas that already stand for other computes.
  */
 export const shapeOf = (
   branch: ObservedBranch,
@@ -106,7 +106,7 @@ export const shapeOf = (
     const id = pin || isNamesake ? [['id', compute.id] as const] : []
     const written: Written = new Map([...id, ...writtenOf(compute.attributes)])
     if (compute.type === 'read_write') {
-      // A name occurs once on a branch in a manifest; the replica needs it more.
+      // Names must be unique within a branch. Replicas need theirs as a key, so the primary loses its name.
       const isTaken =
         taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
       if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there has as well`)
@@ -126,7 +126,7 @@ export const shapeOf = (
   return { branch, replicas, ...(primary === undefined ? {} : { primary }) }
 }
 
-/** What most computes have is declared once and taken out of theirs, where each of them declares it. */
+/** Moves the most common values into `defaults`, if all computes declare the attribute. */
 const takeDefaults = (
   shapes: readonly BranchShape[],
 ): { readonly defaults: Written; readonly reasons: readonly string[] } => {
@@ -139,7 +139,7 @@ const takeDefaults = (
   for (const key of ['size', 'scaleToZero']) {
     if (all.length < 2 || all.some((written) => !written.has(key))) continue
     const most = mostAlike(all, key)
-    // A large compute's time and a small one's do not mix: a default must fit whatever size it meets.
+    // Large computes need other scale-to-zero values than small ones, and a default must fit all of them.
     if (most.length < 2 || (key === 'size' && most.length <= all.length / 2)) continue
     const value = most[0]?.get(key)
     reasons.push(`defaults: \`${key}: ${inline(value)}\`, which ${most.length} of ${all.length} computes have`)
@@ -164,8 +164,8 @@ interface SuggestedRule {
 }
 
 /**
- * Branches that share a prefix and a shape come and go: a rule fits them, and a list would be wrong tomorrow. Which of them
- * are to be managed is for a person to decide, so the rule is a comment. Where nothing else is there, they are listed.
+ * Similar branches with the same prefix probably come and go, so a rule fits better than a list. The user has to decide, so
+ * the rule is a comment. If there are no other branches, they are listed.
  */
 const suggestRules = (
   shapes: readonly BranchShape[],
@@ -197,7 +197,7 @@ const suggestRules = (
   return listed.length === 0 ? { rules: [], listed: shapes } : { rules, listed }
 }
 
-/** Maps as objects, to compare. */
+/** Converts maps to objects, for comparison. */
 export const plain = (value: unknown): unknown =>
   value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value
 

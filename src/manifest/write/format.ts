@@ -1,4 +1,4 @@
-/** A manifest in canonical order and spelling. What has no reason to change keeps every byte. */
+/** Formats a manifest: canonical order and spelling. Everything else stays byte for byte. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, Scalar, visit } from 'yaml'
 import type { AnyAttributeRow } from '../../model/index.ts'
 import { isShared } from '../read/read-layer.ts'
@@ -8,14 +8,14 @@ import { blockChunks, type Chunk, contentEnd, flowChunks, keyOf, type ParsedMap,
 import { applyEdits, type TextEdit } from './text-edits.ts'
 
 /**
- * @returns the text with its keys in canonical order (comments go where their entry goes) and its values in canonical
- *   spelling (`300s` is `5m`, `{ min: 2, max: 2 }` is `2`). The order of branches, replicas, profiles and rules is the
- *   author's. Documents that are not manifests, or not YAML, are left as they are; so is the order of one with anchors,
- *   which must be before what repeats them.
+ * Puts keys in canonical order, together with their comments, and values in canonical spelling (`300s` becomes `5m`,
+ * `{ min: 2, max: 2 }` becomes `2`). Branches, replicas, profiles and rules stay in the author's order. Documents that are not
+ * manifests or not valid YAML are not changed. If a document has anchors, its order is kept, because they must precede their
+ * aliases.
  */
 export const formatManifest = (text: string): string => {
   let formatted = text
-  // What moves away may leave a value that has a shorter spelling now.
+  // Moving keys may make shorter spellings possible.
   for (let pass = 0; pass < PASSES; pass += 1) {
     const again = formatOnce(formatted)
     if (again === formatted) break
@@ -36,7 +36,6 @@ const formatOnce = (text: string): string => {
   return applyEdits(text, edits)
 }
 
-/** Other YAML may be next to manifests. */
 const isManifest = (root: ParsedMap): boolean => {
   const keys = root.items.map(({ key }) => keyOf(key))
   return (keys.includes('version') && (keys.includes('project') || keys.includes('projects'))) || isShared(keys)
@@ -72,7 +71,7 @@ const editsBelow = (text: string, value: Node, shape: Shape, canMove: boolean): 
   return value.items.flatMap((item) => (isMap(item) ? editsOf(text, item as ParsedMap, each, canMove) : []))
 }
 
-/** One edit that puts the entries in order, with the edits inside of them; or those alone where order is right. */
+/** Edits that put the entries in order, including the edits inside of them. */
 const reordered = (
   text: string,
   map: ParsedMap,
@@ -94,7 +93,7 @@ const reordered = (
   return [{ start: first.start, end: last.end, text: parts.join('') }]
 }
 
-/** The edits that spell an attribute as `import` would write it; `undefined` if it is spelled that way. */
+/** Edits that write an attribute as `import` would; `undefined` if it already is. */
 const respell = (text: string, key: Node, value: Node, row: AnyAttributeRow): readonly TextEdit[] | undefined => {
   const canonical = canonicalOf(value, row)
   if (isPlain(canonical))
@@ -111,28 +110,28 @@ type PlainValue = string | number | boolean
 
 const isPlain = (value: unknown): value is PlainValue => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** Entries of a map (Postgres settings) count as they are written. */
+/** Entries of a map (Postgres settings) are kept as written. */
 const canonicalOf = (node: Node, row: AnyAttributeRow): unknown => {
   if (row.type === 'map' || !(isScalar(node) || isMap(node))) return undefined
   const given: unknown = isScalar(node) ? node.value : node.toJSON()
   if (given === null) return undefined
   const value = row.read(given, { written: () => undefined, report: () => undefined })
-  // A key too many is an error, and not to be lost.
+  // Do not drop unknown keys: they are errors to report.
   const isWhole = !isMap(node) || Object.keys(value ?? {}).length === node.items.length
   return value === undefined || !isWhole ? undefined : row.write(value, {})
 }
 
-/** A map that means one plain value: a range of one size is a fixed size. */
+/** Replaces a map by a plain value: a range with equal ends is a fixed size. */
 const collapsed = (text: string, key: Node, map: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
   const [start, end] = [key.range?.[1] ?? 0, contentEnd(map)]
-  // An anchor or a comment in there would be lost, and after `? key` the colon is on another line.
+  // Not if an anchor or a comment would be lost, nor after `? key`, where the colon is on another line.
   const canGo = /^:\s/.test(text.slice(start, end)) && !/[&#]/.test(text.slice(start, end))
   return canGo ? [{ start, end, text: `: ${canonical}` }] : undefined
 }
 
 const ON_ONE_LINE = new Set<unknown>([Scalar.PLAIN, Scalar.QUOTE_SINGLE, Scalar.QUOTE_DOUBLE])
 
-/** Quotes stay. */
+/** Keeps quotes. */
 const respelled = (text: string, node: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
   if (!isScalar(node) || !ON_ONE_LINE.has(node.type)) return undefined
   const spelling = typeof canonical === 'string' ? node.value : node.source

@@ -1,13 +1,13 @@
-/** Which part of the text belongs to which entry of a map: an entry keeps its comments when it moves. */
+/** Finds the text of each entry of a map, including its comments, so that entries can be moved. */
 import { isCollection, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
 
-/** A map as it was parsed: keys and values are nodes. */
+/** A parsed map: keys and values are nodes. */
 export type ParsedMap = YAMLMap<Node, Node | null>
 
 export interface Chunk {
   readonly key: string
   readonly pair: Pair<Node, Node | null>
-  /** From its first comment, or its key, to the end of its last line; without indentation before and newline after. */
+  /** From the entry's first comment, or its key, to the end of its last line; without leading indentation and the final newline. */
   readonly start: number
   readonly end: number
 }
@@ -25,7 +25,7 @@ export const indentOf = (text: string, map: ParsedMap): number => {
   return first === undefined ? 0 : startOf(first.key) - lineStart(text, startOf(first.key))
 }
 
-/** @returns `undefined` if entries cannot be distinguished as lines: `? key`, or several on one line. */
+/** Returns `undefined` if entries are not on lines of their own, or use `? key`. */
 export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): readonly Chunk[] | undefined => {
   const indent = indentOf(text, map)
   const chunks: Chunk[] = []
@@ -35,7 +35,7 @@ export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): read
     const before = text.slice(line, key)
     if (key - line !== indent || (index > 0 && before.trim() !== '')) return undefined
     const isAlone = before.trim() === ''
-    // Comments above a document's first key are about the document, and an editor looks for its line there.
+    // Comments above a document's first key belong to the document. Editors look for the schema there.
     const hasOwnComments = isAlone && !(isRoot && index === 0)
     const start = hasOwnComments ? commentsAbove(text, line, indent, chunks.at(-1)?.end ?? 0) + indent : key
     chunks.push({ key: keyOf(pair.key), pair, start, end: endOfBlock(text, pair, indent) })
@@ -43,7 +43,7 @@ export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): read
   return chunks
 }
 
-/** @returns `undefined` if a comment is inside: whose it is cannot be known. */
+/** Returns `undefined` if there is a comment, since it is unclear to which entry it belongs. */
 export const flowChunks = (text: string, map: ParsedMap): readonly Chunk[] | undefined => {
   const [start, end] = map.range ?? [0, 0]
   if (text.slice(start, end).includes('#')) return undefined
@@ -55,7 +55,7 @@ export const flowChunks = (text: string, map: ParsedMap): readonly Chunk[] | und
   }))
 }
 
-/** Where the last thing of a node ends that is not a comment. */
+/** End of a node without trailing comments. */
 export const contentEnd = (node: Node): number => {
   if (isCollection(node) && node.flow !== true) {
     const last = node.items.at(-1) as Pair<Node, Node | null> | Node | undefined
@@ -72,7 +72,7 @@ const endOfBlock = (text: string, { key, value }: Pair<Node, Node | null>, inden
   const content = value === null ? (key.range?.[1] ?? 0) : contentEnd(value)
   // A block scalar ends after its newline.
   let end = endOfLine(text, text[content - 1] === '\n' ? content - 1 : content)
-  // Comments further in than the keys go on about this entry, below blank lines as well.
+  // Comments that are indented further than the keys belong to this entry, even below blank lines.
   for (let line = text.indexOf('\n', end) + 1; line > 0; line = text.indexOf('\n', line) + 1) {
     if (isBlank(text, line) && line < text.length) continue
     if (!(commentIndent(text, line) > indent)) break
@@ -81,7 +81,7 @@ const endOfBlock = (text: string, { key, value }: Pair<Node, Node | null>, inden
   return end
 }
 
-/** Start of the first line of the comments that lead to the key, whatever blank lines are among them. */
+/** Start of the comments above a key, including blank lines between them. */
 const commentsAbove = (text: string, line: number, indent: number, stop: number): number => {
   let first = line
   for (let at = line; at > stop; ) {
@@ -94,7 +94,7 @@ const commentsAbove = (text: string, line: number, indent: number, stop: number)
 
 const isBlank = (text: string, line: number): boolean => text.slice(line, endOfLine(text, line)).trim() === ''
 
-/** Column of the comment that a line is, or NaN if it is none. */
+/** Column of a comment line; NaN for other lines. */
 const commentIndent = (text: string, line: number): number => {
   let at = line
   while (text[at] === ' ') at += 1

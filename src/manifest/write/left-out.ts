@@ -1,8 +1,8 @@
-/** What a live compute has and no manifest can hold: it is not managed, and people should know. */
+/** What manifests cannot express about a live compute. Users should know, because it is not managed. */
 import type { ObservedCompute } from '../../model/index.ts'
 import { unwritable } from './attributes.ts'
 
-/** Each the end of a sentence. */
+/** Each completes a sentence. */
 export const leftOutOf = ({ attributes, settings = {} }: ObservedCompute): readonly string[] => {
   const { pg_settings: _declared, preload_libraries: preload, ...others } = settings
   return [

@@ -1,4 +1,4 @@
-/** Values put into a manifest that a person keeps: every byte stays that is not in the way. */
+/** Writes values into an existing manifest. Everything else stays byte for byte. */
 import { Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 import { readDocuments } from '../yaml/documents.ts'
 import type { Written } from './attributes.ts'
@@ -7,7 +7,7 @@ import { blockChunks, contentEnd, flowChunks, indentOf, keyOf, type ParsedMap, s
 import { compactBelow, toText } from './style.ts'
 import { applyEdits, type TextEdit } from './text-edits.ts'
 
-/** Something in the text stands where a value belongs: what, of which key, and where. */
+/** Something in the text, such as an alias or a comment, prevents writing a value. */
 export class MergeBlocked extends Error {
   readonly path: readonly string[]
   /** Offset into the text. */
@@ -22,8 +22,8 @@ export class MergeBlocked extends Error {
 }
 
 /**
- * Lays `values` over the document of a project: an existing key gets the new value, one that is not is added where
- * it belongs. Where a project has several documents, each branch goes to the one that lists it, and else to the first.
+ * Writes `values` into a project's document: existing keys get the new value, others are added in canonical order. If a
+ * project has several documents, each branch goes to the one that lists it, or else to the first one.
  *
  * @throws {MergeBlocked}
  */
@@ -104,10 +104,10 @@ class Merging {
     if (before.anchor !== undefined) throw blocked('there is an anchor')
     const end = endOfValue(this.#text, before)
     const taken = this.#text.slice(keyEnd, end)
-    // A `#` within a text counts as well: better blocked than a comment lost.
+    // A `#` inside a string counts too: better refuse than lose a comment.
     if (taken.includes('#')) throw blocked('there is a comment in its value')
     if (!/^\s*:/.test(taken)) throw blocked('its key is written with `?`')
-    // The old value may have been on separate lines below the key.
+    // The old value may start on the line below the key.
     const isBelow = map.flow !== true && this.#text.slice(keyEnd, startOf(before)).includes('\n')
     return isBelow
       ? { start: keyEnd, end, text: `: ${inFlow(value)}` }
@@ -159,7 +159,7 @@ class Merging {
     })
   }
 
-  /** How far one level is set in, as this map does it. */
+  /** Indentation of one level in this map. */
   #stepOf(map: ParsedMap): number {
     for (const { value } of map.items) {
       if (!isMap(value) || value.flow === true || value.items.length === 0) continue
@@ -170,7 +170,7 @@ class Merging {
   }
 }
 
-/** A block scalar ends behind its last newline, which stays. */
+/** The end of a value. A block scalar includes its last newline, which must stay. */
 const endOfValue = (text: string, value: Node): number => {
   let end = contentEnd(value)
   while (end > 0 && /[\r\n]/.test(text[end - 1] ?? '')) end -= 1
@@ -185,7 +185,7 @@ const inFlow = (value: unknown): string => {
 
 const inBlock = (key: string, value: unknown, indent: number, isRoot: boolean): string => {
   const document = new Document(new Map([[key, value]]))
-  // Below the root even a short map is easier to read on separate lines, as in a new manifest.
+  // At the top level, even short maps are written on several lines, as in a new manifest.
   compactBelow(document, isRoot ? 2 : 1)
   return toText(document, indent).trimEnd()
 }

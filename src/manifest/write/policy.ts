@@ -1,4 +1,4 @@
-/** A policy as a file spells it. */
+/** Writes a policy in a policy file's format. */
 import { formatDuration, type Policy, type PolicyRule } from '../../model/index.ts'
 
 export const policyValue = ({

@@ -1,4 +1,4 @@
-/** Manifests as they count: defaults, profiles and shared files merged, and the place of each value. */
+/** Manifests with defaults, profiles and shared files merged in, and the source of each value. */
 import { Document, Scalar, YAMLMap } from 'yaml'
 import { plainText } from '../../base/index.ts'
 import {
@@ -16,13 +16,13 @@ import { windowOf } from './attributes.ts'
 import { policyValue } from './policy.ts'
 import { toText } from './style.ts'
 
-/** A value as a manifest spells it, and where it was written; without a source, it is the default. */
+/** A value in a manifest's format, and its source. Without a source, it is the default. */
 export interface ResolvedValue {
   readonly value: unknown
   readonly source?: Source
 }
 
-/** Attributes by their path in a manifest: `postgres.settings.work_mem` for one setting. */
+/** Attributes by manifest path, such as `postgres.settings.work_mem`. */
 export interface ResolvedCompute {
   readonly source: Source
   readonly attributes: Readonly<Record<string, ResolvedValue>>
@@ -123,14 +123,14 @@ const resolvedCompute = (compute: DesiredCompute): ResolvedCompute => {
 
 const plainOf = (value: unknown): unknown => (value instanceof Map ? Object.fromEntries(value) : value)
 
-/** A value, or without one the start of a map. */
+/** A value, or the start of a map if it has none. */
 interface Line {
   readonly path: readonly (string | number)[]
   readonly value?: unknown
   readonly source?: Source
 }
 
-/** As manifests without `defaults`, `profiles` and `extends`; each line says in a comment where it comes from. */
+/** Manifests without `defaults`, `profiles` and `extends`. A comment on each line says where it comes from. */
 export const resolvedText = ({ documents, waves }: ResolvedManifests): string =>
   [
     ...documents.map((document) => render(documentLines(document))),
@@ -185,7 +185,7 @@ const computeLines = (path: Line['path'], { source, attributes }: ResolvedComput
   ...Object.entries(attributes).map(([key, value]) => ({ path: [...path, ...partsOf(key)], ...value })),
 ]
 
-/** The name of a setting may hold dots. */
+/** Names of settings may contain dots. */
 const partsOf = (path: string): readonly string[] => {
   const map = ATTRIBUTE_KEYS.map(rowOf).find((row) => row.type === 'map' && path.startsWith(`${row.path}.`))
   return map === undefined ? path.split('.') : [...map.path.split('.'), path.slice(map.path.length + 1)]
@@ -200,7 +200,7 @@ const render = (lines: readonly Line[]): string => {
     const comment = ` ${plainText(source.file)}:${source.line}`
     if (value !== undefined) node.comment = comment
     else {
-      // What a map is called is on the line before it.
+      // The comment of a map belongs to the line with its key.
       const pair = (document.getIn(path.slice(0, -1)) as YAMLMap).items.at(-1)
       if (pair !== undefined) pair.key = Object.assign(new Scalar(path.at(-1)), { comment })
     }

@@ -1,12 +1,12 @@
-/** Changes to a text by stretches of it, so that every other byte stays as it is. */
+/** Replaces a range of a text. */
 export interface TextEdit {
-  /** Offsets into the text; `end` is the first that stays. */
+  /** Offsets into the text; `end` is exclusive. */
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** `text` from `start` to `end` with the edits that are in there. Edits do not overlap; they need not be sorted. */
+/** Returns `text` from `start` to `end` with the edits in that range applied. Edits must not overlap; any order. */
 export const applyEdits = (
   text: string,
   edits: readonly TextEdit[],

@@ -1,4 +1,4 @@
-/** YAML text to documents, one at a time, each with the problems that YAML itself has with it. */
+/** Splits YAML text into documents, one at a time, each with its YAML errors. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
 import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from '../files/limits.ts'
 import type { Content } from './plain.ts'
@@ -14,32 +14,32 @@ export interface YamlProblem {
 }
 
 export interface YamlDocument {
-  /** Absent if nothing could be made of it. */
+  /** Absent if it could not be parsed at all. */
   readonly document?: Document.Parsed<ParsedNode>
   readonly problems: readonly YamlProblem[]
 }
 
-/** One that was simple enough not to be composed. */
+/** A document that was simple enough to be read from its tokens. */
 export interface SimpleDocument {
   readonly content: Content
   readonly problems: readonly []
 }
 
-/** The reader searches for duplicate keys: the library's own search takes quadratic time. */
+/** The reader itself detects duplicate keys: the library takes quadratic time for that. */
 const OPTIONS = { uniqueKeys: false, schema: 'core', merge: false, prettyErrors: false } as const
 
-/** What is left of {@link MAX_TOTAL_TOKENS} for the files of one run. */
+/** How much of {@link MAX_TOTAL_TOKENS} is left for the files of a run. */
 export interface TokenBudget {
   left: number
 }
 
 export const tokenBudget = (): TokenBudget => ({ left: MAX_TOTAL_TOKENS })
 
-/** Ends with the first document that is too large or too deep: where the next one starts is not known then. */
+/** Stops at the first document that is too large or too deep, because the start of the next one is unknown then. */
 export const readDocuments = (text: string, lines: LineCounter): Iterable<YamlDocument> =>
   read(text, lines, tokenBudget()) as Iterable<YamlDocument>
 
-/** The same for the values alone. Documents are composed only from the first one on that is not simple. */
+/** The same, but composes documents only from the first one that is not simple. */
 export const readContents = (
   text: string,
   lines: LineCounter,
@@ -56,7 +56,7 @@ const read = function* (
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   let isComposing = readSimple === undefined
-  /** What follows it may show that it has a mistake. */
+  /** Held back, because a later token may show that it has an error. */
   let last: { readonly token: CST.Document; readonly content: Content } | undefined
   /** Whether the documents after this token can be read. */
   const next = function* (token: CST.Token): Generator<YamlDocument | SimpleDocument, boolean> {
@@ -80,7 +80,7 @@ const read = function* (
     return true
   }
   let used = 0
-  // Lexeme by lexeme, since the parser keeps a whole document before it gives it away.
+  // Feed the parser lexeme by lexeme, because it only returns complete documents.
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme === DOCUMENT_START) {
       used = 0
@@ -103,9 +103,9 @@ const read = function* (
 const BETWEEN_DOCUMENTS: ReadonlySet<string> = new Set(['byte-order-mark', 'comment', 'newline', 'space'])
 
 const DOCUMENT_START = '---'
-/** In tokens: an empty document takes time too. */
+/** Cost of a document in tokens: even empty documents take time. */
 const DOCUMENT_COST = 50
-/** A level is a pair and its value; the document itself counts as well. */
+/** A level consists of a pair and its value; the document itself counts too. */
 const MAX_OPEN = 3 * MAX_DEPTH
 
 const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): YamlProblem | undefined => {
@@ -146,7 +146,7 @@ const inWords = (code: string, message: string): { readonly message: string; rea
 
 const TOO_DEEP = `This is nested more than ${MAX_DEPTH} levels deep.`
 
-/** Composing is recursive, so the depth is measured on the tokens first. */
+/** Checks the depth of the tokens first, because composing is recursive. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {
   const stack: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {

@@ -1,16 +1,16 @@
-/** The plain values of a composed document, its aliases followed. */
+/** Converts a composed document to plain values, and resolves aliases. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type ParsedNode, visit } from 'yaml'
 import type { ManifestCode } from '../../model/index.ts'
 import { MAX_ALIASES, MAX_DOCUMENT_TOKENS } from '../files/limits.ts'
 import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
 
 interface Problems {
-  /** @param at default: the whole document. */
+  /** @param at defaults to the whole document. */
   report(code: ManifestCode, at: Stretch | undefined, message: string, hint?: string): void
   lineOf(at: Stretch | undefined): number
 }
 
-/** A document whose aliases would make it too large is reported, and empty. */
+/** If aliases would make the document too large, reports that and returns an empty document. */
 export const readNodes = (
   document: Document.Parsed<ParsedNode>,
   problems: Problems,
@@ -55,7 +55,7 @@ class NodeReader {
 
   #map(pairs: readonly { readonly key: Node; readonly value: Node | null }[]): Plain {
     const entries = new Map<string, Entry>()
-    // Without a prototype, so that a key may have any name.
+    // Without a prototype, so that any key is safe.
     const result: Record<string, Plain> = Object.create(null)
     for (const pair of pairs) {
       const keyNode = this.#follow(pair.key)
@@ -71,7 +71,7 @@ class NodeReader {
         continue
       }
       const value = this.#follow(pair.value)
-      // An alias that leads nowhere has been reported.
+      // An unresolved alias has already been reported.
       if (value === null && isAlias(pair.value)) continue
       entries.set(key, entryOf(value ?? keyNode, stretchOf(keyNode)))
       result[key] = this.#plain(value)
@@ -90,7 +90,7 @@ class NodeReader {
     return result
   }
 
-  /** What an alias refers to; a limited number of them. */
+  /** Resolves an alias, up to a limited number. */
   #follow(node: Node | null | undefined): Node | null {
     if (!isAlias(node)) return node ?? null
     this.#aliases += 1
@@ -101,7 +101,7 @@ class NodeReader {
     if (this.#aliases > MAX_ALIASES) return null
     this.#anchors ??= collectAnchors(this.#document)
     const [start] = node.range ?? [0]
-    // An anchor may be defined again: the last one before the alias counts, and it must have ended there.
+    // An anchor may be redefined: use the last one before the alias. Its node must be complete by then.
     const target = this.#anchors.get(node.source)?.findLast(({ range }) => range != null && range[1] <= start)
     if (target !== undefined) return target
     this.#problems.report('E_YAML', stretchOf(node), `There is no anchor \`${node.source}\` before this alias.`)

@@ -1,10 +1,10 @@
 import type { LineCounter } from 'yaml'
 import type { Source } from '../../model/index.ts'
 
-/** Of a line without end no more is searched than anybody would mark. */
+/** Limits the length of a marked range on very long lines. */
 const LONGEST_MARK = 1_000
 
-/** The place of a stretch of text, cut at the end of its first line. */
+/** The position of a text range. The length ends with the first line. */
 export const sourceAt = (file: string, text: string, lines: LineCounter, start: number, end: number): Source => {
   const { line, col } = lines.linePos(start)
   const stretch = text.slice(start, Math.min(end, start + LONGEST_MARK))

@@ -1,4 +1,4 @@
-/** Plain values, and where in the text they are. */
+/** Plain values with their positions in the text. */
 
 export type Plain = null | string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain }
 
@@ -9,18 +9,18 @@ export interface Stretch {
 }
 
 export interface Entry extends Stretch {
-  /** Of a map: where its key is. */
+  /** Position of the key, in a map. */
   readonly key: Stretch | undefined
-  /** A scalar as it was written, without quotes. */
+  /** Source text of a scalar, without quotes. */
   readonly written: string | undefined
 }
 
-/** The entries of a map by key, those of a list by index. */
+/** Entries of a map by key, or of a list by index. */
 export type Entries = ReadonlyMap<string, Entry> | Entry[]
 
 /** A whole document. */
 export interface Content extends Stretch {
   readonly value: Plain
-  /** Of each map and list in it. */
+  /** Entries of each map and list in the document. */
   readonly entries: ReadonlyMap<object, Entries>
 }

@@ -1,12 +1,12 @@
 /**
- * Documents of nothing but block maps, block lists and words on one line, read from their tokens. A large fleet is written
- * like this, and composing nodes only to turn them into values would take as long again as parsing.
+ * Reads simple documents (block maps, block lists and single-line words) directly from their tokens. Large fleets are written
+ * like this, and composing nodes would double the time.
  */
 import { type CST, isScalar, type ScalarTag, Schema } from 'yaml'
 import { MAX_DEPTH } from '../files/limits.ts'
 import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
 
-/** @returns `undefined` if the document has anything else, or may have a mistake: then it has to be composed. */
+/** Returns `undefined` if the document has anything else, or may have an error: it must be composed then. */
 export const readTokens = ({ start, value, end = [] }: CST.Document): Content | undefined => {
   try {
     if (value?.type !== 'block-map') return undefined
@@ -24,16 +24,16 @@ export const readTokens = ({ start, value, end = [] }: CST.Document): Content | 
 
 class NotSimple extends Error {}
 
-/** Places are cut at the end of their first line. */
+/** An end past any line: positions end with their first line anyway. */
 const PAST_ITS_LINE = 2 ** 30
 
 const readMap = ({ items, indent }: CST.BlockMap, all: Map<object, Entries>, depth: number): Plain => {
   const entries = new Map<string, Entry>()
-  // A map of names may be large, and have any key; one of attributes is small, and read faster like this.
+  // A large map may be one of names, with any keys. For small ones, a plain object is faster.
   const result: Record<string, Plain> = items.length > MOST_ATTRIBUTES ? Object.create(null) : {}
   for (const { start, key, sep, value } of items) {
     checkSeparators(start, true)
-    // Comments at the end.
+    // Trailing comments.
     if (key === undefined && sep === undefined) continue
     if (key == null || sep === undefined || value === undefined || !isWord(key) || key.indent !== indent) {
       throw new NotSimple()
@@ -84,14 +84,14 @@ const readValue = (
   throw new NotSimple()
 }
 
-/** A longer one is a mistake. */
+/** A longer key is an error. */
 const LONGEST_KEY = 1_000
 
 const isWord = (token: CST.Token): token is CST.FlowScalar =>
   token.type === 'scalar' || token.type === 'single-quoted-scalar' || token.type === 'double-quoted-scalar'
 
 const QUOTED = /^(?:'[^'\n]*'|"[^"\\\n]*")$/
-/** What may start a word and means nothing to YAML. */
+/** Words that start with a character without special meaning in YAML. */
 const WORD = /^[A-Za-z0-9_./+~-][^\n]*$/
 
 const wordOf = ({ type, source, end }: CST.FlowScalar): string => {
@@ -104,11 +104,13 @@ const TAGS = new Schema({ schema: 'core' }).tags.filter(
   (tag): tag is ScalarTag & { test: RegExp } => tag.default === true && 'test' in tag && tag.test !== undefined,
 )
 
-/** Longer than `false`. */
+const DECIMAL = /^\d{1,9}(?:\.\d{1,6})?$/
+/** Too long to be a keyword such as `false`. */
 const TEXT = /^[A-Za-z]\w{5}/
 
 const resolveWord = (word: string): Plain => {
   if (TEXT.test(word)) return word
+  if (DECIMAL.test(word)) return Number(word)
   const tag = TAGS.find(({ test }) => test.test(word))
   if (tag === undefined) return word
   const value = tag.resolve(word, refuse, {})
@@ -121,7 +123,7 @@ const refuse = (): never => {
 
 const hasNewline = (tokens: readonly CST.SourceToken[]): boolean => tokens.some(({ type }) => type === 'newline')
 
-/** Only white space and comments, and the indicator that there must be. A comment needs white space before it. */
+/** Accepts white space, comments and the required indicator. A comment needs white space before it. */
 const checkSeparators = (
   tokens: readonly CST.SourceToken[],
   isLineStart: boolean,

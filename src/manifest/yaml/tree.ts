@@ -1,4 +1,4 @@
-/** A YAML document as plain values, and what is wrong with it. */
+/** A YAML document as plain values, with positions and problems. */
 import type { Document, LineCounter, ParsedNode } from 'yaml'
 import type { Diagnostic, ManifestCode, Source } from '../../model/index.ts'
 import { LONGEST_MESSAGE } from '../files/limits.ts'
@@ -22,7 +22,7 @@ export class Tree {
   readonly value: Plain
   readonly #text: string
   readonly #lines: LineCounter
-  /** Of all that is in the document. */
+  /** Position of the whole document. */
   readonly #whole: Stretch
   readonly #entries: ReadonlyMap<object, Entries>
   readonly #diagnostics: Diagnostic[]
@@ -48,7 +48,7 @@ export class Tree {
     this.value = value
   }
 
-  /** Where the value of a key (or of an index) starts; without one, where the map or list itself does. */
+  /** Position of the value of a key or index. Without a key, position of the map or list itself. */
   source(parent: object | undefined, key?: string | number): Source {
     return this.#sourceOf(parent === undefined || key === undefined ? undefined : this.#entry(parent, key))
   }
@@ -57,12 +57,12 @@ export class Tree {
     return this.#sourceOf(this.#entry(parent, key)?.key)
   }
 
-  /** A scalar as it was written: `1.50` and not `1.5`. */
+  /** Source text of a scalar: `1.50`, not `1.5`. */
   written(parent: object, key: string): string | undefined {
     return this.#entry(parent, key)?.written
   }
 
-  /** Takes values out of a map, by key, or out of a list, by index. */
+  /** Removes values from a map by key, or from a list by index. */
   remove(parent: object, keys: ReadonlySet<string>): void {
     const entries = this.#entries.get(parent)
     if (Array.isArray(parent) && Array.isArray(entries)) {
@@ -93,6 +93,6 @@ export class Tree {
   }
 }
 
-/** A name can be as long as its file, and a message appears in a table, a comment or a log. */
+/** Shortens names for messages: a name can be as long as its file. */
 export const short = (words: string): string =>
   words.length <= LONGEST_MESSAGE ? words : `${words.slice(0, LONGEST_MESSAGE)}…`

@@ -1,4 +1,4 @@
-/** Remarks on the lines of the manifests. */
+/** Annotations on manifest lines, for GitHub. */
 import { type Change, type Diagnostic, IMPACTS } from '../../model/index.ts'
 import { computeTitle, impactWords, plainText } from '../words/index.ts'
 
@@ -20,9 +20,9 @@ export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): reado
   }))
 
 /**
- * Of what restarts, deletes, moves or otherwise interrupts; the worst first.
+ * For disruptive and refused changes, the worst first.
  *
- * @param drift those of them that were there before, and are marked as such.
+ * @param drift changes to mark as existing drift.
  */
 export const changeAnnotations = (
   changes: readonly Change[],

@@ -1,7 +1,7 @@
 /** Diagnostics as JSON. */
 import { type Diagnostic, plainJson } from '../../model/index.ts'
 
-/** One object with `diagnostics`, each flat; `extra` is next to them. */
+/** @param extra further keys of the document. */
 export const jsonDiagnostics = (
   diagnostics: readonly Diagnostic[],
   extra: Readonly<Record<string, unknown>> = {},

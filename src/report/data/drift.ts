@@ -1,8 +1,8 @@
-/** Differences between manifests and live projects, as `drift --format json` prints them. */
+/** The JSON of `drift --format json`. */
 import { type Difference, type Plan, plainJson } from '../../model/index.ts'
 
 interface DriftDocument {
-  /** What the manifests were compared with. */
+  /** The git ref of `--since`. */
   readonly ref: string
   readonly takenAt: string
   readonly plan: Pick<Plan, 'projectNames' | 'leftOut'>

@@ -1,4 +1,4 @@
-/** What an agent knows of its projects, those first that need a person. */
+/** The agent's overview of its projects; those that need a person come first. */
 import { encodePath } from '../../base/index.ts'
 import type { ChangeKind, Impact } from '../../model/index.ts'
 import {
@@ -50,7 +50,7 @@ export interface AgentPageProject extends AgentStatus {
   readonly version?: string
   readonly refreshedAt?: string
   readonly windowOpensAt?: string
-  /** The same by the clock of the window's place: `Sun 2026-11-22 02:00`. */
+  /** The same in the window's time zone: `Sun 2026-11-22 02:00`. */
   readonly windowOpensLocally?: string
   readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
   readonly lastApply?: {
@@ -81,7 +81,7 @@ const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
   fine: STATE_LOOKS.Synced,
 }
 
-/** The plan page shows all of them. */
+/** The project's page shows all. */
 const MOST_DIFFERENCES = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
@@ -157,7 +157,7 @@ const notes = ({ source }: AgentPage): Markup =>
 const interval = (seconds: number): string =>
   seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 6) / 10} min`
 
-/** A commit is shortened to its first digits; other labels are short already. */
+/** Shortens a commit; other labels are already short. */
 const version = (text: string): Markup => markup`<code title="${text}">${text.slice(0, 12)}</code>`
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
@@ -194,7 +194,7 @@ ${differences(project)}</div></li>
 `
 }
 
-/** A suspension's message is what a person gave as its reason. */
+/** The message of a suspension is the reason that a person gave. */
 const why = ({ message, ...status }: AgentPageProject): string => {
   const words = sentence(agentStatusWords(status))
   if (message === undefined) return words

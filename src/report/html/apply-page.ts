@@ -1,4 +1,4 @@
-/** An apply as a page: the plan, and what happened over time. */
+/** The page of an apply: the plan, and what happened over time. */
 import {
   type ApplyEvent,
   type Change,
@@ -39,11 +39,11 @@ import { percent, type Timescale } from './span.ts'
 
 export interface ApplyPage {
   readonly plan: Plan
-  /** All that was reported of the run, in order. */
+  /** The events of the run, in order. */
   readonly events: readonly ApplyEvent[]
-  /** Absent where the run broke off. */
+  /** Absent if the run was cut off. */
   readonly outcome?: Outcome
-  /** What the plan was made against. */
+  /** The snapshot that the plan was made from. */
   readonly observed?: Observed
 }
 
@@ -85,15 +85,18 @@ ${isEmpty ? NOTHING : markup`<ul class="chips">${happenedChips(plan, effects).ma
 
 const happenedChips = (plan: Plan, { counts, uncertain }: Effects): readonly Markup[] => {
   const refused = plan.summary.refused
-  const loud = uncertain.filter(({ impact }) => isDisruptive(impact)).length
-  const none = loud > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
-  return [...chips({ ...counts, refused }, none), ...(loud > 0 ? [chip(STATUS_LOOKS.failed, `${loud} not known`)] : [])]
+  const disruptive = uncertain.filter(({ impact }) => isDisruptive(impact)).length
+  const none = disruptive > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
+  return [
+    ...chips({ ...counts, refused }, none),
+    ...(disruptive > 0 ? [chip(STATUS_LOOKS.failed, `${disruptive} not known`)] : []),
+  ]
 }
 
 const interruptedSections = (plan: Plan, { done, uncertain }: Effects): Markup => {
-  const loud = uncertain.filter(({ impact }) => isDisruptive(impact))
-  return markup`${interruptionsSection(plan, done, 'Who was interrupted')}${when(loud.length > 0, () =>
-    interruptionsSection(plan, loud, 'Who may have been: the step was sent, and did not end well', 'uncertain'),
+  const disruptive = uncertain.filter(({ impact }) => isDisruptive(impact))
+  return markup`${interruptionsSection(plan, done, 'Who was interrupted')}${when(disruptive.length > 0, () =>
+    interruptionsSection(plan, disruptive, 'Who may have been: the step was sent, and did not end well', 'uncertain'),
   )}`
 }
 
@@ -103,13 +106,13 @@ const madeOf = (changes: readonly Change[], { done }: Effects): string => {
 }
 
 const NOT_STARTED: StepRun = { moments: [], calls: [], waits: [], operations: [] }
-const UNTOLD: Look = { icon: 'clock', tone: 'quiet' }
+const UNKNOWN_LOOK: Look = { icon: 'clock', tone: 'quiet' }
 
 const runOf = (run: Run, step: Step): StepRun => run.steps.get(step.id) ?? NOT_STARTED
 
-const lookOf = ({ outcome }: StepRun): Look => (outcome === undefined ? UNTOLD : STATUS_LOOKS[outcome.status])
+const lookOf = ({ outcome }: StepRun): Look => (outcome === undefined ? UNKNOWN_LOOK : STATUS_LOOKS[outcome.status])
 
-/** In the words of the terminal; a run that broke off has none. */
+/** The status, in the terminal's terms; a run that was cut off has none. */
 const wordsOf = ({ outcome, span }: StepRun): string => {
   if (outcome === undefined) return span === undefined ? 'never started' : 'its end is unknown'
   return `${STATUS_WORDS[outcome.status]}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
@@ -140,19 +143,19 @@ const factsOf = (plan: Plan, run: Run): string => {
   const all = [...run.steps.values()]
   const calls = all.reduce((sum, { calls }) => sum + calls.length, 0)
   const waits = all.reduce((sum, one) => sum + one.waits.length, 0)
-  const foretold = estimate === 0 ? '' : `, about ${time(estimate)} was expected`
-  return `It took ${time(run.scale.end)}${foretold}; ${counted(calls, 'call')}, ${counted(waits, 'wait')}.`
+  const expected = estimate === 0 ? '' : `, about ${time(estimate)} was expected`
+  return `It took ${time(run.scale.end)}${expected}; ${counted(calls, 'call')}, ${counted(waits, 'wait')}.`
 }
 
 const whatNow = (plan: Plan, run: Run, outcome: Outcome | undefined): Markup => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const told = [
+  const lines = [
     ...run.interrupts.map(({ at, message }) => `After ${time(at)}: ${message}`),
     ...(outcome === undefined
       ? ['The run was cut off before it ended. Run `espalier apply` again.']
       : [...outcome.notes, ...nextSteps(plan, outcome, steps)]),
   ]
-  return when(told.length > 0, () => markup`<ul class="notes">${told.map((one) => markup`<li>${one}</li>`)}</ul>`)
+  return when(lines.length > 0, () => markup`<ul class="notes">${lines.map((one) => markup`<li>${one}</li>`)}</ul>`)
 }
 
 const stepsSection = (plan: Plan, run: Run): Markup =>
@@ -160,7 +163,7 @@ const stepsSection = (plan: Plan, run: Run): Markup =>
 <p class="lead">A bar is a step, from its start to its end. In it: arrows are calls (with a ring: sent again), hatched is waiting, the line below is an operation of the service.</p>
 ${HATCH}${chart(chartOf(plan, run))}</section>`
 
-/** A hatch pattern: waiting differs from working by shape, not only by colour. */
+/** Hatching shows waiting, so that it differs not only by colour. */
 const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
 
 const chartOf = (plan: Plan, run: Run): Chart => {
@@ -201,7 +204,7 @@ const rowOf = (step: Step, own: StepRun, scale: Timescale, number: number, chang
     tone: look.tone,
     ...(isPlain ? {} : { icon: look.icon }),
     words: [isPlain ? '' : wordsOf(own), length].filter((one) => one !== '').join(' · '),
-    told: [
+    description: [
       wordsOf(own),
       ...(own.span === undefined ? [] : [`started after ${time(own.span.start)}, took ${length}`]),
       ...(own.calls.length === 0 ? [] : [counted(own.calls.length, 'call')]),

@@ -1,4 +1,4 @@
-/** What the projects can do, before and after: numbers in words, and bars that say the same at a glance. */
+/** Capacity before and after, as numbers and as bars. */
 import type { CapacityTotal, PlanSummary } from '../../model/index.ts'
 import { group } from '../words/index.ts'
 import { type Markup, markup, when } from './markup.ts'
@@ -6,7 +6,7 @@ import { type Markup, markup, when } from './markup.ts'
 interface Measure {
   readonly name: string
   readonly unit: string
-  /** Both ends if it is a range. */
+  /** Two equal numbers if it is not a range. */
   of(total: CapacityTotal): { readonly from: number; readonly to: number }
 }
 
@@ -39,7 +39,7 @@ const tile = ({ name, unit, of }: Measure, before: CapacityTotal, after: Capacit
 const bars = (name: string, { from, to }: { readonly from: number; readonly to: number }, most: number, y: number) =>
   rangeBar(name, (value) => `${Math.round((Math.max(0, value) / most) * 10_000) / 100}%`, { from, to }, y)
 
-/** The lower limit is always there, the rest up to the upper one only under load. */
+/** A solid bar up to the lower limit, and a lighter one up to the upper limit. */
 export const rangeBar = (
   name: string,
   share: (value: number) => string,

@@ -1,17 +1,17 @@
-/** One compute that changes: before and after, what that does to its users, and the calls that do it. */
+/** One change: values before and after, its impact, and its requests. */
 import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
 import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words/index.ts'
 import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 
-/** What a page adds to a step: its outcome. */
+/** What the page of an apply adds to each step. */
 export interface StepExtras {
-  /** Next to its call. */
+  /** Next to the request. */
   summary(step: Step): Markup
-  /** Shown without opening anything. */
+  /** Above the request, always visible. */
   verdict(step: Step): Markup
-  /** Below its call. */
+  /** Below the request. */
   details(step: Step): Markup
 }
 
@@ -23,10 +23,10 @@ export interface NumberedStep {
 }
 
 export interface CardContext {
-  /** The number of a step by its id. */
+  /** Step numbers by id. */
   readonly numbers: ReadonlyMap<string, number>
   readonly extras: StepExtras
-  /** Whether the base's manifests ask for it as well; `undefined` if nothing was compared. */
+  /** Whether it is existing drift; `undefined` without a base. */
   isDrift(change: Change): boolean | undefined
 }
 
@@ -60,7 +60,7 @@ interface ValueRow {
   readonly before: string | undefined
   readonly after: string | undefined
   readonly note?: string
-  /** Follows from another value. */
+  /** Computed from another value. */
   readonly derived?: boolean
 }
 
@@ -74,7 +74,7 @@ ${rows.map(
 )}</tbody></table>${rangeFigure(change.before, change.after)}`
 }
 
-/** Long paths break where a reader would break them. */
+/** Allows line breaks in long paths. */
 const breakable = (path: string): readonly Value[] =>
   path.split(/(?<=[._])/).map((part, at) => (at === 0 ? part : [WORD_BREAK, part]))
 
@@ -109,11 +109,11 @@ const capacityRows = (before: Capacity | undefined, after: Capacity | undefined)
   return rows.filter((one) => one.before !== one.after)
 }
 
-/** Below the smallest size there is, which shows as a short bar. */
+/** Smaller than the smallest size, so that its bar is visible. */
 const LEFT_CU = 0.125
 const RIGHT_CU = 64
 
-/** Sizes are on a scale on which twice as much is always the same distance. */
+/** Sizes on a logarithmic scale. */
 const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined): Markup => {
   if (before === undefined && after === undefined) return NOTHING
   const share = (cu: number): string => {
@@ -128,7 +128,7 @@ const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined):
   )}${drawn('was', before, 0.15)}${drawn('will', after, 0.85)}</svg>`
 }
 
-/** The call as it will be sent, and all that is known of the step. */
+/** The request of a step, and its details. */
 const stepBlock = ({ number: own, step }: NumberedStep, { numbers, extras }: CardContext): Markup => {
   const { request, after, consents, rule } = step
   const body = request.body === undefined ? undefined : plainJson(request.body, 2)

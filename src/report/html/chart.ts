@@ -1,7 +1,6 @@
 /**
- * Steps as bars along time, a lane a project. Places along time are percentages and heights are `em`, both as attributes
- * of the drawing: so it follows the width of the page and the size of its text, and needs no style of its own, which the
- * page's policy would refuse.
+ * Steps as bars along a time axis, with a lane for each project. Positions are percentages and heights are in `em`, so the
+ * chart follows the width and text size of the page. They are SVG attributes, since the page's policy forbids inline styles.
  */
 import type { Step } from '../../model/index.ts'
 import { computeTitle, counted, SYMBOLS, time } from '../words/index.ts'
@@ -12,18 +11,18 @@ import { percent, type Span, type Timescale, ticks } from './span.ts'
 export interface Row {
   readonly number: number
   readonly step: Step
-  /** The number of its change, by which filters find it. */
+  /** The number of its change, for the filters. */
   readonly change: number
-  /** Absent: it never ran. */
+  /** Absent if it never ran. */
   readonly span?: Span
   readonly tone: Tone
-  /** What must not be missed has a drawing next to its words. */
+  /** For important steps, an icon next to the words. */
   readonly icon?: IconName
   /** Next to the bar. */
   readonly words: string
-  /** The whole of it for those who do not see the drawing. */
-  readonly told: string
-  /** Over the bar; `middle` is its height in em. */
+  /** A full description for screen readers. */
+  readonly description: string
+  /** Drawn over the bar; `middle` is its vertical position in em. */
   readonly details?: (middle: number) => Markup
 }
 
@@ -37,15 +36,15 @@ export interface Chart {
   readonly label: string
   readonly lanes: readonly Lane[]
   readonly scale: Timescale
-  /** Moments that matter to every lane. */
+  /** Moments shown in every lane. */
   readonly moments?: readonly { readonly at: number; readonly words: string }[]
 }
 
 const ROW_EM = 2.75
 const BAR_EM = 0.95
-/** More rows than these are folded: a lane's own line still shows the whole of it. */
+/** Above this, lanes are folded to one line. */
 const MOST_OPEN = 60
-/** A lane with more steps has no room for a drawing on each. */
+/** Above this, a folded lane has no room for icons. */
 const MOST_MARKED = 60
 
 export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
@@ -69,11 +68,11 @@ const laneOf = (lane: Lane, scale: Timescale, moments: NonNullable<Chart['moment
   markup`<details class="lane"${when(isOpen, () => markup` open`)}><summary class="pair"><h3>${lane.title} <small>${lane.facts}</small></h3>${miniature(lane, scale)}</summary>
 <div class="pair rows"><ol>${lane.rows.map(labelOf)}</ol>${track(lane, scale, moments)}</div></details>`
 
-const labelOf = ({ number, step, change, told }: Row): Markup =>
-  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${told}</span></a></li>
+const labelOf = ({ number, step, change, description }: Row): Markup =>
+  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a></li>
 `
 
-/** A lane in one line: it says where the trouble is while the lane is folded. */
+/** A lane in one line, which shows problems while the lane is folded. */
 const miniature = ({ rows }: Lane, scale: Timescale): Markup => {
   const marked = rows.length <= MOST_MARKED ? rows.filter((row) => row.icon !== undefined) : []
   return markup`<svg class="mini" height="2em" aria-hidden="true" focusable="false"><line class="base" x1="0" x2="100%" y1="1.5em" y2="1.5em"/>${rows.map(
@@ -105,7 +104,7 @@ ${rows.map((row, index) => [
 ])}</svg>`
 }
 
-/** From the end of what it waits for down to its own start. */
+/** From the end of the step that it waits for to its own start. */
 const arrow = (
   from: { readonly row: Row; readonly middle: number } | undefined,
   to: Row,
@@ -117,7 +116,7 @@ const arrow = (
   if (from === undefined || start === undefined || end === undefined) return NOTHING
   const x = percent(start, scale)
   const target = percent(end, scale)
-  // Straight down into the bar where it starts at once; else along the row to it.
+  // Straight down if it starts immediately, else along the row.
   const isStraight = end - start < scale.end / 100
   return markup`<g class="after" data-c="${to.change}">${
     isStraight
@@ -144,7 +143,7 @@ const placedLabel = (row: Row, { start, end }: Span, middle: number, scale: Time
   return label(row, percent(start, scale), 'start', 8, middle)
 }
 
-/** Nested, so that heights count in the drawing's own `em` and not in that of the smaller text. */
+/** Nested, so that `em` is the chart's, not that of the smaller text. */
 const label = (row: Row, x: string, anchor: 'start' | 'end', shift: number, middle: number): Markup => {
   const side = anchor === 'start' ? 1 : -1
   const drawn = row.icon

@@ -1,4 +1,4 @@
-/** What an apply did to the computes, as far as that is known: the plan says what was meant, not what happened. */
+/** What an apply actually did, as far as is known. */
 import { groupBy } from '../../base/index.ts'
 import {
   type CapacityTotal,
@@ -12,9 +12,9 @@ import {
 } from '../../model/index.ts'
 
 export interface Effects {
-  /** With the impact of the steps that were done. */
+  /** Changes with done steps, with the impact of these. */
   readonly done: readonly Change[]
-  /** Their steps were sent and did not end well, so that nobody knows who noticed. */
+  /** Changes whose steps were sent and failed, so that their impact is unknown. */
   readonly uncertain: readonly Change[]
   readonly counts: ChangeCounts
   readonly capacity: Plan['summary']['capacity']
@@ -29,7 +29,7 @@ export const effectsOf = (plan: Plan, outcomeOf: (step: Step) => StepOutcome | u
     const own = steps.get(change.id) ?? []
     const ended = own.filter((step) => outcomeOf(step)?.status === 'done')
     const broken = own.filter((step) => mayHaveHappened(outcomeOf(step)))
-    if (ended.length > 0) done.push(asFarAs(change, own, ended))
+    if (ended.length > 0) done.push(partiallyDone(change, own, ended))
     if (broken.length > 0) uncertain.push({ ...change, impact: worstImpact(broken.map(({ impact }) => impact)) })
     if (ended.length === own.length && own.length > 0) after = plus(plus(after, change.before, -1), change.after, 1)
     else if (isGone(change, ended)) after = plus(after, change.before, -1)
@@ -37,14 +37,14 @@ export const effectsOf = (plan: Plan, outcomeOf: (step: Step) => StepOutcome | u
   return { done, uncertain, counts: countChanges(done), capacity: { before: plan.summary.capacity.before, after } }
 }
 
-/** The request was accepted, or interrupted while it was pending. */
+/** The request was accepted, or interrupted while pending. */
 const mayHaveHappened = (outcome: StepOutcome | undefined): boolean =>
   outcome?.status === 'failed' && (outcome.operations.length > 0 || outcome.reason === 'interrupted')
 
 const isGone = ({ kind }: Change, ended: readonly Step[]): boolean =>
   kind === 'replace' && ended.some((step) => step.kind === 'delete')
 
-const asFarAs = (change: Change, own: readonly Step[], ended: readonly Step[]): Change => {
+const partiallyDone = (change: Change, own: readonly Step[], ended: readonly Step[]): Change => {
   if (ended.length === own.length) return change
   if (isGone(change, ended)) return { ...change, kind: 'delete', impact: 'delete' }
   return { ...change, attributes: [], impact: worstImpact(ended.map(({ impact }) => impact)) }

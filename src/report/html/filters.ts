@@ -1,4 +1,4 @@
-/** Filters over the changes: of no use without script, so they are hidden until it runs. */
+/** The form that filters changes, hidden until its script runs. */
 import { IMPACTS, type Plan } from '../../model/index.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 

@@ -1,4 +1,4 @@
-/** When each step of a plan would run: one at a time in a project, projects side by side. */
+/** Estimates when each step of a plan runs: one at a time within a project, projects concurrently. */
 import { groupBy } from '../../base/index.ts'
 import type { Observed, Plan, Step } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
@@ -8,12 +8,12 @@ export interface Schedule {
   readonly spans: ReadonlyMap<string, Span>
 }
 
-/** A step of whose operations nothing is known still is a call that takes its time. */
+/** For a step whose operations are unknown. */
 export const UNKNOWN_MS = 1_000
 
 /**
- * @param observed with past operations, if they were read: the median of each action that a step starts counts.
- * @param concurrency projects worked on at once.
+ * @param observed with past operations, if they were read. The medians of their actions are used.
+ * @param concurrency projects processed concurrently.
  */
 export const foretell = (plan: Plan, observed: Observed | undefined, concurrency: number): Schedule => {
   const weigh = weights(plan, observed)
@@ -51,7 +51,7 @@ const actionsOf = (plan: Plan, project: string): number =>
     plan.steps.reduce((sum, step) => sum + (step.project === project ? step.actions.length : 0), 0),
   )
 
-/** By action; the same median that the plan's own estimate adds up. */
+/** By action, as in the plan's own estimate. */
 const mediansOf = (
   past: readonly { readonly action: string; readonly durationMs: number }[],
 ): ReadonlyMap<string, number> => {

@@ -1,4 +1,4 @@
-/** What the events of an apply say about each step, in milliseconds since the first of them. */
+/** Computes from events what happened in each step, in milliseconds since the first event. */
 import type { ApplyEvent, OperationProgress, Outcome, StepOutcome } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
 
@@ -11,15 +11,15 @@ export interface OperationSpan extends Span {
   readonly last: OperationProgress
 }
 
-/** One step as it went; without `span` it never started. */
+/** What happened in a step; without `span`, it never started. */
 export interface StepRun {
   readonly span?: Span
-  /** In the order in which they happened. */
+  /** In order. */
   readonly moments: readonly Moment[]
   readonly calls: readonly { readonly at: number; readonly attempt: number }[]
   readonly waits: readonly Span[]
   readonly operations: readonly OperationSpan[]
-  /** Absent where the run broke off before the step's end was reported. */
+  /** Absent if the run was cut off before the step ended. */
   readonly outcome?: StepOutcome
 }
 
@@ -36,9 +36,9 @@ export const whatHappened = (events: readonly ApplyEvent[], outcome: Outcome | u
   const [first] = events
   const zero = first === undefined ? 0 : Date.parse(first.time)
   const since = ({ time }: ApplyEvent): number => Math.max(0, Date.parse(time) - zero)
-  // Waits and steps may be told as longer than until the last event, where the run broke off.
+  // Waits and steps end at the last event, if the run was cut off.
   const last = events.reduce((most, event) => Math.max(most, since(event)), 0)
-  // Steps without an event too: the outcome has every step.
+  // Include steps without events.
   const steps = new Map<string, ApplyEvent[]>(outcome?.steps.map(({ step }) => [step, []]))
   for (const event of events) {
     const step = stepOf(event)

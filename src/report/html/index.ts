@@ -1,4 +1,4 @@
-/** Apart from the other renderers, so that only what makes a page loads the HTML library. */
+/** A separate entry point, so that only pages load the HTML library. */
 export { type AgentPage, agentPage } from './agent-page.ts'
 export { applyPage } from './apply-page.ts'
 export { costPage } from './cost-page.ts'

@@ -1,9 +1,9 @@
-/** How words look: a drawing and a tone for each. The words themselves are those of every other renderer. */
+/** Icons and tones for impacts, kinds and statuses. */
 import { type ChangeKind, IMPACT_WORDS, type Impact, type StepStatus } from '../../model/index.ts'
 import type { AgentState } from '../words/index.ts'
 import { type Markup, markup, trusted } from './markup.ts'
 
-/** Classes of the style sheet. */
+/** CSS classes. */
 export type Tone = 'calm' | 'good' | 'warn' | 'bad' | 'move' | 'quiet'
 
 export interface Look {
@@ -53,7 +53,7 @@ export const STATE_LOOKS: Readonly<Record<AgentState, Look>> = {
 /** `restarts` of `restarts: existing connections drop`. */
 export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
 
-/** Each is distinguished from the others by its shape alone. Drawn in a square of 16, with lines of 1.75. */
+/** Distinguishable by shape alone. In a square of 16, with lines of width 1.75. */
 const ICONS = {
   ring: '<circle cx="8" cy="8" r="3.5"/>',
   turn: '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.2v3h-3"/>',
@@ -74,7 +74,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS
 
-/** All drawings, once, for `icon` and `mark` to refer to. */
+/** All icons, which `icon` refers to. */
 export const iconSheet = (): Markup =>
   trusted(
     `<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false">${Object.entries(ICONS)
@@ -82,7 +82,7 @@ export const iconSheet = (): Markup =>
       .join('')}</svg>`,
   )
 
-/** Next to a word that says the same. */
+/** An icon next to a word with the same meaning. */
 export const icon = (name: IconName): Markup =>
   markup`<svg class="icon" aria-hidden="true" focusable="false"><use href="#i-${name}"/></svg>`
 

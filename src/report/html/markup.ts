@@ -1,10 +1,10 @@
-/** HTML out of values: whatever is put into the tag is text, unless the tag or `trusted` made it. */
+/** A template tag for HTML. It escapes all values except those made by itself or by `trusted`. */
 import { html, raw } from 'hono/html'
 import { plainText } from '../words/index.ts'
 
 declare const made: unique symbol
 
-/** HTML that this module made. No text of unknown origin has this type. */
+/** HTML made by this module, never untrusted text. */
 export interface Markup {
   readonly [made]: true
 }
@@ -14,14 +14,14 @@ export type Value = Markup | string | number | undefined | readonly Value[]
 export const markup = (strings: TemplateStringsArray, ...values: readonly Value[]): Markup =>
   html(strings, ...values.map(plain)) as unknown as Markup
 
-/** Our own constants only: style sheet, script, drawings. */
+/** For our own constants only: styles, scripts, icons. */
 export const trusted = (text: string): Markup => raw(text) as unknown as Markup
 
 export const NOTHING: Markup = trusted('')
 
 export const when = (condition: boolean, make: () => Markup): Markup => (condition ? make() : NOTHING)
 
-/** Text whose line ends count, such as JSON: `plainText` would spell them out. */
+/** For text with line breaks, such as JSON, which `plainText` would escape. */
 export const lines = (text: string): readonly Value[] =>
   text.split('\n').map((line, index) => (index === 0 ? line : [LINE_END, line]))
 

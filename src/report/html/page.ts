@@ -1,40 +1,39 @@
-/** The frame of a page: one document that loads nothing, and whose policy says so. */
-
+/** The frame of a page: one HTML document that loads nothing, which its content security policy enforces. */
 import assets from './generated/assets.json' with { type: 'json' }
 import { iconSheet } from './looks.ts'
 import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
 
 export interface PageFrame {
-  /** Of the program that makes it. */
+  /** The version of Espalier. */
   readonly version: string
   /** SHA-256 of a text, in base64. */
   readonly sha256: (text: string) => string
-  /** Where the agent's overview is, if an agent shows this page. */
+  /** The URL of the agent's overview, if an agent serves this page. */
   readonly home?: string
 }
 
 export interface PageParts {
   readonly title: string
-  /** The one that made it. */
+  /** The command that made the page. */
   readonly command: string
   readonly seen: Value
   readonly head: Markup
   readonly body: Value
-  /** What an agent serves, in place of a file: it follows the agent by its own script. */
+  /** For a page that an agent serves, which updates itself. */
   readonly live?: LivePage
 }
 
 export interface LivePage {
   readonly style: string
   readonly script: string
-  /** Ids and names of its sections. */
+  /** Ids and titles of its sections. */
   readonly places: readonly Place[]
   readonly footer: string
 }
 
 type Place = readonly [id: string, name: string]
 
-/** In the order of appearance; each is there only where its section is. */
+/** In order of appearance; shown only if the section exists. */
 const PLACES: readonly Place[] = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
@@ -49,7 +48,7 @@ const PLACES: readonly Place[] = [
   ['steps', 'Steps'],
   ['changes', 'Branches'],
   ['released', 'No longer managed'],
-  ['unmanaged', 'Not managed'],
+  ['unmanaged', 'Unmanaged'],
   ['legend', 'Legend'],
 ]
 

@@ -1,4 +1,4 @@
-/** A plan as a page to review. */
+/** The page of a plan. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
 import {
   counted,
@@ -35,13 +35,13 @@ import {
 export interface PlanPageOptions extends PageFrame {
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
-  /** How old a snapshot was that was planned against: `3 h`. */
+  /** The age of the snapshot file that was planned against: `3 h`. */
   readonly age?: string
-  /** What was read: computes that stay, past operations. */
+  /** The snapshot, with past operations. */
   readonly observed?: Observed
-  /** Since which commit, and what was so before. */
+  /** The base, and the comparison with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** Projects worked on at once. */
+  /** Projects processed concurrently. */
   readonly concurrency: number
 }
 
@@ -116,10 +116,10 @@ const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): M
   const slow = plan.estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
   const basis =
     schedule.scale.unit === 'turn'
-      ? 'How long they take is unknown: each has the same length here.'
-      : `About ${time(median)}, at most ${time(slow)} in 19 of 20 cases, from the project's own past operations; a step without a past is drawn as ${time(UNKNOWN_MS)}.`
-  return markup`<section aria-labelledby="steps"><h2 id="steps">${counted(plan.steps.length, 'step')}, in their order</h2>
-<p class="lead">Projects side by side, one step at a time within each. ${basis}</p>
+      ? 'Durations are unknown, so all steps are drawn with the same length.'
+      : `About ${time(median)}, at most ${time(slow)} in 19 of 20 cases, from the project's past operations; steps with unknown durations are drawn as ${time(UNKNOWN_MS)}.`
+  return markup`<section aria-labelledby="steps"><h2 id="steps">${counted(plan.steps.length, 'step')}, in order</h2>
+<p class="lead">Projects run concurrently, with one step at a time in each. ${basis}</p>
 ${chart({ label: 'Steps along time', lanes: lanesOf(plan, schedule), scale: schedule.scale })}</section>`
 }
 
@@ -131,12 +131,12 @@ const lanesOf = (plan: Plan, { spans, scale }: Schedule): readonly Lane[] => {
     const project = steps[0]?.project ?? ''
     const rows = steps.map((step): Row => rowOf(step, spans.get(step.id), scale.unit === 'ms', { numbers, changes }))
     const end = rows.at(-1)?.span?.end ?? 0
-    const loud = steps.filter(({ impact }) => isDisruptive(impact)).length
+    const disruptive = steps.filter(({ impact }) => isDisruptive(impact)).length
     return {
       title: titleOf(project),
       facts: laneFacts(
         rows,
-        loud === 0 ? '' : `${loud} ${loud === 1 ? 'interrupts' : 'interrupt'}`,
+        disruptive === 0 ? '' : `${disruptive} ${disruptive === 1 ? 'interrupts' : 'interrupt'}`,
         scale.unit === 'ms' ? `about ${time(end)}` : '',
       ),
       rows,
@@ -164,7 +164,7 @@ const rowOf = (step: Step, span: Row['span'], isTimed: boolean, { numbers, chang
     tone: look.tone,
     ...(isDisruptive(step.impact) ? { icon: look.icon } : {}),
     words: [refused, impact, window, length].filter((one) => one !== '').join(' · '),
-    told: [
+    description: [
       shortImpact(step.impact),
       ...(refused === '' ? [] : ['refused, it will not run']),
       ...(step.windows === undefined ? [] : [windowWords(step)]),

@@ -1,4 +1,4 @@
-/** What a plan costs, and what policies and the service say of it. */
+/** Cost, policies and service updates of a plan. */
 import type { Plan } from '../../model/index.ts'
 import { computeTitle, planCostWords, planMoneyWords, policyLines, remarksOf, skippedLines } from '../words/index.ts'
 import { icon } from './looks.ts'
@@ -20,7 +20,7 @@ ${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== unde
   )}</ul>${when(lines.length > MOST, () => markup`<p class="lead">and ${lines.length - MOST} more</p>`)}</details></section>`
 }
 
-/** Longer lists say nothing more; JSON has all of it. */
+/** JSON has all. */
 const MOST = 500
 
 export const checksSection = (plan: Plan): Markup => {

@@ -1,5 +1,4 @@
-/** What a step went through, line by line. */
-
+/** The log of a step. */
 import { time } from '../words/index.ts'
 import type { Moment, StepRun } from './happened.ts'
 import { type IconName, icon } from './looks.ts'

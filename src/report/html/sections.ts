@@ -1,4 +1,4 @@
-/** The short parts around the drawings. */
+/** Short sections of the pages. */
 import {
   type Change,
   type ChangeCounts,
@@ -27,11 +27,11 @@ import {
 import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
-/** Longer lists say nothing more; the drawing and the cards show all. */
+/** The chart and the cards show all. */
 const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
-/** @param none what is said where nobody notices anything. */
+/** @param none words for a plan without impact. */
 export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly Markup[] => {
   const all: readonly (readonly [number, Look, string])[] = [
     [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
@@ -42,8 +42,8 @@ export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly
     [summary.delete, IMPACT_LOOKS.delete, `${summary.delete} deleted`],
     [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`],
   ]
-  const told = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
-  return told.length > 0 ? told : [chip(IMPACT_LOOKS.none, none)]
+  const shown = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
+  return shown.length > 0 ? shown : [chip(IMPACT_LOOKS.none, none)]
 }
 
 export const warningsSection = (plan: Plan): Markup => {
@@ -78,7 +78,7 @@ export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan
   )}</ul>${when(released.length > shown.length, () => markup`<p class="lead">and ${group(released.length - shown.length)} more</p>`)}</section>`
 }
 
-/** Who notices, the worst first. @param noticed those of the plan's changes that it is about. */
+/** Disruptive changes, the worst first. @param noticed the changes to list. */
 export const interruptionsSection = (
   { changes, projects }: Plan,
   noticed: readonly Change[] = changes,
@@ -106,7 +106,7 @@ ${
 export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup => {
   if (unmanaged.length === 0) return NOTHING
   const shown = unmanaged.slice(0, MOST_UNMANAGED)
-  return markup`<section aria-labelledby="unmanaged"><h2 id="unmanaged">Not managed</h2><p class="lead">Declared nowhere, left alone.</p>
+  return markup`<section aria-labelledby="unmanaged"><h2 id="unmanaged">Unmanaged</h2><p class="lead">No manifest declares them.</p>
 <details class="more"><summary>${counted(unmanaged.length, 'compute')}</summary><ul class="still">${shown.map(
     ({ branch, compute, project }) =>
       markup`<li>${icon('ring')}<span>${computeTitle(compute)} on ${branch.name}</span> <code>${compute.id ?? ''}</code> <span>${compute.state ?? ''}</span> <em>${project}</em></li>
@@ -115,11 +115,11 @@ export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup
 }
 
 const KINDS: Readonly<Record<ChangeKind, string>> = {
-  create: 'a compute comes',
+  create: 'a compute is created',
   update: 'attributes change',
-  move: 'it moves to another branch',
-  replace: 'deleted, and another one created',
-  delete: 'the compute is deleted',
+  move: 'a compute moves to another branch',
+  replace: 'a compute is deleted and a new one created',
+  delete: 'a compute is deleted',
 }
 
 export const legend = (more: readonly Markup[]): Markup =>
@@ -127,4 +127,4 @@ export const legend = (more: readonly Markup[]): Markup =>
 ${IMPACTS.map((impact) => markup`<div><dt>${chip(IMPACT_LOOKS[impact], impact)}</dt><dd>${IMPACT_WORDS[impact]}</dd></div>`)}
 ${Object.entries(KINDS).map(([kind, words]) => markup`<div><dt><span class="kind ${KIND_TONES[kind as ChangeKind]}"><span aria-hidden="true">${SYMBOLS[kind as ChangeKind]}</span> ${kind}</span></dt><dd>${words}</dd></div>`)}
 <div><dt><span class="key was" aria-hidden="true"></span> now</dt><dd>upper bar of a pair</dd></div><div><dt><span class="key will" aria-hidden="true"></span> after</dt><dd>lower bar of a pair</dd></div>
-${more}</dl><p class="lead">What a plain yes does not cover needs <code>--allow</code>: ${CONSENTS.join(', ')}. An explanation of each code: <code>espalier explain CODE</code>.</p></section>`
+${more}</dl><p class="lead">What a plain yes does not cover needs <code>--allow</code>: ${CONSENTS.join(', ')}. <code>espalier explain CODE</code> explains each code.</p></section>`

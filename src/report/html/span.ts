@@ -1,24 +1,24 @@
-/** Where a step is along time, whether foretold or measured. */
+/** The time of a step, estimated or measured. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
 export interface Timescale {
-  /** Milliseconds, or turns if nothing is known of time. */
+  /** Milliseconds, or turns if durations are unknown. */
   readonly unit: 'ms' | 'turn'
   /** The end of the axis; above 0. */
   readonly end: number
 }
 
-/** As a share of the axis, in percent: the same digits on every machine. */
+/** A position on the axis, in percent. */
 export const percent = (value: number, { end }: Timescale): string =>
   `${Math.round(Math.min(1, Math.max(0, value / end)) * 10_000) / 100}%`
 
 const STEPS = [1, 2, 5]
 const MOST_TICKS = 7
 
-/** Round values from 0 on, at most seven of them. */
+/** At most seven round values, starting at 0. */
 export const ticks = ({ end, unit }: Timescale): readonly number[] => {
   const bases =
     unit === 'ms' ? [100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000] : [1, 10, 100, 1_000, 10_000]

@@ -1,4 +1,4 @@
-/** Changes as tables, and as YAML before and after. */
+/** Changes as tables, and as a YAML diff. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import type { Change } from '../../model/index.ts'
@@ -6,9 +6,9 @@ import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '.
 import { fenced, linked, literal } from './text.ts'
 import type { Frame } from './view.ts'
 
-/** A row each, by project and branch, in the order in the plan. */
+/** One row for each change, in the plan's order. */
 export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
-  // Five columns at most: GitHub cuts a wider table off.
+  // At most five columns: GitHub cuts off wider tables.
   const head = ['', 'branch', 'compute', 'change', 'what it does']
   const rows = changes.map((change) => [
     `\`${SYMBOLS[change.kind]}\``,
@@ -45,7 +45,7 @@ const impactCell = (change: Change): string => {
   ].join('<br>')
 }
 
-/** Where it is declared; empty for a prune. */
+/** Where the compute is declared. */
 const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
   if (source === undefined) return ['not declared']
   const shown = literal(`${source.file}:${source.line}`)
@@ -53,7 +53,7 @@ const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonl
   return [linked(shown, link)]
 }
 
-/** Computes in the words of the manifest, as they are and as they will be: branch by branch, which keeps it linear. */
+/** A diff of the computes as YAML, before and after. Diffing each branch separately keeps it linear. */
 export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
   const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
   const branches = [...new Set([...before.keys(), ...after.keys()])]
@@ -79,7 +79,7 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
   return tree === undefined ? '' : stringify(new Map([[branch, tree]]), { lineWidth: 0 })
 }
 
-/** What is under each branch. */
+/** The YAML tree of each branch. */
 const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
   for (const change of changes) {
@@ -91,7 +91,7 @@ const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): Reado
     const tree = trees.get(branch) ?? emptyTree()
     trees.set(branch, tree)
     const slot = compute.type === 'read_write' ? ['primary'] : ['replicas', compute.name ?? compute.id ?? 'new']
-    // A replacement is another compute: nothing of the one before is certain to come back.
+    // The replacement is a new compute, whose id is not known yet.
     put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
     for (const attribute of change.attributes) {
       const value = side === 'before' ? attribute.beforeText : attribute.afterText
@@ -101,13 +101,13 @@ const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): Reado
   return trees
 }
 
-/** A setting's own name may have dots, as `app.jwt_secret` has: it is one key. */
+/** The name of a setting may contain dots, like `app.jwt_secret`, but is one key. */
 const keysOf = (path: string): readonly string[] =>
   path.startsWith(SETTINGS) ? [...SETTINGS.split('.').slice(0, -1), path.slice(SETTINGS.length)] : path.split('.')
 
 const SETTINGS = 'postgres.settings.'
 
-/** Names come from elsewhere: none of them may mean something to the object. */
+/** Without a prototype, since keys are untrusted and could be `__proto__`. */
 const emptyTree = (): Tree => Object.create(null)
 
 const put = (root: Tree, path: readonly string[], value: string): void => {

@@ -1,4 +1,4 @@
-/** What the plan does not cover: computes that are no longer managed, and projects that could not be planned. */
+/** Computes that are no longer managed, and projects that could not be planned. */
 import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
 import {
   computeTitle,
@@ -14,16 +14,14 @@ import {
 import { linked, literal } from './text.ts'
 import type { Frame, PlanView } from './view.ts'
 
-/** More rows are counted. */
+/** Further rows are only counted. */
 const MOST_SHOWN = 50
 
-/** A sentence; `undefined` if there is none. */
 export const releasedWords = (released: readonly ReleasedCompute[]): string | undefined =>
   released.length === 0
     ? undefined
     : `${counted(released.length, 'compute')} ${released.length === 1 ? 'is' : 'are'} no longer managed.`
 
-/** A sentence; `undefined` if every project was planned. */
 export const leftOutWords = (plan: Plan): string | undefined => {
   const words = projectsLeftOut(plan)
   return words === undefined ? undefined : `${words} could not be planned.`
@@ -39,7 +37,7 @@ export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): rea
     ...(isFleet ? [literal(titleOf(project))] : []),
     literal(branch.name),
     `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
-    // In the base: the head's file has another text there, or is gone.
+    // Not a link: the line is in the base, and may not exist in the head.
     literal(place(source)),
   ])
   const more = released.length - rows.length

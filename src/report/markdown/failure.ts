@@ -1,10 +1,9 @@
-/** Why there is no plan or outcome. */
-
+/** The comment for a run that failed before it had a plan or an outcome. */
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'
 import type { FailureView } from './view.ts'
 
-/** Truncates the end of the message beyond the limit. */
+/** Truncates the message to fit the limit. */
 export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT): string => {
   const { message } = view
   return fitTo(limit, [], message.length, (length) => render(view, message.slice(0, length)))
@@ -17,13 +16,15 @@ const render = (view: FailureView, message: string): string => {
     view.marker,
     heading(view, `the ${what} failed (${reason})`),
     ...(isOutOfDate
-      ? [`> [!CAUTION]\n> What this comment showed before is out of date. Nothing is known of the live project now.`]
+      ? [
+          `> [!CAUTION]\n> What this comment showed before is out of date. The current state of the live project is unknown.`,
+        ]
       : []),
     `**${code}** ${lines
       .filter((line) => line !== '')
       .map(literal)
       .join('<br>')}`,
-    `<sub>${commit === '' ? '' : `Commit ${literal(commit)}. `}${run === undefined ? '' : `[The log](${run}) has more.`}</sub>`,
+    `<sub>${commit === '' ? '' : `Commit ${literal(commit)}. `}${run === undefined ? '' : `See [the log](${run}) for details.`}</sub>`,
   ]
   return `${parts.join('\n\n')}\n`
 }

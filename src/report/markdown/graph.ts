@@ -1,4 +1,4 @@
-/** The order of steps as a graph that GitHub draws. */
+/** The order of steps as a Mermaid graph, which GitHub draws. */
 import type { Plan } from '../../model/index.ts'
 import { isDisruptive, stepTitles } from '../words/index.ts'
 import { mermaidText } from './text.ts'
@@ -17,7 +17,7 @@ export const stepGraph = (plan: Plan): string | undefined => {
   })
   const last = new Map<string, number>()
   const edges = plan.steps.flatMap((step, index) => {
-    // One step at a time runs on a project, so within it each waits for the one before.
+    // A project runs one step at a time, so each step waits for the previous one.
     const previous = last.get(step.project)
     last.set(step.project, index + 1)
     const waits = step.after.flatMap((id) => numbers.get(id) ?? [])

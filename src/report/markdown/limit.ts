@@ -1,4 +1,4 @@
-/** How much GitHub takes. */
+/** Fits text into GitHub's limits. */
 export interface Limit {
   readonly most: number
   readonly measure: (text: string) => number
@@ -7,8 +7,8 @@ export interface Limit {
 const fits = (text: string, { most, measure }: Limit): boolean => measure(text) <= most
 
 /**
- * The first of `forms`, from the fullest to the shortest, that fits. Where none does, `fewer` with as many rows as fit, of
- * at most `rows`; with none if not even one fits.
+ * Returns the first of `forms` that fits; they go from longest to shortest. If none fits, returns `fewer` with as many rows
+ * as fit, at most `rows`.
  */
 export const fitTo = (
   limit: Limit,
@@ -29,7 +29,7 @@ export const fitTo = (
   return fewer(low)
 }
 
-/** For a terminal or a file. */
+/** For terminals and files. */
 export const NO_LIMIT: Limit = { most: Number.POSITIVE_INFINITY, measure: () => 0 }
 
 /** Characters of a comment. */
@@ -37,5 +37,5 @@ export const COMMENT_LIMIT: Limit = { most: 65_536, measure: (text) => text.leng
 
 const utf8 = new TextEncoder()
 
-/** Bytes of a step's summary: 1 MiB (docs of GitHub Actions), less what the file's own line end takes. */
+/** Bytes of a step summary: 1 MiB (docs of GitHub Actions), less a margin for line ends. */
 export const SUMMARY_LIMIT: Limit = { most: 1024 * 1024 - 16, measure: (text) => utf8.encode(text).length }

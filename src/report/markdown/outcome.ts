@@ -1,4 +1,4 @@
-/** The outcome of a merge: every step, and what to do about those that are not done. */
+/** The comment on an apply: every step, and what to do about those that are not done. */
 import type { StepOutcome } from '../../model/index.ts'
 import { applyVerdict, counted, stepTitles, time } from '../words/index.ts'
 import { leftOutPart } from './coverage.ts'
@@ -15,19 +15,19 @@ const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
   scheduled: '🕑 scheduled',
 }
 
-/** Of what is left to do, so many are listed. */
+/** At most this many remaining changes are listed. */
 const LEFT = 10
 
-/** Steps that are done are dropped first, where not all fits. */
+/** If not everything fits, steps that are done are dropped first. */
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
   const { steps } = view.outcome
   const open = steps.filter(({ status }) => status !== 'done')
-  // The reasons of the projects left out come after the steps that are not done.
+  // Steps that are not done matter more than why projects were left out.
   const forms = [steps, open].map((shown) => () => render(view, shown, true))
   return fitTo(limit, forms, open.length, (rows) => render(view, open.slice(0, rows), false))
 }
 
-/** @param withReasons of the projects left out. */
+/** @param withReasons whether to explain why projects were left out. */
 const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
   const { outcome, plan } = view
   const all = outcome.steps.length
@@ -41,11 +41,11 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: b
     ...leftOutPart(view, withReasons),
     ...(outcome.converged === false
       ? [
-          'A plan made afterwards is **not** empty: apply again.',
+          'The projects have **not** converged: apply again.',
           ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, LEFT),
         ]
       : []),
-    ...(outcome.interrupted ? ['It was interrupted: apply again to converge.'] : []),
+    ...(outcome.interrupted ? ['The apply was interrupted: apply again to continue.'] : []),
     ...(shown.length === 0 ? [] : [table(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
     ...outcome.notes.map((note) => `- ${literal(note)}`),

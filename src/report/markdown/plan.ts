@@ -1,4 +1,4 @@
-/** A plan for the reviewer of a pull request: what it does first, who caused it, and only then the details. */
+/** The plan as a pull request comment: first its effect, then what is introduced and what is drift, then details. */
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import {
   computeTitle,
@@ -23,19 +23,19 @@ import { reviewDetails, reviewPart } from './review.ts'
 import { folded, heading, literal } from './text.ts'
 import type { Introducer, PlanView } from './view.ts'
 
-/** What is shown; what is dropped first, when not all fits, comes first. */
+/** What to show. If not everything fits, earlier keys are dropped first. */
 interface Detail {
   readonly graph: boolean
   readonly unmanaged: boolean
   readonly steps: boolean
   readonly driftRows: boolean
   readonly diff: boolean
-  readonly quietRows: boolean
+  readonly harmlessRows: boolean
   readonly released: boolean
-  /** Why projects are left out. */
+  /** Why projects were left out. */
   readonly problems: boolean
-  /** Rows of changes that interrupt somebody. */
-  readonly loudRows: number
+  /** Rows for disruptive changes. */
+  readonly notableRows: number
 }
 
 const WHOLE: Detail = {
@@ -44,10 +44,10 @@ const WHOLE: Detail = {
   steps: true,
   driftRows: true,
   diff: true,
-  quietRows: true,
+  harmlessRows: true,
   released: true,
   problems: true,
-  loudRows: Number.POSITIVE_INFINITY,
+  notableRows: Number.POSITIVE_INFINITY,
 }
 const DROPPED: readonly (keyof Detail)[] = [
   'graph',
@@ -55,21 +55,21 @@ const DROPPED: readonly (keyof Detail)[] = [
   'steps',
   'driftRows',
   'diff',
-  'quietRows',
+  'harmlessRows',
   'released',
   'problems',
 ]
 
 /**
- * @param limit beyond it detail is dropped in order of importance, never by cutting a line. Deletes
- *   and restarts are counted whatever happens, and the most disruptive changes are listed.
+ * @param limit if exceeded, less important parts are dropped; lines are never cut. Deletes and restarts are always counted,
+ *   and the most disruptive changes are listed.
  */
 export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): string => {
   const without = (parts: readonly (keyof Detail)[]): Detail => ({
     ...WHOLE,
     ...Object.fromEntries(parts.map((part) => [part, false])),
   })
-  // Several forms have it, and it takes longer than all the rest.
+  // Computed once, since it is slow and several forms contain it.
   let known: string | undefined
   const diff = (): string => {
     known ??= yamlDiff(view.origin.introduced, hasSeveralProjects(view.plan))
@@ -78,11 +78,11 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
   const forms = [...DROPPED.keys(), DROPPED.length].map(
     (count) => () => render(view, without(DROPPED.slice(0, count)), diff),
   )
-  const fewer = (loudRows: number): string => render(view, { ...without(DROPPED), loudRows }, diff)
+  const fewer = (notableRows: number): string => render(view, { ...without(DROPPED), notableRows }, diff)
   return fitTo(limit, forms, view.plan.changes.length, fewer)
 }
 
-/** A plan for whoever asks on the command line: the same, whatever its length. */
+/** The same for the command line, at any length. */
 export const markdownPlan = (plan: Plan, { takenAt, since }: MarkdownContext = {}): string =>
   planComment(
     {
@@ -98,7 +98,7 @@ export const markdownPlan = (plan: Plan, { takenAt, since }: MarkdownContext = {
 export interface MarkdownContext {
   /** ISO 8601. */
   readonly takenAt?: string
-  /** Since which commit, and what was so before. */
+  /** The base commit, and the comparison with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
@@ -148,7 +148,7 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
 
-/** Everything that the merge does, drift included: a restart is a restart, whoever caused it. */
+/** Counts everything that the merge does, including drift: a restart is a restart, whoever caused it. */
 const headline = (view: PlanView): string => {
   const { plan, origin, missing = [] } = view
   if (missing.length > 0) return incomplete(view, missing)
@@ -158,7 +158,7 @@ const headline = (view: PlanView): string => {
     return heading(view, `${[verdict(plan.changes), ...others].join(' ')}${share}`)
   }
   if (others.length > 0) return heading(view, others.join(' '))
-  return heading(view, 'no changes\n\nThe live project is as the manifests say.')
+  return heading(view, 'no changes\n\nThe live project matches the manifests.')
 }
 
 const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull request' }: PlanView): string => {
@@ -175,7 +175,7 @@ const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull requ
 const introducerOf = (introducer: Introducer): string =>
   typeof introducer === 'string' ? introducer : `the work since ${literal(introducer.since)}`
 
-/** What brings the plan about. */
+/** What would apply the plan. */
 const actOf = (introducer: Introducer | undefined): string =>
   typeof introducer === 'object' ? '`espalier apply`' : 'the merge'
 
@@ -186,10 +186,10 @@ const incomplete = (view: PlanView, missing: readonly string[]): string => {
   const rest = isEmptyPlan(view.plan)
     ? 'The other shards have no changes.'
     : `The other shards: ${verdict(view.plan.changes)}`
-  return `${heading(view, `incomplete, without ${shards}`)}\n\n> [!CAUTION]\n> There is no plan of ${shards}: the effect of the merge there is unknown.\n\n${rest}`
+  return `${heading(view, `incomplete, without ${shards}`)}\n\n> [!CAUTION]\n> There is no plan for ${shards}, so the effect of the merge there is unknown.\n\n${rest}`
 }
 
-const isLoud = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
+const isNotable = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
 
 const introduced = (
   changes: readonly Change[],
@@ -198,17 +198,17 @@ const introduced = (
   diff: () => string,
 ): readonly string[] => {
   if (changes.length === 0) return []
-  const loud = worstFirst(changes.filter(isLoud))
-  const quiet = changes.filter((change) => !isLoud(change))
-  const shown = loud.slice(0, detail.loudRows)
-  const rest = loud.length - shown.length
+  const notable = worstFirst(changes.filter(isNotable))
+  const harmless = changes.filter((change) => !isNotable(change))
+  const shown = notable.slice(0, detail.notableRows)
+  const rest = notable.length - shown.length
   return [
     titleOf(view),
-    ...alarm(loud, hasSeveralProjects(view.plan)),
+    ...alert(notable, hasSeveralProjects(view.plan)),
     ...reviewPart(view),
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
-    ...(rest > 0 ? [`And ${group(rest)} more that interrupt somebody: ${verdict(loud.slice(shown.length))}`] : []),
-    ...(quiet.length > 0 ? quietPart(quiet, view, detail) : []),
+    ...(rest > 0 ? [`And ${group(rest)} more disruptive changes: ${verdict(notable.slice(shown.length))}`] : []),
+    ...(harmless.length > 0 ? harmlessPart(harmless, view, detail) : []),
     ...(detail.diff ? [folded('Before and after, as in a manifest', diff())] : []),
   ]
 }
@@ -220,35 +220,37 @@ const titleOf = ({ introducedBy }: PlanView): string => {
     : `**Introduced since ${literal(introducedBy.since)}**`
 }
 
-const quietPart = (quiet: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
-  detail.quietRows
-    ? ['Interrupts no one:', changeTable(quiet, view, hasSeveralProjects(view.plan))]
-    : [`${counted(quiet.length, 'more change')}: ${quiet.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`]
+const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
+  detail.harmlessRows
+    ? ['No one is interrupted:', changeTable(harmless, view, hasSeveralProjects(view.plan))]
+    : [
+        `${counted(harmless.length, 'more change')}: ${harmless.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`,
+      ]
 
-/** The worst few by name, where the eye falls first. */
-const alarm = (all: readonly Change[], isFleet: boolean): readonly string[] => {
-  const loud = all.filter(({ impact }) => isDisruptive(impact))
-  if (loud.length === 0) return []
-  const deletes = loud.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
-  const named = loud
+/** Names the worst few in an alert box. */
+const alert = (all: readonly Change[], isFleet: boolean): readonly string[] => {
+  const notable = all.filter(({ impact }) => isDisruptive(impact))
+  if (notable.length === 0) return []
+  const deletes = notable.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
+  const named = notable
     .slice(0, 5)
     .map(
       (change) =>
         `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
     )
-  const more = loud.length > named.length ? [`> - and ${group(loud.length - named.length)} more`] : []
+  const more = notable.length > named.length ? [`> - and ${group(notable.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
 }
 
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const changes = view.origin.drift
   if (changes.length === 0) return []
-  const loud = worstFirst(changes.filter(isLoud))
+  const notable = worstFirst(changes.filter(isNotable))
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
   const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
   return [
-    ...(loud.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alarm(loud, isFleet)] : []),
+    ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
     detail.driftRows
       ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view, isFleet)}`)
       : `**${title}.** ${what}`,

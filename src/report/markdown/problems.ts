@@ -1,4 +1,4 @@
-/** Instead of a plan: what is wrong with the manifests. */
+/** The comment on manifests with errors, instead of a plan. */
 import type { Diagnostic } from '../../model/index.ts'
 import { counted } from '../words/index.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'

@@ -1,4 +1,4 @@
-/** Cost, policies and service updates in a comment: a line each, and the details folded. */
+/** Cost, policies and service updates in a comment: one line each, with folded details. */
 import type { Plan } from '../../model/index.ts'
 import {
   computeTitle,
@@ -48,7 +48,7 @@ const namesOf = (names: readonly string[]): string => {
   return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown
 }
 
-/** CU-hours a month: as expected, else the most that is possible. */
+/** CU-hours a month: expected, else the maximum. */
 const changeOf = ({ cost }: Plan): number => {
   const { expected, high } = cost?.total.delta ?? { expected: null, high: null }
   return Math.abs(expected ?? high ?? Number.POSITIVE_INFINITY)

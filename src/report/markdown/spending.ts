@@ -1,4 +1,4 @@
-/** `espalier cost` as Markdown: the total first, then what would save the most; every compute folded. */
+/** `espalier cost` as Markdown: the total, what would save the most, and a folded table of computes. */
 import type { CostReport } from '../../cost/index.ts'
 import { adviceTitles, editWords, savingWords, spendingMoney, spendingRows, spendingWords } from '../words/index.ts'
 import { folded, heading, literal } from './text.ts'

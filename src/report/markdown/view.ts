@@ -1,36 +1,35 @@
-/** What a pull request is shown. */
+/** What comments on a pull request show. */
 import type { Diagnostic, Origin, Outcome, Plan } from '../../model/index.ts'
 
 export interface Frame {
-  /** Which of several plans this is, for the heading; absent: the only one. */
+  /** For the heading, if there are several plans. */
   readonly name?: string
-  /** First line of the comment, by which the next run finds it: an HTML comment. */
+  /** The first line: an HTML comment by which the next run finds this comment. */
   readonly marker: string
-  /** The commit that was read. */
+  /** The commit of the manifests. */
   readonly commit: string
-  /** Where a person finds the manifest's line; `undefined`: no link. */
+  /** The URL of a line in a manifest; `undefined` for no link. */
   readonly linkTo?: (file: string, line: number) => string | undefined
-  /** Where the whole is, when not all of it fits: in words, as Markdown of our own. */
+  /** Where to find the full text if it was shortened, as trusted Markdown. */
   readonly whole: string
 }
 
-/** What introduces the changes: something that is to be merged, or all that came after a commit. */
+/** What introduces the changes: something to be merged, or everything since a commit. */
 export type Introducer = 'this pull request' | 'this merge group' | { readonly since: string }
 
 export interface PlanView extends Omit<Frame, 'commit' | 'marker' | 'whole'>, Partial<Pick<Frame, 'marker' | 'whole'>> {
-  /** Where it is known. */
   readonly commit?: string
   readonly plan: Plan
   readonly origin: Origin
-  /** What introduces the changes; absent: nothing does, this is about the project as it is. */
+  /** Absent if the plan is only about drift. */
   readonly introducedBy?: Introducer
-  /** Shards of the fleet that have no plan: what they change is not known. */
+  /** Shards that have no plan. */
   readonly missing?: readonly string[]
-  /** When the snapshot was taken, ISO 8601; if it is known. */
+  /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
-  /** CU-hours a month: a cost that changes by less is not worth a line. */
+  /** CU-hours a month: smaller changes in cost are not shown. */
   readonly costThreshold?: number
-  /** What a reader should know about how this came about: Markdown of our own, one sentence each. */
+  /** How this plan was made: trusted Markdown, one sentence each. */
   readonly notes: readonly string[]
 }
 
@@ -45,15 +44,15 @@ export interface OutcomeView extends Frame {
 }
 
 export interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
-  /** What failed: `plan`, `apply`. */
+  /** What failed: `plan` or `apply`. */
   readonly what: string
-  /** A word of our own. */
+  /** The failure reason, such as `auth`. */
   readonly reason: string
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** Whether it replaces what an earlier run showed. */
+  /** Whether the comment replaces one of an earlier run. */
   readonly isOutOfDate: boolean
-  /** Address of the workflow's run. */
+  /** URL of the workflow run. */
   readonly run?: string
 }

@@ -1,4 +1,4 @@
-/** How long ago something was, as `kubectl` writes it. */
+/** How long ago something was, formatted like `kubectl` does. */
 import { plainText } from '../words/index.ts'
 
 const UNITS: readonly (readonly [name: string, seconds: number])[] = [
@@ -8,7 +8,7 @@ const UNITS: readonly (readonly [name: string, seconds: number])[] = [
   ['s', 1],
 ]
 
-/** `42s`, `5m`, `3h`, `12d`; a time that is not a time as it is. */
+/** `42s`, `5m`, `3h`, `12d`; an invalid time is returned unchanged. */
 export const ageOf = (iso: string, now: number): string => {
   const at = Date.parse(iso)
   if (Number.isNaN(at)) return plainText(iso)

@@ -1,4 +1,4 @@
-/** The projects of a running agent, and what one of them waits for. */
+/** Status of an agent's projects: a table, and details of one. */
 import { type AgentStatus, agentStatusName, agentStatusWords } from '../words/agent.ts'
 import { plainText } from '../words/plain-text.ts'
 import { paintOf, type Style } from './style.ts'

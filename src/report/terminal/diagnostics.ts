@@ -1,4 +1,4 @@
-/** Problems for the terminal: the place, the line with a caret, the way out. */
+/** Diagnostics on a terminal: place, source line with carets, and hint. */
 import stringWidth from 'string-width'
 import type { Diagnostic, Source } from '../../model/index.ts'
 import { counted, plainText } from '../words/index.ts'
@@ -6,7 +6,7 @@ import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
 type LineOf = (source: Source) => string | undefined
 
-/** In the order given; ends with a count. Empty if there is nothing to say. */
+/** In the given order, with counts at the end. Empty if there are none. */
 export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: Style, lineOf: LineOf): string => {
   if (diagnostics.length === 0) return ''
   const paint = paintOf(style)
@@ -26,7 +26,7 @@ const one = (diagnostic: Diagnostic, style: Style, paint: Paint, lineOf: LineOf)
   ].join('\n')
 }
 
-/** The line, cut to a window around the place if it is too long, and carets below. */
+/** The source line with carets below; of a long line, the part around the place. */
 const frame = (
   { line, column, length }: Source,
   text: string | undefined,

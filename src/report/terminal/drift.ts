@@ -5,11 +5,11 @@ import { ageOf } from './age.ts'
 import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
 export interface DriftContext {
-  /** What the manifests were compared with. */
+  /** The git ref of `--since`. */
   readonly ref: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Of which the differences are. */
+  /** The plan with these differences. */
   readonly plan: Pick<Plan, 'projects' | 'projectNames' | 'leftOut'>
 }
 
@@ -30,13 +30,13 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
   const verdict =
     drifted === 0
-      ? `No drift since ${plainText(ref)}${of(plan)}.${differences.length === 0 ? '' : ' The differences come from the manifests, and `espalier apply` applies them.'}`
-      : `Drift since ${plainText(ref)}${of(plan)}: ${counted(drifted, 'difference')}.`
+      ? `No drift since ${plainText(ref)}${coverage(plan)}.${differences.length === 0 ? '' : ' The differences come from the manifests, and `espalier apply` applies them.'}`
+      : `Drift since ${plainText(ref)}${coverage(plan)}: ${counted(drifted, 'difference')}.`
   return `${[...sections, verdict].join('\n\n')}\n`
 }
 
-/** Of the projects left out nothing is known. */
-const of = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
+/** Says how many projects were compared, if some were left out. */
+const coverage = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
   leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
 const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
@@ -48,7 +48,7 @@ const lineOf = (difference: Difference, title: string, now: number, paint: Paint
   const where = `${paint.bold(`${computeTitle(compute)} on ${branch.name} in ${title}`)}${paint.dim(id)}`
   const what =
     attribute === undefined
-      ? deedWords(difference)
+      ? kindWords(difference)
       : `${attribute.path}: live ${paint.yellow(attribute.beforeText ?? 'nothing')}, declared ${attribute.afterText}`
   return `${where}: ${what}${sinceWords(difference, now)}${source === undefined ? '' : paint.dim(`  ${place(source)}`)}`
 }
@@ -60,14 +60,14 @@ const sinceWords = ({ change, lastOperation }: Difference, now: number): string 
   return `; ${what} ${ageOf(createdAt, now)} ago by ${action} ${id}`
 }
 
-const DEEDS = { create: 'created', update: 'updated', move: 'moved', replace: 'replaced', delete: 'deleted' } as const
+const PAST = { create: 'created', update: 'updated', move: 'moved', replace: 'replaced', delete: 'deleted' } as const
 
-/** What happened to the compute where the live project changed; else what the manifests ask for. */
-const deedWords = ({ change: { kind, from, branch }, mover, lastOperation }: Difference): string => {
-  if (mover === 'manifest') return `to be ${DEEDS[kind]}`
+/** What happened to the compute, or what the manifests ask for. */
+const kindWords = ({ change: { kind, from, branch }, mover, lastOperation }: Difference): string => {
+  if (mover === 'manifest') return `to be ${PAST[kind]}`
   if (kind === 'create') return lastOperation === undefined ? 'not live: deleted, or never applied' : 'deleted'
   if (kind === 'delete') return 'created, and not declared'
   return kind === 'move' && from !== undefined
     ? `moved to ${from.name}, declared on ${branch.name}`
-    : `to be ${DEEDS[kind]}`
+    : `to be ${PAST[kind]}`
 }

@@ -1,4 +1,4 @@
-/** Events as they come: a plain line each, or an object a line. */
+/** Events of an apply as lines. */
 import { type ApplyEvent, formatWindow } from '../../model/index.ts'
 import { counted, impactWords, isDisruptive, plainValue, type StepNames, stepTitle, time } from '../words/index.ts'
 import { impactMark } from './marks.ts'
@@ -6,16 +6,16 @@ import { isNotStarted, statusMark, whyOf } from './outcome.ts'
 import { paintOf, type Style } from './style.ts'
 
 /**
- * One line without its end, or `undefined` for an event that is reported in another way.
+ * A line without its newline; `undefined` for an event that is shown elsewhere.
  *
- * @param names of the plan's steps, since the end of one has its id only.
+ * @param names titles of the steps: some events have only ids.
  */
 export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): string | undefined => {
-  // These three are reported in other ways, and are large.
+  // These are shown elsewhere.
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)
-  /** Projects are worked on concurrently, so each line of a fleet says whose it is. */
+  /** The step's title, since lines of concurrent projects are mixed. */
   const owner = (id: string): string => {
     const title = names?.isFleet === true ? names.byId(id) : undefined
     return title === undefined ? '' : paint.dim(`  ${title}`)
@@ -52,8 +52,8 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
 }
 
 /**
- * Whether a person wants to see it when it happens. Steps that never started are listed at the end, and what an interruption says is on
- * stderr already.
+ * Whether to show the event when it happens. Steps that never started are listed at the end, and interruptions are already
+ * on stderr.
  */
 export const isNews = (event: ApplyEvent): boolean =>
   event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))

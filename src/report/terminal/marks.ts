@@ -1,4 +1,4 @@
-/** How each impact looks. Each has its own symbol, so colour is never required. */
+/** Symbols and colours of impacts. Each has its own symbol, so that colour is not needed. */
 import { IMPACT_NAMES, type Impact } from '../../model/index.ts'
 import type { Paint } from './style.ts'
 

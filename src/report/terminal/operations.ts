@@ -1,5 +1,4 @@
-/** Operations as the console lists them. */
-
+/** A table of operations, in the console's terms. */
 import { plainText, time } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
@@ -17,7 +16,7 @@ export interface ListedOperation {
   readonly error?: string
 }
 
-/** The console's four words; a status that is none of them is shown as the API words it. */
+/** The console's terms for statuses; others are shown as in the API. */
 const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
   ['finished', 'OK'],
   ['scheduling', 'Scheduling'],
@@ -30,14 +29,14 @@ const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
 export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
 export interface OperationsContext {
-  /** By id; a branch that was deleted is shown by its id. */
+  /** Names by id; a deleted branch is shown by its id. */
   readonly branches: ReadonlyMap<string, string>
   readonly now: number
-  /** Shows everything, however long the lines become. */
+  /** Show everything, however long the lines are. */
   readonly isWide: boolean
 }
 
-/** @param sample operations that the columns are measured by; longer values of others are shortened. */
+/** @param sample operations that decide the column widths; longer values in others are shortened. */
 export const operationsTable = (
   sample: readonly ListedOperation[],
   context: OperationsContext,

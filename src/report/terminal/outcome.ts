@@ -1,4 +1,4 @@
-/** The outcome of a run, for the terminal. */
+/** The outcome of an apply on a terminal. */
 import { groupBy } from '../../base/index.ts'
 import {
   CONSENT_OF,
@@ -12,18 +12,18 @@ import {
 import { applyVerdict, counted, group, minuteOf, plainValue, STATUS_WORDS, stepTitles } from '../words/index.ts'
 import { type Paint, paintOf, type Style, wrap } from './style.ts'
 
-/** More steps are counted, so that all of it fits on a screen: the journal and the page have every one. */
+/** Further steps are only counted, so that it fits on a screen. The journal and the page have all. */
 const MOST_SHOWN = 12
 
-/** Whether a step never started: there may be many of them, and they are not news while others run. */
+/** Whether a step never started. There may be many, so they are not shown while others run. */
 export const isNotStarted = (status: StepStatus): boolean =>
   status === 'skipped' || status === 'not-allowed' || status === 'scheduled'
 
 /**
- * Steps that are not done, by reason, then what to do; the last line says whether all is done.
+ * Lists steps that are not done, by reason, then what to do next. The last line is the verdict.
  *
- * @param isLogged whether the steps that started were printed as they ended: then only the others are listed.
- * @param args with which the commands that it suggests mean the same projects: ` --project shop`.
+ * @param isLogged whether steps were printed as they ended; then only those that never started are listed.
+ * @param args arguments for suggested commands, such as ` --project shop`.
  */
 export const terminalOutcome = (
   rawPlan: Plan,
@@ -36,7 +36,7 @@ export const terminalOutcome = (
   const paint = paintOf(style)
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const titleOf = stepTitles(plan)
-  // One that is done says something only if it was done in another way than planned.
+  // A step that is done has a message only if something unexpected happened.
   const open = outcome.steps.filter(({ status, message }) =>
     isLogged ? isNotStarted(status) : status !== 'done' || message !== undefined,
   )
@@ -63,7 +63,7 @@ export const terminalOutcome = (
     .join('\n\n')}\n`
 }
 
-/** Steps that ended alike: what they have in common is said once. */
+/** Steps that ended for the same reason, which is shown once. */
 const groupLines = (
   alike: readonly StepOutcome[],
   titles: readonly string[],
@@ -84,7 +84,7 @@ const groupLines = (
   ]
 }
 
-/** The reason's own word leads, since scripts and people look for it. */
+/** The reason code comes first, since people and scripts search for it. */
 export const whyOf = ({ reason, message }: Pick<StepOutcome, 'reason' | 'message'>): string =>
   [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
 
@@ -112,13 +112,13 @@ export const nextSteps = (
   )
   return [
     ...(missing.size > 0
-      ? [`Next: run \`espalier apply${args} --allow ${[...missing].join(',')}\` if that is what you want.`]
+      ? [`Next: to allow this, run \`espalier apply${args} --allow ${[...missing].join(',')}\`.`]
       : []),
-    ...(outcome.interrupted ? [`Next: run \`espalier apply${args}\` again. What is done stays done.`] : []),
+    ...(outcome.interrupted ? [`Next: to continue, run \`espalier apply${args}\` again.`] : []),
     ...scheduledNext(outcome, args),
     ...(outcome.converged === false && outcome.steps.every(({ status }) => status === 'done' || status === 'scheduled')
       ? [
-          `The project is not as the manifests say yet (not-converged)${leftOf(outcome)}. Next: run \`espalier plan${args}\` to see what is left.`,
+          `The project does not match the manifests yet (not-converged)${leftOf(outcome)}. Next: run \`espalier plan${args}\` to see what is left.`,
         ]
       : []),
     ...(outcome.steps.some(({ status }) => status === 'stale')
@@ -134,7 +134,7 @@ export const nextSteps = (
   ]
 }
 
-/** The first few: `plan` shows all of them. */
+/** Only the first few; `plan` shows all. */
 const LEFT = 3
 
 const leftOf = ({ left = [] }: Outcome): string => {
@@ -143,18 +143,21 @@ const leftOf = ({ left = [] }: Outcome): string => {
   return `: ${left.slice(0, LEFT).join('; ')}${more}`
 }
 
-/** An idle compute may have woken up since the plan was made: then it is the restart that needs consent. */
+/** If an idle compute has started since the plan was made, its step may need a different consent. */
 const consentsOf = (step: Step | undefined): readonly Consent[] => {
   if (step === undefined) return []
-  const awake = step.consents.length > 0 || step.unlessIdle === undefined ? undefined : CONSENT_OF[step.unlessIdle]
-  return awake === undefined ? step.consents : [awake]
+  const activeConsent =
+    step.consents.length > 0 || step.unlessIdle === undefined ? undefined : CONSENT_OF[step.unlessIdle]
+  return activeConsent === undefined ? step.consents : [activeConsent]
 }
 
 const scheduledNext = ({ steps }: Outcome, args: string): readonly string[] => {
   if (!steps.some(({ status }) => status === 'scheduled')) return []
   const [first] = steps.flatMap(({ opensAt }) => opensAt ?? []).sort()
   const when = first === undefined ? '' : ` from ${minuteOf(first)} on`
-  return [`Next: run \`espalier apply${args}\` again in the restart window${when}, or with --now to interrupt at once.`]
+  return [
+    `Next: run \`espalier apply${args}\` again in the restart window${when}, or with --now to interrupt immediately.`,
+  ]
 }
 
 const closing = (plan: Plan, outcome: Outcome, style: Style, paint: Paint): string => {

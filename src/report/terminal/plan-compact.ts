@@ -1,4 +1,4 @@
-/** A line for each change, by what users notice: for a fleet. */
+/** One line for each change, grouped by impact: for large plans. */
 import { groupBy } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
 import { group, isOfFleet, place, plainText, SYMBOLS, shownAttributes, worstFirst } from '../words/index.ts'
@@ -10,9 +10,9 @@ import { clip, clipMiddle, pad, textWidth, wrap } from './style.ts'
 const COLUMNS = 5
 const WHAT = 3
 const PLACE = 4
-/** A column is not made narrower than this, as long as another one is wider. */
+/** Columns are narrowed to this width before any goes below it. */
 const NARROWEST = 8
-/** What changes is what a reader wants to see whole. */
+/** The column of attributes is narrowed last. */
 const MOST_WANTED = 22
 const GAP = 2
 const INDENT = 2
@@ -33,7 +33,7 @@ export const compactChanges = (changes: readonly Change[], frame: PlanFrame): re
 }
 
 const headingOf = (impact: Impact, changes: readonly Change[], { style, paint }: PlanFrame): string => {
-  // What is refused runs with no flag at all.
+  // No flag allows a refused change.
   const needed = changes.some(({ refused }) => refused === undefined) ? flagOf(impact) : undefined
   const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
   return wrap(
@@ -44,7 +44,7 @@ const headingOf = (impact: Impact, changes: readonly Change[], { style, paint }:
   )
 }
 
-/** Of all changes with this impact; a restart is covered by a yes. */
+/** The consent for this impact; a restart needs none beyond a yes. */
 const flagOf = (impact: Impact): string | undefined => {
   const consent = CONSENT_OF[impact]
   return consent === 'restart' ? undefined : consent
@@ -58,7 +58,7 @@ const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFr
   change.source === undefined ? '' : place(change.source).slice(folder.length),
 ]
 
-/** What matters most first: the end may be cut off. */
+/** The most important first, since the end may be cut off. */
 const whatWords = (change: Change, frame: PlanFrame): string => {
   const { id, impact, kind, from, refused, unlessIdle, windows } = change
   const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
@@ -77,7 +77,7 @@ const whatWords = (change: Change, frame: PlanFrame): string => {
   ].join(', ')
 }
 
-/** What all files have in common needs no place in each line. */
+/** The folder that all files share, which is not shown. */
 const commonFolder = (changes: readonly Change[]): string => {
   const folders = changes.flatMap(({ source }) =>
     source === undefined ? [] : [plainText(source.file).replace(/[^/]*$/, '')],
@@ -88,7 +88,7 @@ const commonFolder = (changes: readonly Change[]): string => {
   return common
 }
 
-/** As wide as what is in them; the widest is made narrower first where that is too much. */
+/** As wide as the contents; if that is too wide, the widest column is narrowed first. */
 const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly number[] => {
   const widths = Array.from({ length: COLUMNS }, (_, column) =>
     rows.reduce((most, row) => Math.max(most, textWidth(row[column] ?? '')), 0),
@@ -104,7 +104,7 @@ const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly 
   return widths
 }
 
-/** Every manifest is YAML, so its name says enough if there is no room. */
+/** Drops `.yaml` if there is not enough room. */
 const shortPlace = (text: string, width: number): string =>
   textWidth(text) <= width ? text : text.replace(/\.ya?ml(?=:)/, '')
 

@@ -1,4 +1,4 @@
-/** What the plan costs, below its capacity. */
+/** The cost of a plan. */
 import { planCostWords, planMoneyWords } from '../words/index.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { wrap } from './style.ts'

@@ -1,13 +1,13 @@
-/** Each change with all that it changes: for the few that a person reads one by one. */
+/** Each change with all its attributes: for small plans. */
 import { groupBy } from '../../base/index.ts'
 import { type AttributeChange, type Change, type Impact, REASONS, type Reason } from '../../model/index.ts'
 import {
-  badness,
   computeTitle,
   counted,
   impactWords,
   place,
   SYMBOLS,
+  severity,
   shownAttributes,
   windowWords,
   worstFirst,
@@ -23,12 +23,12 @@ export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): r
     ...own.map((change) => changeLines(change, frame).join('\n')),
   ])
 
-/** Name, id and what happens there, the worst first. */
+/** Name, id and counts by impact, the worst first. */
 const projectLine = (project: string, changes: readonly Change[], { titleOf, style, paint }: PlanFrame): string => {
   const title = titleOf(project)
   const id = title === project ? '' : paint.dim(`  ${project}`)
   const counts = groupBy(
-    changes.toSorted((a, b) => badness(b) - badness(a)),
+    changes.toSorted((a, b) => severity(b) - severity(a)),
     ({ impact }) => impact,
   )
   const marks = [...counts].map(([impact, own]) => impactMark(impact, paint, COUNTED[impact](own.length)))
@@ -82,13 +82,13 @@ const attributeLine = (
   return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, INDENT, ' '.repeat(LATER.length + width))
 }
 
-/** A new compute has no users yet: nothing is said of it. */
+/** Empty for a new compute, which has no users yet. */
 const impactLine = (change: Change, { consents, paint }: PlanFrame): readonly string[] => {
   const { impact, kind, unlessIdle, refused } = change
   if (kind === 'create' && impact === 'none') return []
   const words = impactMark(impact, paint, impactWords({ impact, ...(unlessIdle === undefined ? {} : { unlessIdle }) }))
   const needed = consents.get(change.id) ?? []
-  // What is refused runs with no flag at all.
+  // No flag allows a refused change.
   return [
     needed.length === 0 || refused !== undefined
       ? words
@@ -96,10 +96,15 @@ const impactLine = (change: Change, { consents, paint }: PlanFrame): readonly st
   ]
 }
 
-/** Where attributes differ, they say so themselves. */
-const SPEAKING: ReadonlySet<Reason> = new Set<Reason>(['PIN_ELSEWHERE', 'TYPE_DIFFERS', 'DECLARED_ABSENT', 'PRUNED'])
+/** Other reasons are clear from the attributes. */
+const SHOWN_REASONS: ReadonlySet<Reason> = new Set<Reason>([
+  'PIN_ELSEWHERE',
+  'TYPE_DIFFERS',
+  'DECLARED_ABSENT',
+  'PRUNED',
+])
 
 const reasonWords = ({ reasons }: Change): string | undefined => {
-  const spoken = reasons.filter((reason) => SPEAKING.has(reason))
-  return spoken.length === 0 ? undefined : spoken.map((reason) => `${REASONS[reason]} (${reason})`).join('; ')
+  const shown = reasons.filter((reason) => SHOWN_REASONS.has(reason))
+  return shown.length === 0 ? undefined : shown.map((reason) => `${REASONS[reason]} (${reason})`).join('; ')
 }

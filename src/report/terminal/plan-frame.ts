@@ -1,4 +1,4 @@
-/** What the parts of a plan need beyond the changes that they show. */
+/** What the sections of a plan share. */
 import { groupBy } from '../../base/index.ts'
 import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
 import type { Paint, Style } from './style.ts'
@@ -6,15 +6,15 @@ import type { Paint, Style } from './style.ts'
 export interface PlanContext {
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
-  /** When the plan is read, ISO 8601: decides which restart windows are open. */
+  /** The current time, ISO 8601, which decides whether restart windows are open. */
   readonly now?: string
-  /** `--now`: steps run outside of their windows too. */
+  /** `--now`: steps run outside their windows too. */
   readonly overridesWindows?: boolean
-  /** Since which commit, and what was so before. */
+  /** The base, and the comparison with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** A line for each change, or all of its attributes; absent: by how many there are. */
+  /** Default: by the number of changes. */
   readonly view?: 'compact' | 'detail' | undefined
-  /** Show the order of steps even if it does not matter. */
+  /** Default: show the order of steps if it matters. */
   readonly steps?: boolean | undefined
 }
 
@@ -22,15 +22,15 @@ export interface PlanFrame extends Pick<PlanContext, 'now' | 'overridesWindows'>
   readonly plan: Plan
   readonly style: Style
   readonly paint: Paint
-  /** What a project is called, by its id. */
+  /** The title of a project, by id. */
   readonly titleOf: (project: string) => string
-  /** By change, what must be allowed beyond a yes. */
+  /** By change: what must be allowed beyond a yes. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
-  /** By change, its cost, and a service update that it meets. */
+  /** By change: cost, service updates and expiry. */
   readonly remarks: ReadonlyMap<string, readonly string[]>
 }
 
-/** A restart is covered by a yes. */
+/** Without restarts, which a yes covers. */
 export const requiredConsents = ({ steps }: Plan): PlanFrame['consents'] =>
   new Map(
     [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [

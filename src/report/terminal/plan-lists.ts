@@ -1,4 +1,4 @@
-/** The lists next to the changes of a plan: what is not managed, warnings, and the projects left out. */
+/** The lists after the changes: unmanaged computes, warnings, and projects left out. */
 import { groupBy } from '../../base/index.ts'
 import type { Diagnostic, ReleasedCompute } from '../../model/index.ts'
 import {
@@ -16,7 +16,6 @@ import {
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, type Style, wrap } from './style.ts'
 
-/** Longer lists of computes that are left alone say nothing more. */
 const MOST_SHOWN = 20
 
 export const releasedSection = (
@@ -45,7 +44,7 @@ export const releasedSection = (
   ].join('\n')
 }
 
-/** @param isCompact their number only. */
+/** @param isCompact only count them. */
 export const unmanagedSection = ({ plan, style, paint, titleOf }: PlanFrame, isCompact: boolean): string => {
   const { unmanaged } = plan
   if (unmanaged.length === 0) return ''
@@ -67,7 +66,7 @@ export const unmanagedSection = ({ plan, style, paint, titleOf }: PlanFrame, isC
   )
 }
 
-/** What is not done on branches that are about to be deleted. */
+/** Changes that are skipped because their branch is about to expire. */
 export const skippedSection = ({ plan, style, paint }: PlanFrame): string => {
   const lines = skippedLines(plan)
   if (lines.length === 0) return ''
@@ -80,10 +79,10 @@ export const skippedSection = ({ plan, style, paint }: PlanFrame): string => {
   ].join('\n')
 }
 
-/** So many warnings of one kind say enough; JSON has all of them. */
+/** Of each code; JSON has all of them. */
 const MOST_ALIKE = 3
 
-/** @param isCompact one of each kind. */
+/** @param isCompact show one of each code. */
 export const warningsSection = ({ plan, style, paint }: PlanFrame, isCompact: boolean): string =>
   [...groupBy(plan.warnings.map(withNamesOf(plan)), ({ code }) => code)]
     .flatMap(([code, alike]) => {
@@ -119,7 +118,6 @@ export const leftOutSection = ({ plan, titleOf, style, paint }: PlanFrame): stri
   ].join('\n')
 }
 
-/** In which order the projects are applied. */
 export const wavesSection = ({ plan, style, paint }: PlanFrame): string => {
   const waves = waveWords(plan)
   if (waves.length === 0) return ''

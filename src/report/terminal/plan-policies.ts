@@ -1,4 +1,4 @@
-/** What policies say of the plan. */
+/** Policy results of a plan. */
 import { policyLines } from '../words/index.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { wrap } from './style.ts'

@@ -1,4 +1,4 @@
-/** The order of steps, where it matters or somebody asks. */
+/** The order of steps. */
 import type { Step } from '../../model/index.ts'
 import { isDisruptive, isOfFleet, stepTitles } from '../words/index.ts'
 import { impactMark } from './marks.ts'
@@ -6,8 +6,8 @@ import type { PlanFrame } from './plan-frame.ts'
 import { wrap } from './style.ts'
 
 /**
- * @param isAsked `undefined`: only where it matters, since a compute is without its place in between, or steps wait for
- *   a restart window.
+ * @param isAsked `undefined`: only if the order matters, because a compute is moved or replaced, or steps wait for a
+ *   restart window.
  */
 export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
   if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(matters))) return ''

@@ -1,4 +1,4 @@
-/** What a plan comes to: capacity, time, and the counts on the last line. */
+/** Capacity, time, and the summary on the last line. */
 import { isEmptyPlan, type Plan } from '../../model/index.ts'
 import {
   counted,
@@ -66,7 +66,7 @@ export const capacitySection = (
 
 const number = (value: number): string => String(Math.round(value * 100) / 100)
 
-/** The last line is the summary, and never wraps: what does not fit on it is above. */
+/** The last line is the summary and never wraps; what does not fit is on the line above. */
 export const closing = (plan: Plan, style: Style, paint: Paint, takenAt: string | undefined): string => {
   const { summary } = plan
   const missing = projectsLeftOut(plan)

@@ -1,4 +1,4 @@
-/** A plan for the terminal: read once, and understood. */
+/** A plan on a terminal. */
 import type { Change, Plan } from '../../model/index.ts'
 import { counted, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
 import { compactChanges } from './plan-compact.ts'
@@ -18,7 +18,7 @@ import { stepsSection } from './plan-steps.ts'
 import { capacitySection, closing } from './plan-summary.ts'
 import { paintOf, type Style, wrap } from './style.ts'
 
-/** More changes than this are a line each, unless asked for otherwise. */
+/** Above this, changes are shown as one line each by default. */
 const MOST_DETAILED = 12
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {

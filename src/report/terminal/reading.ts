@@ -1,4 +1,4 @@
-/** A progress line while many projects are read. */
+/** The progress line while many projects are read. */
 import { elapsed, group } from '../words/index.ts'
 import { clip } from './style.ts'
 
@@ -7,7 +7,7 @@ export interface ReadingView {
   readonly done: number
   readonly total: number
   readonly elapsedMs: number
-  /** Requests that may still be sent within the minute; absent if nothing limits them. */
+  /** The rate limit; absent if there is none. */
   readonly limit?: { readonly left: number; readonly aMinute: number }
   readonly width: number
 }
@@ -25,7 +25,7 @@ export const readingLine = (view: ReadingView): string => {
   return clip(facts.join('  '), width - 1)
 }
 
-/** At the pace so far, and no faster than the limit lets requests through. */
+/** Extrapolates, but not faster than the rate limit allows. */
 const timeLeft = ({ done, total, elapsedMs, limit }: ReadingView): number | undefined => {
   if (done === 0) return undefined
   const open = total - done

@@ -1,4 +1,4 @@
-/** The catalogue of sizes for people. */
+/** The table of sizes. */
 import type { SizeTable } from '../../model/index.ts'
 import { group } from '../words/index.ts'
 import { paintOf, type Style } from './style.ts'
@@ -21,6 +21,6 @@ export const sizesTable = (table: SizeTable, style: Style): string => {
     paint.bold(row(['CU', 'RAM', 'cache', 'connections', 'autoscales', 'to zero'])),
     ...lines,
     '',
-    `Autoscaling: max at most ${table.maxSpreadCu} CU above min. Catalogue ${table.version}; --size-table FILE takes another one.`,
+    `Autoscaling: max at most ${table.maxSpreadCu} CU above min. Table ${table.version}; --size-table FILE replaces it.`,
   ].join('\n')}\n`
 }

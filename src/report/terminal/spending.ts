@@ -1,4 +1,4 @@
-/** `espalier cost` for people: a table, and below it what would save the most. */
+/** `espalier cost` on a terminal: a table, then what would save the most. */
 import type { CostReport } from '../../cost/index.ts'
 import {
   adviceTitles,

@@ -1,4 +1,4 @@
-/** Live computes, and how they compare with the manifests. */
+/** The table of live computes, and whether they match the manifests. */
 import { groupBy } from '../../base/index.ts'
 import {
   byBranch,
@@ -23,13 +23,13 @@ export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 export interface StatusContext {
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** What the manifests ask for; absent if no manifests were read. */
+  /** Absent if no manifests were read. */
   readonly plan?: Plan
-  /** There are manifests, but they have errors. */
+  /** The manifests have errors. */
   readonly isUnknown?: boolean
 }
 
-/** One compute as JSON and the table show it. */
+/** One compute in JSON and in the table. */
 export interface ComputeStatus {
   readonly project: string
   readonly projectName: string | null
@@ -47,14 +47,14 @@ export interface ComputeStatus {
   readonly scaleToZero: number | null
   readonly createdAt: string | null
   readonly lastActive: string | null
-  /** ISO 8601: when the service deletes the branch; `null`: it stays. */
+  /** ISO 8601: when the branch expires; `null` if it does not. */
   readonly expiresAt: string | null
-  /** ISO 8601: when a service update restarts it, or may; `null`: none is planned that does. */
+  /** ISO 8601: when a service update may restart it; `null` if none is planned. */
   readonly updateAt: string | null
   readonly sync: Sync
 }
 
-/** Sorted by project as given, then the default branch first, then primary before replicas. */
+/** In the given order of projects; the default branch first, and primaries before replicas. */
 export const statusesOf = (
   projects: readonly ObservedProject[],
   { plan, now, isUnknown = false }: StatusContext,
@@ -115,7 +115,7 @@ const statusOf = (
   sync,
 })
 
-/** @param isWide shows everything, however long the lines become. */
+/** @param isWide show everything, however long the lines are. */
 export const statusTable = (
   projects: readonly ObservedProject[],
   context: StatusContext,

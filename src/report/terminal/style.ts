@@ -2,7 +2,7 @@ import pico from 'picocolors'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
-/** Where text goes to: whether it may be coloured, and how many columns there are. */
+/** Properties of the output: colour, and width in columns. */
 export interface Style {
   readonly color: boolean
   readonly width: number
@@ -12,7 +12,7 @@ export type Paint = ReturnType<typeof pico.createColors>
 
 export const paintOf = ({ color }: Style): Paint => pico.createColors(color)
 
-/** Spaces up to `width` columns, as the eye counts them. */
+/** Pads to `width` columns. */
 export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - textWidth(text)))
 
 /** In columns. */
@@ -21,7 +21,7 @@ export const textWidth = (text: string): number => (isNarrow(text) ? text.length
 /** One column for each character: true of nearly every text, and measuring 100,000 texts the long way takes seconds. */
 const isNarrow = (text: string): boolean => /^[ -~–→…]*$/.test(text)
 
-/** At most `width` columns of a text without colours, with an ellipsis where some of it is left out. */
+/** Truncates a text without colours to `width` columns, with an ellipsis. */
 export const clip = (text: string, width: number): string => {
   if (textWidth(text) <= width) return text
   if (width <= 0) return ''
@@ -35,7 +35,7 @@ export const clip = (text: string, width: number): string => {
   return `${kept}…`
 }
 
-/** The same with the ellipsis inside, since ids and names of branches often differ at the end only. */
+/** Truncates in the middle, since ids and branch names often differ only at the end. */
 export const clipMiddle = (text: string, width: number): string => {
   if (textWidth(text) <= width || width < 5) return clip(text, width)
   const most = Math.floor((width - 1) / 2)
@@ -48,15 +48,15 @@ export const clipMiddle = (text: string, width: number): string => {
   return clip(text, width - textWidth(tail)) + tail
 }
 
-/** What the eye takes for one character: its width does not depend on its neighbours. */
+/** Grapheme clusters, whose widths can be added. */
 const segmentsOf = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
-/** Later lines are indented under the first. */
+/** Wraps with a hanging indent of two. */
 export const wrapped = (text: string, style: Style): string => wrap(text, style, '', '  ')
 
-/** Wrapped at words; later lines are indented under the first. */
+/** Wraps at words. @param first the indent of the first line. @param later the indent of later lines. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
-  // Colour codes only lengthen it, so what is short enough as it is needs no measuring.
+  // Fast path. Colour codes only add to the length.
   if (first.length + text.length <= width && /^[\p{ASCII}–→]*$/u.test(text)) return first + text
   const indent = textWidth(later)
   const room = Math.max(20, width - indent)

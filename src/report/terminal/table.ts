@@ -1,16 +1,16 @@
-/** A table that fits the width it has: less important columns are left out, names are shortened, no line wraps. */
+/** Tables that fit the terminal: optional columns are dropped, names are shortened, and no line wraps. */
 import { clipMiddle, type Paint, paintOf, type Style, textWidth } from './style.ts'
 
 export interface Column<Row> {
   readonly title: string
-  /** Plain text, already free of control characters. */
+  /** Text without control characters. */
   readonly text: (row: Row) => string
   readonly color?: (row: Row, paint: Paint) => (text: string) => string
-  /** Left out if there is no room; of several, earlier columns are kept first. */
+  /** Dropped if there is no room; earlier columns are kept longer. */
   readonly isOptional?: boolean
-  /** Numbers are compared by their ends. */
+  /** Right-aligned. */
   readonly isNumber?: boolean
-  /** How far it may be shortened, in columns. */
+  /** The width to which it may be shortened. */
   readonly narrowest?: number
 }
 
@@ -21,7 +21,7 @@ export interface Table<Row> {
 
 const GAP = '  '
 
-/** @param rows what the columns are measured by; columns without text in any of them are left out. */
+/** @param rows rows that decide the widths; columns that are empty in all of them are dropped. */
 export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): Table<Row> => {
   const paint = paintOf(style)
   const measured = columns
@@ -40,7 +40,7 @@ export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row
   for (const one of measured.filter(({ column }) => column.isOptional === true)) {
     if (widthOf([...kept, one]) < style.width) kept = [...kept, one]
   }
-  // Back in the order in which the columns are declared.
+  // In the declared order.
   const shown = kept.toSorted((a, b) => columns.indexOf(a.column) - columns.indexOf(b.column))
   const join = (cells: readonly string[]): string => (GAP + cells.join(GAP)).trimEnd()
   return {
@@ -49,7 +49,7 @@ export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row
       join(
         shown.map(({ column, width, limit }) => {
           const text = limit === undefined ? column.text(row) : clipMiddle(column.text(row), limit)
-          // Only the text is coloured, so that no trailing spaces are left behind the last column.
+          // Only the text is coloured, so that trailing spaces can be trimmed.
           return aligned(column, text, width, column.color?.(row, paint))
         }),
       ),
@@ -69,11 +69,11 @@ const aligned = <Row>(
 interface Measured<Row> {
   readonly column: Column<Row>
   readonly width: number
-  /** Set where the column is shortened. A later row with a longer text keeps it otherwise, and is not aligned. */
+  /** Set if the column is shortened. */
   readonly limit?: number
 }
 
-/** Shortens the widest of those that may be shortened, until all of them fit or none can give more. */
+/** Shortens the widest columns until all fit, or none can be shortened further. */
 const narrowed = <Row>(
   all: readonly Measured<Row>[],
   room: number,

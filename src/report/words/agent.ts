@@ -1,6 +1,6 @@
-/** States of a project under the agent and their reasons, in words. */
+/** Agent states and reasons, in words. */
 
-/** In the order in which they are shown: the first that holds. */
+/** In order of precedence. */
 export const AGENT_STATES = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
@@ -44,7 +44,7 @@ export interface AgentStatus {
   readonly reason?: AgentReason
 }
 
-/** Who has to act: what decides the order on the page. */
+/** By who has to act, which decides the order on the page. */
 export const AGENT_GROUPS = {
   person: 'Needs a person',
   retrying: 'Retrying',

@@ -1,4 +1,4 @@
-/** The one verdict on an apply: on the terminal, in the comment, on the page. */
+/** The verdict on an apply, for all renderers. */
 import { isScheduled, type Outcome, type Plan, STEP_STATUSES, type StepStatus } from '../../model/index.ts'
 import { group, projectsLeftOut } from './counts.ts'
 
@@ -20,8 +20,8 @@ export interface ApplyVerdict {
 }
 
 /**
- * @param ends how each step ended; `undefined`: not known.
- * @param outcome absent where the run broke off.
+ * @param ends the status of each step; `undefined` if unknown.
+ * @param outcome absent if the run was cut off.
  */
 export const applyVerdict = (
   plan: Plan,
@@ -35,7 +35,7 @@ export const applyVerdict = (
     ...STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0).map(
       (status) => `${group(count(status))} ${STATUS_WORDS[status]}`,
     ),
-    ...(unknown === 0 ? [] : [`${group(unknown)} not known`]),
+    ...(unknown === 0 ? [] : [`${group(unknown)} unknown`]),
     ...(leftOut === undefined ? [] : [`${leftOut} left out`]),
   ].join(', ')
   const kind = kindOf(leftOut === undefined && unknown === 0, count('done') === ends.length, outcome)

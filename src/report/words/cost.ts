@@ -1,4 +1,4 @@
-/** Cost in words: of a change, of a plan, and of what the service does by itself. */
+/** Cost in words, and remarks on changes. */
 import {
   costSentence,
   formatCuHours,
@@ -9,10 +9,10 @@ import {
 } from '../../cost/index.ts'
 import type { ChangeCost, CostRange, CostSummary, CostTotal, Plan } from '../../model/index.ts'
 
-/** Whether a change costs more or less, or may. */
+/** Whether the cost changes, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
 
-/** By change, what there is to say of it beyond what it does: its cost, a service update that it meets, and when its branch expires. */
+/** Remarks by change: cost, service updates, and expiry of its branch. */
 export const remarksOf = ({ cost, maintenance = [], expiring = [] }: Plan): ReadonlyMap<string, readonly string[]> => {
   const remarks = new Map<string, string[]>()
   const add = (change: string, text: string): void => {
@@ -39,8 +39,8 @@ const unknownWords = (before: CostRange, after: CostRange): string => {
 }
 
 /**
- * The difference first: `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` if the
- * plan costs as much as before.
+ * `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` if the
+ * cost does not change.
  */
 export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {
   if (cost === undefined || !cost.computes.some(matters)) return undefined

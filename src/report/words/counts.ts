@@ -1,10 +1,10 @@
-/** Numbers, times and the lines that count. */
+/** Numbers, durations and summary lines. */
 import { CHANGE_KINDS, type ChangeKind, type Plan, type PlanSummary } from '../../model/index.ts'
 
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   `${group(count)} ${count === 1 ? noun : plural}`
 
-/** 12,345: the same in every locale. */
+/** `12,345`, in every locale. */
 export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 
 /** `2.5 s`, `1 min 20 s`. */
@@ -16,22 +16,22 @@ export const time = (ms: number): string => {
   return `${Math.floor(Math.round(seconds) / 60)} min${rest === 0 ? '' : ` ${rest} s`}`
 }
 
-/** Whole seconds: a figure that is redrawn many times a second must not flicker. */
+/** In whole seconds, so that it does not flicker when redrawn. */
 export const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 1_000)) * 1_000)
 
-/** `2026-11-25 02:00 UTC`, of an ISO time in UTC. */
+/** `2026-11-25 02:00 UTC`, from an ISO time in UTC. */
 export const minuteOf = (iso: string): string => iso.replace(/T(\d\d:\d\d).*$/, ' $1 UTC')
 
-/** The line that everyone greps for. */
+/** The summary line, which scripts search for. */
 export const planLine = (summary: PlanSummary): string =>
-  `Plan: ${CHANGE_KINDS.filter((kind) => COUNTED_ALWAYS.has(kind) || summary[kind] > 0)
+  `Plan: ${CHANGE_KINDS.filter((kind) => ALWAYS_COUNTED.has(kind) || summary[kind] > 0)
     .map((kind) => `${group(summary[kind])} to ${kind}`)
     .join(', ')}.`
 
-/** Moves and replacements are rare: they are named where there are any. */
-const COUNTED_ALWAYS: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
+/** Other kinds are rare, and counted only if there are any. */
+const ALWAYS_COUNTED: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
 
-/** What the counts of `Plan: …` do not say: interruptions, and what is refused. */
+/** Interruptions and refused changes, which the summary line does not count. */
 export const interruptions = (summary: PlanSummary): string =>
   [
     summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
@@ -40,7 +40,7 @@ export const interruptions = (summary: PlanSummary): string =>
     ...(summary.refused > 0 ? [`${summary.refused} refused`] : []),
   ].join(', ')
 
-export const NO_CHANGES = 'No changes. The live project is as the manifests say.'
+export const NO_CHANGES = 'No changes. The live project matches the manifests.'
 
 /** `1 of 3 projects`; `undefined` if none is left out. */
 export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>
@@ -48,7 +48,7 @@ export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | unde
     ? undefined
     : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
 
-/** Instead of the counts, where there is nothing to do. */
+/** Replaces the summary line if there is nothing to do. */
 export const emptyVerdict = (plan: Plan): string => {
   const total = plan.projects.length + (plan.leftOut?.length ?? 0)
   return plan.leftOut === undefined

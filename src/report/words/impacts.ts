@@ -1,8 +1,8 @@
-/** What users of a compute notice, and when. */
+/** What users of a compute notice, in words. */
 import { formatWindow, IMPACT_NAMES, IMPACT_WORDS, type Impact, type RestartWindow } from '../../model/index.ts'
 import { openingOf } from '../../windows/index.ts'
 
-/** What it does to its users; on an idle compute also what it would do otherwise. */
+/** The effect on users; for an idle compute, also the effect if it is active by then. */
 export const impactWords = ({
   impact,
   unlessIdle,
@@ -18,7 +18,7 @@ export const impactWords = ({
 }
 
 /**
- * When it may interrupt; empty without windows. With `now` (ISO 8601) also whether the window is open, or when it opens.
+ * When a change may interrupt; empty without windows. With `now` (ISO 8601), also whether the window is open or when it opens.
  */
 export const windowWords = (
   { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },
@@ -31,7 +31,7 @@ export const windowWords = (
   if (impact === 'none') return `if it is active by then: only in ${which}: ${words}`
   if (now === undefined) return `only in ${which}: ${words}`
   const { isOpen, opensLocally } = openingOf(windows, Date.parse(now))
-  if (isOverridden && !isOpen) return `outside of ${which}, which --now overrides: ${words}`
+  if (isOverridden && !isOpen) return `outside ${which}, which --now overrides: ${words}`
   if (isOpen) return `in ${which}, open now: ${words}`
   if (opensLocally === undefined && windows.some(({ days }) => days.length === 0)) return `waits for ${words}`
   return opensLocally === undefined
@@ -39,5 +39,4 @@ export const windowWords = (
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 
-/** Whether the eye should fall on it first. */
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'

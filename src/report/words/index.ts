@@ -39,7 +39,7 @@ export {
   stepTitles,
   withNamesOf,
 } from './names.ts'
-export { badness, worstFirst } from './order.ts'
+export { severity, worstFirst } from './order.ts'
 export { isUnchanged } from './origin.ts'
 export { plainText, plainValue } from './plain-text.ts'
 export { deniedBy, overriddenWords, policyLines } from './policies.ts'

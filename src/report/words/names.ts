@@ -1,4 +1,4 @@
-/** What changes, computes and places are called. */
+/** Titles of steps, projects and places. */
 import {
   type AttributeChange,
   type Change,
@@ -26,7 +26,7 @@ export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
-/** Whether they are of several projects: branches of one name then need the project's next to it. */
+/** Whether they belong to several projects, so that the project must be shown. */
 export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean => {
   let first: string | undefined
   for (const { project } of all) {
@@ -36,11 +36,11 @@ export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean 
   return false
 }
 
-/** Whether names of branches need that of their project next to them. */
+/** Whether branches must be shown with their project. */
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
-/** What steps are called: in a fleet with the project, as it is called. */
+/** Titles of steps; with several projects, they include the project. */
 export const stepTitles = (plan: Plan): ((step: Step) => string) => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const isFleet = isOfFleet(plan.steps)
@@ -48,11 +48,11 @@ export const stepTitles = (plan: Plan): ((step: Step) => string) => {
   return (step) => stepTitle({ ...step, project: titleOf(step.project) }, changes, isFleet)
 }
 
-/** Without a name that the title of the compute says already. */
+/** Without the name of a new compute, which is in its title. */
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 
-/** What the steps of a plan are called, for events that have only their ids. */
+/** Titles of a plan's steps, for events that have only ids. */
 export interface StepNames {
   readonly isFleet: boolean
   of(step: Step): string
@@ -72,7 +72,7 @@ export const stepNamesOf = (plan: Plan): StepNames => {
   }
 }
 
-/** Diagnostics name a project by its id, which their codes are about; people know it by its name. */
+/** Adds project names to diagnostics, which contain only ids. */
 export const withNamesOf = (plan: Pick<Plan, 'projectNames'>): ((diagnostic: Diagnostic) => Diagnostic) => {
   const titleOf = projectTitle(plan)
   return (diagnostic) => ({
@@ -84,7 +84,7 @@ export const withNamesOf = (plan: Pick<Plan, 'projectNames'>): ((diagnostic: Dia
   })
 }
 
-/** What a project is called: its name, with the id where several have the same one; the id where no name is known. */
+/** A project's name, with its id if the name is not unique; the id if there is no name. */
 export const projectTitle = ({ projectNames = {} }: Pick<Plan, 'projectNames'>): ((project: string) => string) => {
   const names = new Map(Object.entries(projectNames))
   const seen = new Set<string>()

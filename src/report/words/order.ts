@@ -1,19 +1,19 @@
 import { type Change, IMPACTS } from '../../model/index.ts'
 
-/** The worst first, then by project, as it is called, and branch; of equal ones the plan's order. */
+/** The worst first, then by project title and branch, else in the plan's order. */
 export const worstFirst = (
   changes: readonly Change[],
   titleOf: (project: string) => string = String,
 ): readonly Change[] =>
   changes.toSorted(
     (a, b) =>
-      badness(b) - badness(a) ||
+      severity(b) - severity(a) ||
       compare(titleOf(a.project), titleOf(b.project)) ||
       compare(a.branch.name, b.branch.name),
   )
 
-/** Of equal ones, what will not run comes last: nobody will notice it. */
-export const badness = ({ impact, refused }: Change): number =>
+/** Within an impact, refused changes come last, since they will not run. */
+export const severity = ({ impact, refused }: Change): number =>
   IMPACTS.indexOf(impact) - (refused === undefined ? 0 : 0.5)
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,9 +1,8 @@
-/** What may be said of a comparison with a base. */
 import type { Origin, Plan } from '../../model/index.ts'
 
 const POLICY_CODES = new Set(['W_POLICY_REMOVED', 'W_WINDOW_CHANGED'])
 
-/** Whether the manifests ask for nothing that the base did not ask for, as far as the whole of both is known. */
+/** Whether the manifests introduce no changes. False if the comparison is incomplete. */
 export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
   introduced.length === 0 &&
   settled.length === 0 &&

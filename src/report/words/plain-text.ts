@@ -1,4 +1,4 @@
-/** Whole values of unknown origin, safe to show. */
+/** Makes untrusted values safe to print. */
 import { plainText } from '../../base/index.ts'
 
 export { plainText }

@@ -1,4 +1,4 @@
-/** What policies say of a plan. */
+/** Policy results in words. */
 import type { Plan, PolicyResult } from '../../model/index.ts'
 import { projectTitle } from './names.ts'
 
@@ -7,12 +7,12 @@ export interface PolicyLine {
   readonly isDenied: boolean
 }
 
-/** One line for each result, denials first. */
+/** Denials first. */
 export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>): readonly PolicyLine[] => {
   const results = plan.policies?.results ?? []
   const isFleet = new Set(results.map(({ project }) => project)).size > 1
   const title = projectTitle(plan)
-  // What is said of a whole project names it already.
+  // A message about a whole project already names it.
   const start = ({ project, branch }: PolicyResult): string =>
     isFleet && branch !== undefined ? `${title(project)}: ` : ''
   return [...results]

@@ -1,4 +1,4 @@
-/** Changes that are not made because their branch is about to be deleted. */
+/** Changes that are skipped because their branch is about to expire. */
 import type { Plan } from '../../model/index.ts'
 import { computeTitle, hasSeveralProjects, projectTitle } from './names.ts'
 

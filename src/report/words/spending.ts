@@ -1,4 +1,4 @@
-/** What `espalier cost` says of projects, branches and computes. */
+/** Rows and sentences of `espalier cost`. */
 import {
   type Advice,
   type CostReport,
@@ -13,14 +13,14 @@ import { place } from './names.ts'
 
 export type SpendingBy = 'compute' | 'branch' | 'project'
 
-/** One line of the table: a compute, a branch or a project. */
+/** A row: a compute, a branch or a project. */
 export interface SpendingRow {
   readonly expected: string
   readonly most: string
   readonly amount: string
   readonly active: string
   readonly size: string
-  /** Empty where all are of one project. */
+  /** Empty if there is only one project. */
   readonly project: string
   readonly branch: string
   readonly compute: string
@@ -98,11 +98,11 @@ export const savingWords = ({ bound, saves }: Advice): string => `${bound} ${for
 export const editWords = ({ key, before, after, source, others }: Edit): string => {
   const change = before === null ? `add ${key}: ${after}` : `${key}: ${before} → ${after}`
   if (source === undefined) return `${change}  (no manifest declares it)`
-  const shared = others === 0 ? '' : `  (also counts for ${others} other ${others === 1 ? 'compute' : 'computes'})`
+  const shared = others === 0 ? '' : `  (also applies to ${others} other ${others === 1 ? 'compute' : 'computes'})`
   return `${place(source)}  ${change}${shared}`
 }
 
-/** Whose advice it is: `primary on staging`, in a fleet with the project. */
+/** The compute of an advice: `primary on staging`, with several projects also the project. */
 export const adviceTitles = ({ computes, projects }: CostReport): ((advice: Advice) => string) => {
   const byId = new Map(computes.map((one) => [one.compute, one]))
   const names = new Map(projects.map(({ project, name }) => [project, name ?? project]))

@@ -1,7 +1,7 @@
-/** The one line on top: what the merge will do to running databases. */
+/** The effect of a plan in one sentence. */
 import type { Change } from '../../model/index.ts'
 
-/** What is said of one, of several, and of which changes. */
+/** Words for one compute, words for several, and which changes they describe. */
 const KINDS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
   [
     'restarts',
@@ -38,7 +38,7 @@ export const verdict = (changes: readonly Change[]): string => {
       'are refused',
     ),
   ].filter((words) => words !== '')
-  // The first number says of what it is one.
+  // The first number is followed by the noun.
   return `${phrases.map((words, index) => (index === 0 ? words.replace(/^(\d+) /, withNoun) : words)).join(', ')}.`
 }
 

@@ -1,4 +1,4 @@
-/** What the agent's page does with script: it follows the agent, and copies commands. It is read without it as well. */
+/** Keeps the agent's page up to date and adds copy buttons. The page also works without scripts. */
 const live = document.getElementById('live')
 const say = (words: string): void => {
   if (live !== null && live.textContent !== words) live.textContent = words
@@ -21,7 +21,7 @@ const addCopyButtons = (): void => {
   }
 }
 
-/** The server renders; what is open and what has the focus stays so. */
+/** Replaces the contents with what the server renders; keeps open details and the focus. */
 const refresh = async (): Promise<void> => {
   const answer = await fetch('/', { headers: { accept: 'text/html' } })
   if (!answer.ok) throw new Error(`status ${answer.status}`)
@@ -40,7 +40,7 @@ const refresh = async (): Promise<void> => {
 let isRefreshing = false
 let isOutdated = false
 
-/** At most once a second, and not while nobody looks. */
+/** At most once a second, and not while the page is hidden. */
 const follow = async (): Promise<void> => {
   isOutdated = true
   if (isRefreshing) return
@@ -65,7 +65,7 @@ const events = new EventSource('/api/v1/events')
 let wasOpen = false
 events.addEventListener('open', () => {
   say('Live')
-  // What happened while the connection was down was not sent.
+  // Events during the outage were missed.
   if (wasOpen) follow()
   wasOpen = true
 })

@@ -1,4 +1,4 @@
-/** Filters the changes of a page. Without script the page shows all of them, and no filter. */
+/** Filters the changes of a page. Without scripts, the page shows all changes and no filter. */
 
 const form = document.querySelector<HTMLFormElement>('#filters')
 if (form !== null) enableFilters(form)
@@ -14,7 +14,7 @@ function enableFilters(form: HTMLFormElement): void {
     if (drawn === undefined) bars.set(bar.dataset.c, [bar])
     else drawn.push(bar)
   }
-  /** Which projects were open before a filter opened them all. */
+  /** The projects that were open before a filter opened all. */
   let openBefore: ReadonlySet<HTMLDetailsElement> | undefined
 
   const filter = (): void => {

@@ -1,4 +1,4 @@
-/** What is known of an apply while it runs: the events so far, folded into one value. */
+/** The state of a running apply, computed from its events. */
 import type { ApplyEvent, Plan, Step, StepStatus } from '../../../model/index.ts'
 import { counted, plainText, time } from '../../words/index.ts'
 
@@ -6,18 +6,18 @@ export interface RunningStep {
   readonly step: Step
   /** Milliseconds since the epoch. */
   readonly since: number
-  /** What it does or waits for at the moment; empty at first. */
+  /** What it is doing or waiting for; empty at first. */
   readonly doing: string
 }
 
 export interface RunState {
   readonly total: number
   readonly startedAt: number
-  /** Steps that ended, by how. */
+  /** Counts of ended steps, by status. */
   readonly ended: ReadonlyMap<StepStatus, number>
-  /** Steps that ended, by project. */
+  /** Counts of ended steps, by project. */
   readonly endedIn: ReadonlyMap<string, number>
-  /** By id, in the order in which they started. */
+  /** By id, in starting order. */
   readonly running: ReadonlyMap<string, RunningStep>
   readonly isStopping: boolean
 }
@@ -33,7 +33,7 @@ export const startOf = (plan: Plan, startedAt: number): RunState => ({
 
 export const endedCount = ({ ended }: RunState): number => [...ended.values()].reduce((sum, count) => sum + count, 0)
 
-/** A step is over with its `step-end`, whatever its status and whether or not it ever started. */
+/** `step-end` ends a step, whatever its status, even if it never started. */
 export const afterEvent = (
   state: RunState,
   event: ApplyEvent,

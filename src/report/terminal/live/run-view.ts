@@ -1,4 +1,4 @@
-/** A running apply as the few lines at the bottom of a terminal: a header, and a line for each running step. */
+/** The lines at the bottom of a terminal during an apply: a header, and one line for each running step. */
 import { IMPACT_WORDS, type Step } from '../../../model/index.ts'
 import { computeTitle, elapsed, group, isDisruptive, plainText, STATUS_WORDS } from '../../words/index.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
@@ -6,23 +6,23 @@ import { endedCount, type RunningStep, type RunState } from './run-state.ts'
 
 export interface RunView {
   readonly now: number
-  /** One character that turns, so that the run is seen to be alive. */
+  /** The current character of the spinner. */
   readonly spinner: string
-  /** About how long the rest takes, in milliseconds, where that is known. */
+  /** Estimated remaining time in milliseconds. */
   readonly leftMs: number | undefined
-  /** What to call each project; empty if there is only one. */
+  /** Titles by project id; empty if there is only one project. */
   readonly projectNames: ReadonlyMap<string, string>
   readonly style: Style & { readonly rows: number }
 }
 
 const GAP = '  '
-/** Project, branch and what it is may be shortened to this, where a line would be too long. */
+/** The first three columns may be shortened to this width. */
 const NARROWEST = 12
 const SHORTENED = 3
-/** Room for what it waits for. */
+/** Room for what a step is doing. */
 const DOING = 22
 
-/** Never more lines than the terminal has rows, and none that wraps. */
+/** At most as many lines as the terminal has rows, and none that wraps. */
 export const runView = (state: RunState, view: RunView): readonly string[] => {
   const { style, spinner } = view
   const paint = paintOf(style)
@@ -39,7 +39,7 @@ export const runView = (state: RunState, view: RunView): readonly string[] => {
   ]
 }
 
-/** As wide as what is in them; the widest one is narrowed first where that is too much. */
+/** As wide as the contents; if that is too wide, the widest column is narrowed first. */
 const widthsOf = (cells: readonly Cells[], width: number): readonly number[] => {
   const widths = [0, 1, 2, 3, 4].map((column) =>
     Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),

@@ -3,9 +3,9 @@ import type { Plan } from '../../../model/index.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * About how many milliseconds are left, or `undefined` if the plan has no estimate for a project that is not done.
+ * The estimated remaining time in milliseconds; `undefined` if there is no estimate for an unfinished project.
  *
- * @param concurrency projects worked on at once.
+ * @param concurrency projects processed concurrently.
  */
 export const timeLeftOf = (plan: Plan, concurrency: number): ((state: RunState, now: number) => number | undefined) => {
   const medians = new Map(plan.estimates.map(({ project, medianMs }) => [project, medianMs]))

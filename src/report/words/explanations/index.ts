@@ -1,4 +1,4 @@
-/** All codes outside of reading manifests: the rule, an example, and what to do. */
+/** Explains all codes except those of manifests, which src/manifest explains. */
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 import { LIMITS } from './limits.ts'
@@ -9,7 +9,7 @@ import { RUNNING } from './running.ts'
 
 export type { Explanation, Mistake }
 
-/** By code: what yields it, and the same put right. */
+/** By code: a mistake and its correction. */
 export const MISTAKES: Readonly<Record<string, Mistake>> = { ...OF_PLANS, ...OF_RUNS }
 
 const ofImpact = (impact: Impact): Explanation => ({ rule: IMPACT_WORDS[impact], ...OF_IMPACT[impact] })

@@ -50,8 +50,7 @@ export const LIMITS: Readonly<
   W_PROJECT_NOT_READ: {
     rule: "Limits are checked against the project's settings, which must be readable.",
     example: '403 for GET /projects/{id}',
-    wayOut:
-      'Use a key that may read the project. The plan does without: only cost, limits and maintenance lack something.',
+    wayOut: 'Use a key that can read the project. Without it, the plan lacks cost, limits and maintenance.',
   },
   E_PRICE: {
     rule: 'A price is an amount per CU-hour, above 0 and at most 100, with a currency.',
@@ -63,14 +62,14 @@ export const LIMITS: Readonly<
     wayOut: 'Start from the built-in table. The message shows where the mistake is.',
   },
   E_POLICY: {
-    rule: 'A policy denies what a manifest declares.',
+    rule: 'A policy denies something in a manifest.',
     example: 'size: 4 on preview/checkout, where `maxSize` is 0.25',
     wayOut: 'Change the manifest, or pass --override NAME=REASON.',
   },
   W_POLICY: {
-    rule: 'A policy warns about what a manifest declares.',
+    rule: 'A policy warns about something in a manifest.',
     example: 'three replicas on main, where `maxReplicas` is 2',
-    wayOut: 'Change the manifest, or leave it: a warning stops nothing.',
+    wayOut: 'Change the manifest, or ignore the warning.',
   },
   W_OVERRIDE_UNUSED: {
     rule: 'An override must match something that a policy denies.',
@@ -83,7 +82,7 @@ export const LIMITS: Readonly<
     wayOut: 'Correct the file on the base branch first.',
   },
   E_TIER: {
-    rule: 'An account plan is one of the tier table.',
+    rule: 'An account plan must be in the tier table.',
     example: '--tier gold',
     wayOut: 'Write free, launch, scale, or none to check nothing.',
   },

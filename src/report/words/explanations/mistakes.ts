@@ -1,4 +1,4 @@
-/** For codes outside of reading manifests: what yields the code, and the same put right. Other codes have no such pair. */
+/** For some codes: a mistake that causes it, and the correction. */
 import type { PlanCode } from '../../../model/index.ts'
 
 export interface Mistake {
@@ -11,7 +11,7 @@ const pair = (mistake: string, correction: string): Mistake => ({ mistake, corre
 const branches = (...lines: readonly string[]): string => ['branches:', ...lines.map((line) => `  ${line}`)].join('\n')
 
 /**
- * Manifests, below `version` and `project`. The project has the branches main (primary ep-main-a1b2c3, replica bi),
+ * Manifests, without `version` and `project`. The project has the branches main (primary ep-main-a1b2c3, replica bi),
  * staging (primary ep-staging-d4e5f6) and spare (empty), and two called feature.
  */
 export const OF_PLANS: Partial<Record<PlanCode, Mistake>> = {

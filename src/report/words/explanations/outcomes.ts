@@ -28,7 +28,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     wayOut: 'The message comes from the API. Fix the cause and apply again.',
   },
   'operation-failed': {
-    rule: 'All operations of a step must finish.',
+    rule: 'All operations of a step must succeed.',
     example: 'apply_config ended as failed, cancelled or skipped',
     wayOut: 'Check espalier operations list, then apply again.',
   },
@@ -44,9 +44,9 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   },
   'project-busy': {
     rule: 'A project runs the operations of one call at a time (423).',
-    example: 'somebody else’s operation that does not end',
+    example: "somebody else's operation that takes too long",
     wayOut:
-      'Look with espalier operations list --status running, and apply again, perhaps with a longer --lock-timeout.',
+      'Check espalier operations list --status running, then apply again, with a longer --lock-timeout if needed.',
   },
   'rate-limited': {
     rule: 'The API limits requests per minute (429).',
@@ -74,9 +74,9 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     wayOut: 'Fix the cause of the failures, then apply again.',
   },
   'not-consented': {
-    rule: 'Answering yes allows harmless changes and restarts only.',
+    rule: 'A plain yes allows only harmless changes and restarts.',
     example: '--allow delete,move',
-    wayOut: 'Allow it, if that is what you want.',
+    wayOut: 'Allow it with --allow.',
   },
   protected: {
     rule: 'Computes on a protected branch cannot be deleted, moved or replaced.',

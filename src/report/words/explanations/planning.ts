@@ -1,8 +1,8 @@
-/** Codes of what manifests ask of the live project. */
+/** Codes from planning against the live project. */
 import type { PlanCode } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
-/** Two codes are the manifest's own as well, and explained there. */
+/** Two codes are also used for manifests, and explained there. */
 type Planning = Exclude<PlanCode, 'E_TWO_CLAIMS' | 'E_SCALE_TO_ZERO_SIZE'>
 
 export const PLANNING: Readonly<Record<Planning, Explanation>> = {
@@ -14,8 +14,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   E_PROJECT_UNREADABLE: {
     rule: 'A project can be planned only if the control API can read it.',
     example: 'status 403, status 500, or an answer that is not as documented',
-    wayOut:
-      'The words of the service say why. The other projects are planned; apply --keep-going applies them meanwhile.',
+    wayOut: "The service's message says why. The other projects are planned; apply --keep-going applies them.",
   },
   E_BRANCH_UNKNOWN: {
     rule: 'Declared branches must exist: Espalier does not create branches.',
@@ -25,7 +24,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   E_PIN_UNKNOWN: {
     rule: 'A pin is the id of an existing compute.',
     example: 'id: ep-cool-dawn-a1b2c3',
-    wayOut: 'Remove the pin, and a compute is matched or created; after a replacement, pin the new id.',
+    wayOut: 'Remove the pin, so that a compute is matched or created; after a replacement, pin the new id.',
   },
   E_BRANCH_AMBIGUOUS: {
     rule: 'A branch name in a manifest must match exactly one branch.',
@@ -53,7 +52,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Name an empty branch.',
   },
   W_ADOPTED: {
-    rule: 'A live replica that fits is adopted instead of creating another one.',
+    rule: 'A live replica that matches is adopted; no new one is created.',
     example: 'replicas: { reporting: … }, and one live replica without a name',
     wayOut: 'Pin the right one by its id.',
   },
@@ -88,8 +87,8 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'After the apply, put the new id into the manifest.',
   },
   W_POLICY_REMOVED: {
-    rule: 'What the base protects, or does not prune, applies to an untrusted pull request as well.',
-    example: 'a pull request from a fork that takes `protect: true` out',
+    rule: "The base's protection and prune settings also apply to an untrusted pull request.",
+    example: 'a pull request from a fork that removes `protect: true`',
     wayOut: 'Decide whether the policy may be removed before merging: after the merge it no longer applies.',
   },
   W_RENAMED: {
@@ -105,6 +104,6 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_RULE_UNUSED: {
     rule: 'A rule should match at least one live branch.',
     example: 'match: preview/*, and no branch of that name',
-    wayOut: 'Nothing to do if such branches come and go.',
+    wayOut: 'Ignore this if such branches come and go.',
   },
 }

@@ -1,4 +1,4 @@
-/** Codes of the program: flags, files, the service, the sandbox. */
+/** Codes for flags, files, the service and the sandbox. */
 import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
@@ -8,12 +8,12 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
   },
   E_AGENT_LISTEN: {
-    rule: 'The agent listens on an address of this machine that no other program uses.',
+    rule: 'The agent needs a free address of this machine to listen on.',
     example: '--listen 127.0.0.1:7790',
     wayOut: 'Name another address with --listen or --listen-public.',
   },
   E_AGENT_UNREACHABLE: {
-    rule: 'The commands of the agent ask the one that runs with the same data folder.',
+    rule: 'Agent commands need a running agent with the same data folder.',
     example: '`espalier agent status` where no agent runs',
     wayOut: 'Start it with `espalier agent run`, or name its folder with --data.',
   },
@@ -30,7 +30,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_API: {
     rule: 'The service must accept the request.',
     example: 'a value that the plan of the account does not allow',
-    wayOut: 'The message of the service gives the reason.',
+    wayOut: "The service's message gives the reason.",
   },
   E_BASE_URL: {
     rule: 'The base URL is https, or http on this machine, and ends with the API version.',
@@ -43,14 +43,14 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Raise the budget, or make the change smaller.',
   },
   E_COMMENT: {
-    rule: 'With comment: always, the job fails if no comment can be made.',
+    rule: 'With comment: always, the job fails if it cannot comment.',
     example: 'pull-requests: write',
     wayOut: 'Give the job that permission, or use comment: auto.',
   },
   E_CONSENT: {
     rule: 'Changes need confirmation.',
     example: '--auto-approve',
-    wayOut: 'Use --auto-approve if there is no terminal to ask on.',
+    wayOut: 'Without a terminal, use --auto-approve.',
   },
   E_FAULTS: {
     rule: 'A fault file is a list of faults to inject.',
@@ -103,17 +103,17 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Enable it in its manifest and apply.',
   },
   E_PROTECTED: {
-    rule: 'compute delete cannot delete what a manifest or the service protects.',
+    rule: '`compute delete` cannot delete what a manifest or the service protects.',
     example: 'protect: true',
     wayOut: 'Remove the protection first, in the manifest or at the service.',
   },
   E_OUTSIDE_WINDOW: {
-    rule: 'compute interrupts a compute only in its restart window.',
+    rule: '`compute` interrupts a compute only in its restart window.',
     example: 'espalier compute restart main --now',
     wayOut: 'Run it again in the window, or with --now.',
   },
   E_POLICY: {
-    rule: 'compute enforces the manifests of the current folder, so they must be valid.',
+    rule: '`compute` respects the manifests in the current folder, so they must be valid.',
     example: 'espalier validate',
     wayOut: 'Correct the manifests, or run the command in another folder.',
   },
@@ -145,7 +145,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_JOURNAL: {
     rule: 'The journal must be writable, or nothing is applied.',
     example: '--journal apply.jsonl',
-    wayOut: 'Free the disk or name another file, then apply again: it converges.',
+    wayOut: 'Free disk space or name another file, then apply again to continue.',
   },
   E_KEY: {
     rule: 'A key is one line of printable characters.',
@@ -169,7 +169,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_NETWORK: {
     rule: 'The service must be reachable.',
-    example: 'a proxy that does not',
+    example: 'a proxy that does not respond',
     wayOut: 'Check the network, and run the same command again.',
   },
   E_NO_COMPUTE: {
@@ -214,8 +214,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Install it, or use another client.',
   },
   E_READ_BACK: {
-    rule: 'A change must show when it is read back.',
-    example: 'an attribute that was accepted and had no effect',
+    rule: 'The effect of a request must be readable.',
+    example: 'a request whose answer was lost, and then the project could not be read',
     wayOut: 'Check espalier plan, then apply again.',
   },
   E_SANDBOX_BRANCH: {
@@ -223,7 +223,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     example: 'createBranch({ parent: main })',
     wayOut: "The message is the API's answer.",
   },
-  E_SANDBOX_PORT: { rule: 'The port is free.', example: '--port 0', wayOut: 'Choose another.' },
+  E_SANDBOX_PORT: { rule: 'The port must be free.', example: '--port 0', wayOut: 'Choose another.' },
   E_SANDBOX_STATE: {
     rule: 'A state folder belongs to one sandbox and must be writable.',
     example: '--state .espalier/sandbox',
@@ -232,7 +232,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_SANDBOX_WORLD: {
     rule: 'Only a dump that a sandbox wrote can be loaded.',
     example: 'GET /_sandbox/world',
-    wayOut: 'Load such a dump.',
+    wayOut: 'Use the answer of GET /_sandbox/world.',
   },
   E_SEED: {
     rule: 'A seed must describe a state that the API allows.',

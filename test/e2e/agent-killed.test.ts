@@ -1,0 +1,132 @@
+/** `espalier agent run` as a process that is killed, and started again at once on the same data folder. */
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { part } from '../long-runs.ts'
+import { type RunningProcess, startProcess } from './espalier.ts'
+
+const PROJECT = 'quiet-river-12345678'
+const SEED = {
+  projects: [
+    {
+      id: PROJECT,
+      branches: [
+        {
+          id: 'br-main-11111111',
+          name: 'main',
+          computes: [{ id: 'ep-main-11111111', size: 1, scaleToZero: 'never' as const }],
+        },
+      ],
+    },
+  ],
+}
+
+let folder: string
+let sandbox: Sandbox
+let receiver: Server
+let agent: RunningProcess | undefined
+/** Titles of the steps that each event reports, by its id. */
+const reported = new Map<string, readonly string[]>()
+let onRequest: (method: string, path: string) => void = () => undefined
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(folder, 'repo') }).toString()
+/** One replica more, and the primary changed: at first its size, which restarts it; more than three restarts a day are held. */
+const commit = async (round: number): Promise<void> => {
+  const replicas = Array.from({ length: round }, (_, index) => `r${index + 1}: { size: 0.25 }`).join(', ')
+  const primary = `{ size: ${round === 0 ? 1 : 2}, scaleToZero: ${round % 2 === 0 ? 'never' : '10m'} }`
+  const main = `primary: ${primary}${round === 0 ? '' : `, replicas: { ${replicas} }`}`
+  await writeFile(
+    join(folder, 'repo', 'espalier.yaml'),
+    `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { ${main} }\n`,
+  )
+  git('add', '.')
+  git('commit', '-qm', String(round))
+}
+const start = (): RunningProcess => {
+  const { port } = receiver.address() as AddressInfo
+  return startProcess(
+    [
+      ...['agent', 'run', '--repo', join(folder, 'repo'), '--git-interval', '1s', '--data', join(folder, 'data')],
+      ...['--listen', '127.0.0.1:0', '--max-restarts', '100'],
+      ...['--notify', `http://127.0.0.1:${port}`, '--notify-secret-file', join(folder, 'secret')],
+    ],
+    { ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey },
+    folder,
+  )
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
+  execFileSync('git', ['init', '-q', '-b', 'main', join(folder, 'repo')])
+  await commit(0)
+  await writeFile(join(folder, 'secret'), `whsec_${Buffer.alloc(32, 7).toString('base64')}`)
+  sandbox = await startSandbox({ seed: SEED, onRequest: (method, path) => onRequest(method, path) })
+  sandbox.control.clock.scale = 20
+  receiver = createServer(async (request, response) => {
+    const { id, type, data } = JSON.parse(await text(request))
+    if (type === 'dev.espalier.applied') reported.set(id, data.done)
+    response.writeHead(204).end()
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+})
+afterEach(async () => {
+  agent?.child.kill('SIGKILL')
+  await agent?.ended
+  await sandbox.close()
+  receiver.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const isChange = (method: string): boolean => method !== 'GET'
+/** Of the requests that follow a commit, after which one: the first change is the create, the second one the update. */
+const MOMENTS: readonly (readonly [string, (method: string, path: string, changes: number) => boolean])[] = [
+  ['the update took effect and was not answered', (method, _, changes) => isChange(method) && changes === 2],
+  ['the project was read', (_, path) => path.endsWith('/endpoints')],
+  ['the create took effect and was not answered', (method) => isChange(method)],
+  ['the operations of the create run', (_, path, changes) => changes === 1 && path.endsWith('/operations')],
+  ['the operations of the update run', (_, path, changes) => changes === 2 && path.endsWith('/operations')],
+  ['it is read again', (_, path, changes) => changes === 2 && path.endsWith('/branches')],
+]
+
+test('killed with a step under way: the next one takes over at once, completes the work once, and reports it', async () => {
+  agent = start()
+  await agent.says(`${PROJECT}  Synced`)
+  const second = await start().ended
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('Another agent uses the data folder') })
+  const moments = part(MOMENTS, 6)
+  for (const [index, [name, isMoment]] of moments.entries()) {
+    const round = index + 1
+    sandbox.control.clearRequests()
+    const doomed = agent
+    let changes = 0
+    onRequest = (method, path) => {
+      if (isChange(method)) changes += 1
+      if (isMoment(method, path, changes)) doomed.child.kill('SIGKILL')
+    }
+    await commit(round)
+    expect((await doomed.ended).code, name).toBeNull()
+    onRequest = () => undefined
+    agent = start()
+    await agent.says(`${PROJECT}  Synced`)
+    const sent = sandbox.control
+      .requests()
+      .flatMap(({ method, status }) => (isChange(method) ? [`${method} ${status}`] : []))
+    expect({ name, sent: sent.sort() }).toEqual({ name, sent: ['PATCH 200', 'POST 201'] })
+    await expect.poll(() => [...reported.values()].flat().length, { message: name }).toBe(2 * round)
+  }
+  const done = [...reported.values()].flat()
+  expect(done.filter((title) => title.startsWith('create replica'))).toEqual(
+    moments.map((_, index) => `create replica "r${index + 1}" on main`),
+  )
+  expect(done.filter((title) => title.startsWith('update primary'))).toHaveLength(moments.length)
+  agent.interrupt('SIGTERM')
+  expect((await agent.ended).code).toBe(0)
+}, 120_000)
