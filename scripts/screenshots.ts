@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { browserPath, openBrowser, openPage, VIEWS, violations } from './screenshots/browser.ts'
+import { withAgentPage } from './screenshots/agent.ts'
+import { browserPath, openBrowser, openPage, VIEWS, type View, violations } from './screenshots/browser.ts'
 import { makePages } from './screenshots/run.ts'
 
 const path = browserPath()
@@ -14,17 +15,25 @@ const HEIGHT = 1_500
 const folder = mkdtempSync(join(tmpdir(), 'espalier-screenshots-'))
 const pages = await makePages(folder)
 const browser = await openBrowser(path)
-for (const [name, file] of Object.entries(pages)) {
-  for (const view of VIEWS) {
-    const { page, context } = await openPage(browser, file, view, { anyPolicy: true })
-    const picture = `docs/images/${name}-${view.name}.png`
+const picture = async (name: string, address: string, views: readonly View[]): Promise<void> => {
+  for (const view of views) {
+    const { page, context } = await openPage(browser, address, view, { anyPolicy: true })
+    const path = `docs/images/${name}-${view.name}.png`
     // The top of it: a reader of the docs scrolls less than one of the page.
-    await page.screenshot({ path: picture, clip: { x: 0, y: 0, width: view.width, height: HEIGHT }, fullPage: true })
+    await page.screenshot({ path, clip: { x: 0, y: 0, width: view.width, height: HEIGHT }, fullPage: true })
     const found = await violations(page)
-    console.log(`${picture}  ${found.length === 0 ? 'no accessibility violation' : found.join('\n')}`)
+    console.log(`${path}  ${found.length === 0 ? 'no accessibility violation' : found.join('\n')}`)
     if (found.length > 0) process.exitCode = 1
     await context.close()
   }
 }
+for (const [name, file] of Object.entries(pages)) await picture(name, file, VIEWS)
+await withAgentPage((url) =>
+  picture(
+    'agent',
+    url,
+    VIEWS.filter(({ name }) => name === 'desktop-light'),
+  ),
+)
 await browser.close()
 rmSync(folder, { recursive: true })

@@ -132,9 +132,11 @@ const verdictOf = (name: AgentGroup, count: number, { projects }: AgentPage): st
 }
 
 const STATES = Object.keys(STATE_LOOKS)
+/** tenant-2 before tenant-10. */
+const NATURAL = new Intl.Collator('en', { numeric: true })
 
 const byState = (a: AgentPageProject, b: AgentPageProject): number =>
-  STATES.indexOf(a.state) - STATES.indexOf(b.state) || (titleOf(a) < titleOf(b) ? -1 : 1)
+  STATES.indexOf(a.state) - STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
 
 const titleOf = ({ id, name }: AgentPageProject): string => name ?? id
 
@@ -209,7 +211,9 @@ const facts = (project: AgentPageProject): readonly Fact[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
   const there = project.windowOpensLocally === undefined ? '' : ` (there ${project.windowOpensLocally})`
   const found: Fact[] = [['since', moment(since)]]
-  if (until !== undefined) found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])
+  if (until !== undefined && until !== windowOpensAt) {
+    found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])
+  }
   if (windowOpensAt !== undefined) {
     found.push(['window opens', markup`${moment(windowOpensAt)}${there} for ${counted(scheduledSteps, 'step')}`])
   }
