@@ -136,7 +136,7 @@ test('an override lets it run, and is recorded; one that nothing needs is a warn
   ])
 })
 
-test('what was so before only warns, and so does a step towards the limit', () => {
+test('an existing violation only warns, and so does a change towards the limit', () => {
   expect(outcomes(planOf(RESIZE, { policies: policies(SMALL) }).plan)).toEqual(['preview-size existing'])
   expect(outcomes(planOf('  preview/x: { primary: { size: 0.5 } }\n', { policies: policies(SMALL) }).plan)).toEqual([
     'preview-size existing',
@@ -196,7 +196,7 @@ test('what a pull request does to the policies is shown, and what they will deny
   expect(planSnapshot(live(), base, { base }).result.plan.policies?.changes).toEqual([])
 })
 
-test('a base whose policies have a mistake stops the plan', () => {
+test('an error in the base’s policies stops the plan', () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const { diagnostics, ...read } = parsePolicies([{ path: 'p.yaml', text: 'version: 1\npolicies:\n  - { name: a }\n' }])
   const [mistake] = diagnostics
