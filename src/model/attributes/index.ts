@@ -11,7 +11,9 @@ type Rows = typeof ATTRIBUTES
 
 export type AttributeKey = keyof Rows
 
-/** Attributes of a compute. In a desired state, a missing one is not managed; in a snapshot, the API did not show it. */
+/**
+ * Attributes of a compute. In a desired state, a missing one is not managed; in a snapshot, the API did not show it.
+ */
 export type ComputeAttributes = { readonly [K in AttributeKey]?: ValueTypes[Rows[K]['type']] }
 
 export type AttributeReason = Rows[AttributeKey]['reason']['code']
