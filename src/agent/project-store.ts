@@ -3,7 +3,7 @@ import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile } from './data-fold
 
 export class ProjectStore {
   readonly #id: string
-  readonly #data: DataFolder
+  readonly #data: Pick<DataFolder, 'writeProject'>
   readonly #lost: (error: unknown) => void
   #file: ProjectFile
   #saved: ProjectFile
@@ -11,7 +11,12 @@ export class ProjectStore {
   #writing: Promise<void> = Promise.resolve()
 
   /** @param lost called where it cannot be written: then nothing more may be done. */
-  constructor(id: string, data: DataFolder, file: ProjectFile | undefined, lost: (error: unknown) => void) {
+  constructor(
+    id: string,
+    data: Pick<DataFolder, 'writeProject'>,
+    file: ProjectFile | undefined,
+    lost: (error: unknown) => void,
+  ) {
     this.#id = id
     this.#data = data
     this.#file = file ?? NEW_PROJECT_FILE

@@ -51,7 +51,7 @@ export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): P
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })
   for (const warning of connection.warnings) print(`Warning  ${warning}`, io.stderr)
-  if (connection.isSeedUnused) print(seedLeftOut(folderOf(flags)), io.stderr)
+  if (connection.isSeedUnused) print(seedIgnored(folderOf(flags)), io.stderr)
   return connection
 }
 
@@ -80,5 +80,5 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
 }
 
 /** Otherwise people would think that the seed was used. */
-export const seedLeftOut = (folder: string): string =>
+export const seedIgnored = (folder: string): string =>
   `Note  The sandbox in ${folder} already has a state, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { messageOf } from '../base/index.ts'
 import type { SandboxClock } from './clock/clock.ts'
-import { type ComputeSpec, type Computes, usualVersion } from './computes/computes.ts'
+import { type ComputeSpec, type Computes, defaultVersion } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
 import { Background } from './world/background.ts'
@@ -50,7 +50,7 @@ export const openWorld = async (
   const choice = parts.computes ?? { kind: 'simulated' }
   const rules: SpecRules = {
     tempDiskScale: choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1,
-    pgVersion: () => usualVersion(computes.versions),
+    pgVersion: () => defaultVersion(computes.versions),
   }
   const toSpec = (compute: ComputeRecord) => specOf(compute, world.tables, rules)
   const world: World = new World({

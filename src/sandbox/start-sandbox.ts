@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { EspalierError, plainText } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
-import { usualVersion } from './computes/computes.ts'
+import { defaultVersion } from './computes/computes.ts'
 import type { SandboxControl } from './control/control.ts'
 import { openControl } from './control/open-control.ts'
 import { Recorder } from './control/recorder.ts'
@@ -70,7 +70,7 @@ export interface Sandbox {
   /** Problems that the user should fix, one sentence each. */
   readonly warnings: readonly string[]
   /** Whether the given seed was ignored because there was state already. */
-  readonly seedLeftOut: boolean
+  readonly isSeedIgnored: boolean
   /** How many requests have been answered. */
   readonly requests: number
   /** Stops the server; the state stays on disk. May be called repeatedly. */
@@ -145,7 +145,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     world.restore(
       seed === undefined
         ? kept
-        : plant(resolveSeed(seed), clock.now(), { ...options, pgVersion: usualVersion(computes.versions) }).map(
+        : plant(resolveSeed(seed), clock.now(), { ...options, pgVersion: defaultVersion(computes.versions) }).map(
             (put) => ({ put }),
           ),
     )
@@ -167,7 +167,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     control,
     clock,
     warnings: opened?.warnings ?? [],
-    seedLeftOut: options.seed !== undefined && seed === undefined,
+    isSeedIgnored: options.seed !== undefined && seed === undefined,
     get requests() {
       return requests
     },

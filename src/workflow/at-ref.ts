@@ -6,7 +6,7 @@ import { commitOf, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, EspalierError } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
-import { POLICY_FILE } from './policies.ts'
+import { POLICY_FILES } from './policies.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
@@ -56,7 +56,7 @@ export const manifestsAt = async (
     await writeFiles(cwd, files, folder)
     const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
     const given = paths.length > 0 ? paths : defaultPath(isThere, closed)
-    const named = [...given, POLICY_FILE, ...here].map(posix.normalize)
+    const named = [...given, ...POLICY_FILES, ...here].map(posix.normalize)
     const unread = closed.filter((one) => named.some((path) => isWithin(path, one)))
     if (unread[0] !== undefined && missing === 'ignore') throw notRead(unread[0], ref)
     const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))

@@ -51,7 +51,7 @@ const embedded = async (
   return {
     options: { ...options, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
     warnings: sandbox.warnings,
-    isSeedUnused: sandbox.seedLeftOut,
+    isSeedUnused: sandbox.isSeedIgnored,
     close: () => sandbox.close(),
   }
 }

@@ -15,7 +15,7 @@ import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { POLICY_FILE, type Policies, warnOnly } from './policies.ts'
+import { POLICY_FILES, type Policies, warnOnly } from './policies.ts'
 import { reviewPlan } from './review.ts'
 import { planningOf, selectProjects } from './selection.ts'
 
@@ -127,7 +127,7 @@ const NO_POLICIES: Policies = { files: [], policies: [] }
 const requirePolicies = (base: Manifests | undefined): void => {
   const mistake = base?.review?.policies?.mistake
   if (mistake === undefined) return
-  const { file = POLICY_FILE, line = 1, column = 1 } = mistake.source ?? {}
+  const { file = POLICY_FILES[0], line = 1, column = 1 } = mistake.source ?? {}
   throw new EspalierError(
     'E_POLICY_BASE',
     `The base's policies have an error: ${file}:${line}:${column}: ${mistake.message}`,

@@ -1,5 +1,5 @@
 /** Reads the policies of a run, and evaluates them on the state after the plan. */
-import { stat } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { groupBy } from '../base/index.ts'
 import { type ComputeCost, projectCosts } from '../cost/index.ts'
@@ -31,7 +31,8 @@ import {
   unusedOverrides,
 } from '../policy/index.ts'
 
-export const POLICY_FILE = 'espalier.policy.yaml'
+/** The policies of a folder. */
+export const POLICY_FILES = ['espalier.policy.yaml', 'espalier.policy.yml'] as const
 
 export interface Policies {
   /** Paths for messages. */
@@ -47,10 +48,12 @@ export interface ReadPolicies extends Policies {
   readonly lineOf: LoadedManifests['lineOf']
 }
 
-/** From the folder's policy file if there is one, the named files, and the manifests. */
+/** From the folder's policy files if there are any, the named files, and the manifests. */
 export const readPolicies = async (cwd: string, named: readonly string[], desired: Desired): Promise<ReadPolicies> => {
-  const isThere = (await stat(join(cwd, POLICY_FILE)).catch(() => undefined)) !== undefined
-  const paths = [...new Set([...(isThere ? [POLICY_FILE] : []), ...named])]
+  // Also a link that leads nowhere: it cannot be read, which is not the same as no policies.
+  const isThere = (file: string): Promise<boolean> => lstat(join(cwd, file)).then(Boolean, () => false)
+  const own = await Promise.all(POLICY_FILES.map(async (file) => ((await isThere(file)) ? [file] : [])))
+  const paths = [...new Set([...own.flat(), ...named])]
   const { texts, diagnostics } = await readFiles(paths, cwd)
   const declared = declaredPolicies(desired)
   const read = parsePolicies(texts, declared)

@@ -114,7 +114,7 @@ test.each([
   expect(github.comments).toHaveLength(1)
 })
 
-test('a comment whose making failed half way is not made twice', async () => {
+test('a comment is not created twice if the first attempt failed halfway', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ method: 'POST', path: /comments/, status: 502, times: 1 })
   const { code, log } = await run({ command: 'plan' }, { event })
@@ -178,7 +178,7 @@ test.each([
   expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
 })
 
-test('from a fork there is no key: it validates offline, says so in one line, and posts no comment', async () => {
+test('from a fork without a key, it validates offline, notes that in one line, and posts no comment', async () => {
   const world = await withHead()
   const event = pullRequest(world, true)
   const { code, log, summary } = await world.run({ command: 'plan', 'api-key': '' }, { event })
@@ -311,7 +311,7 @@ test('a cancelled job starts no new step, completes those that run, and says how
   expect(github.comments[0]?.body).toContain('apply incomplete: 1 done, 3 skipped')
 })
 
-test('steps wait for their restart window: the job succeeds and says so; with now they do not', async () => {
+test('steps wait for their restart window and the job succeeds; with `now` they do not wait', async () => {
   const { repository, run, event, github } = await withHead()
   // Neither today nor a day next to it, wherever the tests run and however long they take.
   const day = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
@@ -368,7 +368,7 @@ test('a project that cannot be planned leaves the plan of the others in the comm
   ])
 })
 
-test('apply changes nothing then, unless keep-going says so; it fails all the same', async () => {
+test('apply then changes nothing without keep-going, and fails in both cases', async () => {
   const { run, sandbox } = await withBrokenProject()
   const size = async (): Promise<number> => {
     const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {

@@ -112,7 +112,7 @@ test('a shard that has failed is shown as missing: no number, and the job fails'
   }
 })
 
-test('without any plan nothing is known, and a comment of before says so', async () => {
+test('without any plan, an existing comment is updated to say that nothing is known', async () => {
   const { plan, merge, github } = await openFleet()
   await plan('1/1')
   await merge({ label: 'fleet' })

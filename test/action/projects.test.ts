@@ -21,7 +21,7 @@ test.each(['plan', 'validate'])('%s names the projects that the pull request dec
   expect(all.outputs.projects).toBe('["other","shop"]')
 })
 
-test('only the selected project is planned and applied, with a comment of its own', async () => {
+test('only the selected project is planned and applied, with a separate comment', async () => {
   const world = await open()
   const { repository, run, github } = world
   repository.write('other.yaml', other(1))

@@ -33,7 +33,7 @@ const patch = async (world: Pick<World, 'sandbox'>, compute: string, size: numbe
 const writes = ({ sandbox }: Pick<World, 'sandbox'>) =>
   sandbox.control.requests().filter(({ method }) => method !== 'GET')
 
-test('what was reviewed is applied, drift that was shown included', async () => {
+test('reviewed changes are applied, including drift that was shown', async () => {
   const { run, push, github } = await reviewed()
   const { code, log } = await run(APPLY, push)
   expect(code, log).toBe(0)
@@ -138,7 +138,7 @@ test('a failed plan leaves no record of the one before', async () => {
   expect((await run(APPLY, push)).outputs['failure-reason']).toBe('not-reviewed')
 })
 
-test('a plan saved from what was reviewed is applied exactly', async () => {
+test('a saved plan of the reviewed changes is applied exactly', async () => {
   const world = await withHead({ main: 4, a: 2, b: 2 })
   await world.run({ command: 'plan' }, { event: world.event })
   await patch(world, 'ep-a', 8)

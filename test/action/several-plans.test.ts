@@ -127,7 +127,7 @@ test.each(['../x', 'a b', '-x', 'x'.repeat(65), 'a/b'])('%s is not a label', asy
   expect(log).toContain('The input label cannot be')
 })
 
-test('the JSON plan of a pull request says what it introduces, and its hash is of the plan alone', async () => {
+test('the JSON plan of a pull request has what it introduces, and its hash covers only the plan', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan' }, { event })
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))

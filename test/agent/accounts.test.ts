@@ -143,7 +143,7 @@ test('while its settings cannot be read, what needs no setting is applied, and a
   expect(stateOf(agent, OURS)).toBe('Synced')
 })
 
-test('a second SIGTERM stops at once, and the next agent waits for what it left', async () => {
+test('a second SIGTERM stops immediately, and the next agent waits for running operations', async () => {
   await open()
   const agent = await world.start()
   await world.pass(10 * MINUTE)

@@ -123,7 +123,7 @@ describe('git', () => {
       expect(agent.view().projects).toHaveLength(2)
     })
 
-    test('stops a project that the same commit changes: what is missing may have been moved there', async () => {
+    test('stops a project that the same commit changes, since missing computes may have moved there', async () => {
       const agent = await start()
       await world.declare('version: 1\nproject: some-new-11111111\nbranches: [', 'new.yaml')
       await world.declare(manifest(2))
@@ -237,7 +237,7 @@ describe('gates', () => {
   })
 })
 
-describe('a service that does not do as it is told', () => {
+describe('a service that ignores requests', () => {
   test('a value that it ignores is sent once', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })

@@ -206,7 +206,7 @@ test('refreshing an unchanged project costs one request, and every sixth refresh
   expect(requests).toBeLessThanOrEqual(17)
 })
 
-test('a restarted agent remembers what it waits for', async () => {
+test('a restarted agent continues to wait for the same things', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
   const first = await start()
   await world.declare(manifest('{ size: 2 }', NIGHT))

@@ -82,7 +82,7 @@ describe('the share of the requests', () => {
     expect([MINUTE, 6 * MINUTE - 1, 6 * MINUTE].map((now) => allowance(limited, now))).toEqual([175, 175, 350])
   })
 
-  test('no number of projects goes over it, and the jitter averages out', () => {
+  test('no number of projects exceeds it, and the jitter averages out', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),
@@ -100,7 +100,7 @@ describe('the share of the requests', () => {
 })
 
 describe('wakes', () => {
-  test('an open window goes first, then commits; what waits longest before the rest', () => {
+  test('open windows come first, then commits, then what has waited longest', () => {
     const wakes = [
       { project: 'd', at: 1, cause: 'interval' },
       { project: 'c', at: 3, cause: 'commit' },

@@ -165,7 +165,7 @@ describe('single events', () => {
     ])
   })
 
-  test('what was known before is not sent again once the program no longer shows it', () => {
+  test('known conditions are not sent again when a worse one no longer hides them', () => {
     expect(typesOf(afterRounds([{ lastApply: APPLY }, {}, { lastApply: APPLY }]))).toEqual(['applied'])
   })
 

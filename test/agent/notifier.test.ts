@@ -113,7 +113,7 @@ test('events of a project are sent in their order, and another project does not 
   expect(order.slice(2)).toEqual(['p-1 dev.espalier.applied', 'p-1 dev.espalier.suspended'])
 })
 
-test('what was not delivered when the agent stopped is delivered after its restart', async () => {
+test('events that were not delivered before a stop are delivered after the restart', async () => {
   let isUp = false
   const { clock, sent, round, start, notifier } = agent([], () => (isUp ? 204 : 500))
   await round(project('p-1', BLOCKED))
@@ -127,7 +127,7 @@ test('what was not delivered when the agent stopped is delivered after its resta
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1)
 })
 
-test('an event that could not be delivered for three days is dropped, and the log says so', async () => {
+test('an event that cannot be delivered for three days is dropped and logged', async () => {
   const { clock, control, sent, lines } = agent([project('p-1')], () => 500)
   const almost = { id: 'evt_1', type: 'applied', at: START - 3 * 24 * 60 * 60_000 + 60_000, data: {} }
   await control.keep('p-1', () => ({ conditions: {}, isSuspended: false, isRemoved: false, pending: [almost] }))
@@ -178,7 +178,7 @@ test('a folder that cannot be written ends nothing: the event is sent once it ca
   expect(types()).toEqual(['p-1 blocked'])
 })
 
-test('a signature has the time of the calendar, which goes on while a laptop sleeps', async () => {
+test('a signature uses wall-clock time, which continues while a laptop sleeps', async () => {
   const clock = Object.assign(new VirtualClock(START), { date: () => START + 8 * 60 * 60_000 })
   const control = new FakeControl([project('p-1', { state: 'Suspended' })])
   const times: (string | undefined)[] = []

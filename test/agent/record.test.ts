@@ -44,7 +44,7 @@ describe('declared and live, refresh after refresh', () => {
 describe('what the record does not know', () => {
   const lost = refresh(undefined, { want: '2', live: '1' }, { isNewlyDeclared: false })
 
-  test('a lost record makes differences unrecorded, until somebody moves', () => {
+  test('after the record is lost, differences are unrecorded until one side changes', () => {
     expect(origin(lost)).toBe('unrecorded')
     expect(origin(refresh(lost, { want: '2', live: '1' }))).toBe('unrecorded')
     expect(origin(refresh(lost, { want: '4', live: '1' }))).toBe('introduced')
@@ -93,7 +93,7 @@ test('the record agrees with a log of all writes', () => {
   )
 })
 
-test('what is no longer declared leaves the record', () => {
+test('what is no longer declared is removed from the record', () => {
   const record = refresh(undefined, { want: '1', live: '1' })
   expect(refreshed(record, { facts: [], program: '1', manifests: 'b', isNewlyDeclared: false }).entries).toEqual({})
 })

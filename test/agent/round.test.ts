@@ -71,7 +71,7 @@ describe('over random manifests and live projects', () => {
     })
   })
 
-  test('a first declaration is applied whole, but for deletions of what it never declared', () => {
+  test('a first declaration is applied, except for deletions of computes that it never declared', () => {
     anyRound((wanted, live) => {
       const { plan: left } = round(wanted, live, recordOf(wanted, live, undefined, true))
       expect(left.changes.filter(({ kind }) => kind === 'delete')).toEqual([])

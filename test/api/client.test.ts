@@ -257,7 +257,7 @@ describe('waiting out', () => {
     expect(new Set(waits)).toEqual(new Set([why]))
   })
 
-  test('a lock is named by the operation that holds it', async () => {
+  test('the message about a lock names the operation that holds it', async () => {
     const held = { status: 200, json: { operations: [{ ...operation, action: 'apply_config', endpoint_id: 'ep-9' }] } }
     let first = true
     const { api } = await setup(({ method }) => {
@@ -466,7 +466,7 @@ test('work before an attempt does not count against the rate limit too early', a
   expect(clock.now() - begun).toBe(1_900)
 })
 
-test('what was read before a long wait for the rate limit is read again', async () => {
+test('values read before a long wait for the rate limit are read again', async () => {
   const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
   for (let count = 0; count < 700; count += 1) await api.listComputes('p')
   const asked: number[] = []

@@ -88,7 +88,7 @@ describe('waiting', () => {
   describe('if past operations show how long it takes', () => {
     const observed = observedOf([compute('ep-1')], [{ action: 'apply_config', durationMs: 2_000 }])
 
-    test('it is verified by what was read with that poll', async () => {
+    test('the result is verified by the same poll', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       expect(statuses(await apply({ plan: planWith(step('s')), api, observed }))).toEqual([['done', undefined]])
       // Once before the call, once to prove it.
@@ -510,7 +510,7 @@ describe('restart windows', () => {
     expect(exitCodeOf(outcome)).toBe(5)
   })
 
-  test('it has not converged if more is left than what is scheduled', async () => {
+  test('it has not converged if more than scheduled steps is left', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     const plan = planWith(step('harmless', harmless), step('restart', { windows: [FRIDAY] }))
     const outcome = await apply({

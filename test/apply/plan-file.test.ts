@@ -77,7 +77,7 @@ describe('the journal', () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
   })
 
-  test('holds each event once it was written, in order, for its owner only', async () => {
+  test('contains each event in order, readable only by its owner', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-'))
     folders.push(folder)
     const file = join(folder, 'journal.jsonl')

@@ -275,7 +275,7 @@ describe('a step ignores what it does not change', () => {
     expect(api.sent).toHaveLength(1)
   })
 
-  test('what an earlier step of the same plan has done: parked, then moved on, in the place of what was deleted', async () => {
+  test('effects of earlier steps of the same plan: parked, then moved to where a compute was deleted', async () => {
     const to = (branch: string) => ({ ...request, body: { endpoint: { branch_id: branch } } })
     const plan = planWith(
       step('parks', { ...moving, request: to('br-parking') }),
@@ -476,7 +476,7 @@ describe('a list of computes that lags', () => {
     expect(api.reads.filter((one) => one === 'getCompute')).toHaveLength(1)
   })
 
-  test('the final check counts what was read by id, and reports what is left', async () => {
+  test('the final check uses computes read by id, and reports what is left', async () => {
     const api = fakeApi()
     const one = step('s', creating)
     const left = { ok: true, plan: planWith(one) } as const

@@ -84,7 +84,7 @@ test('a poll takes a while, so it is sent that much earlier', async () => {
   expect(lateMs).toBeLessThanOrEqual(40)
 })
 
-describe('what is read once they have ended', () => {
+describe('reads after they have ended', () => {
   const timings = () => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
 
   test('is read concurrently with the poll that sees it end', async () => {

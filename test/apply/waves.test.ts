@@ -79,7 +79,7 @@ test('the projects of a wave start once those of the wave before are done; proje
   expect([...ended.values()]).toEqual(['done', 'done', 'done', 'done'])
 })
 
-test('a failure holds the waves after it, not the wave itself', async () => {
+test('a failure stops later waves, not its own', async () => {
   const stage = await open()
   stage.sandbox.control.addFault({
     on: 'request',

@@ -75,7 +75,7 @@ test('a rewritten history is recognised', async () => {
   expect(await isDescendant(await mirror(), other, second)).toBe(false)
 })
 
-test('a ref that is gone is not an error; a branch whose name only ends alike is not it', async () => {
+test('a missing ref is not an error; a branch whose name only ends the same does not match', async () => {
   await commit('one')
   run('branch', 'team/deploy')
   expect(await fetched('deploy')).toBeUndefined()
@@ -136,7 +136,7 @@ describe('a private repository over http', () => {
     expect(await read()).toBe(first)
   })
 
-  test('is refused without one, and nobody is asked', async () => {
+  test('is refused without one, without asking', async () => {
     await commit('one')
     run('update-server-info')
     await expect(read()).rejects.toMatchObject({
@@ -157,7 +157,7 @@ describe('a repository with a long history', () => {
     expect(await source.read().catch((error: unknown) => error)).toBe(refusal)
   })
 
-  test('what is no longer reachable makes room; what a killed fetch left is removed', async () => {
+  test('unreachable objects and leftovers of a killed fetch are removed', async () => {
     await grow(256 * 1024)
     const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
     await fetched()

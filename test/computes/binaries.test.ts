@@ -41,7 +41,7 @@ test.each([
   })
 })
 
-test('the npm package is used as it is, without what its install script would have made', async () => {
+test('the npm package works without its install script', async () => {
   const scratch = await folder()
   expect(await findBinaries(undefined, scratch, [POSTGRES_BIN ?? ''])).toMatchObject([
     { major: 17, env: { LD_LIBRARY_PATH: expect.stringContaining(scratch) } },

@@ -113,7 +113,7 @@ test.runIf(findPgBouncer() !== undefined)(
   },
 )
 
-test('a role that is deleted leaves what it owned to the owner of the database', async () => {
+test('the objects of a deleted role go to the owner of the database', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await query(await uriOf('neondb_owner', 'neondb'), 'GRANT CREATE ON SCHEMA public TO sally')
   await query(await uriOf('sally', 'neondb'), 'CREATE TABLE kept AS SELECT 42 AS n')

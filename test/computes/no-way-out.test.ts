@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { dirname } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isOfTheMachine } from '../../src/sandbox/computes/machine-settings.ts'
+import { isMachineSetting } from '../../src/sandbox/computes/machine-settings.ts'
 import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
 import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
@@ -123,7 +123,7 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       const lines = execFileSync(postgres, ['--describe-config'], { encoding: 'utf8' }).trim().split('\n')
       const texts = lines.map((line) => line.split('\t')).filter(([, , , type]) => type === 'STRING')
       expect(texts.length).toBeGreaterThan(40)
-      const taken = texts.map(([name = '']) => name).filter((name) => !isOfTheMachine(name))
+      const taken = texts.map(([name = '']) => name).filter((name) => !isMachineSetting(name))
       expect(taken.filter((name) => !OF_THE_DATABASE.has(name))).toEqual([])
     })
 

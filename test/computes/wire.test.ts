@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asFullDisk, errorResponse, ServerMessages } from '../../src/sandbox/computes/proxy/messages.ts'
-import { encodeStartup, readFirstMessage, takeEndpoint, wantedOf } from '../../src/sandbox/computes/proxy/startup.ts'
+import { encodeStartup, readFirstMessage, takeEndpoint, targetOf } from '../../src/sandbox/computes/proxy/startup.ts'
 
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)
 const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })
@@ -43,7 +43,7 @@ test.each([
   ['ep-cool-dawn-a1b2c3d4', { computeId: 'ep-cool-dawn-a1b2c3d4', pooled: false }],
   ['ep-cool-dawn-a1b2c3d4-pooler', { computeId: 'ep-cool-dawn-a1b2c3d4', pooled: true }],
 ])('%s is %o', (name, wanted) => {
-  expect(wantedOf(name)).toEqual(wanted)
+  expect(targetOf(name)).toEqual(wanted)
 })
 
 const message = (type: string, body: Buffer): Buffer => {

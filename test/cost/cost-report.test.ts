@@ -88,7 +88,7 @@ const reportOf = (seen: Observed): CostReport =>
     placeOf: (_, id) => (id === 'ep-one' ? PLACE : undefined),
   })
 
-test('sums are over what is known, and worst comes first', () => {
+test('totals count known values, and the worst comes first', () => {
   const { total, projects, branches, computes } = reportOf(fleet)
   expect(total).toEqual({
     cost: { low: 3102.5, expected: 3212, high: 4380, unknown: 1 },

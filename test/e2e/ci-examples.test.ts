@@ -91,7 +91,7 @@ test("gitlab-note.sh makes one note and edits it; nobody else's is touched", asy
   expect([...gitlab.tokens]).toEqual(['gl-token-123'])
 })
 
-test('gitlab-ci.yml is YAML whose applying job alone is manual and has an environment', () => {
+test('in gitlab-ci.yml, only the job that applies is manual and has an environment', () => {
   const jobs = parse(readFileSync('examples/ci/gitlab-ci.yml', 'utf8')) as Record<string, { environment?: string }>
   const applying = Object.entries(jobs).filter(([, job]) => JSON.stringify(job).includes('espalier apply'))
   expect(applying).toMatchObject([['espalier-apply', { environment: 'production', resource_group: 'espalier' }]])

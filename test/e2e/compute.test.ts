@@ -127,7 +127,7 @@ test('protect: true of the manifest here beats every flag', async () => {
   expect([await stateOf('ep-main'), await stateOf('ep-off')]).toEqual(['active', expect.any(String)])
 })
 
-test('a closed restart window is waited for, with exit code 5; --now overrides it, and says so', async () => {
+test('outside its restart window nothing is done, with exit code 5; --now overrides that, with a note', async () => {
   const far = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
   const window = `{ days: [${far}], from: "02:00", to: "04:00", timezone: UTC }`
   const branches = `{ main: { primary: { restartWindow: ${window} } } }`

@@ -145,7 +145,7 @@ branches:
   main: { primary: { size: 8 } }  # too big?
 `
 
-test('import into a file adds what is live and updates what differs; every other byte stays', async () => {
+test('import into a file adds live computes and updates differing values; every other byte is kept', async () => {
   await writeFile(join(folder, 'own.yaml'), OWN)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'own.yaml')
   expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('1 value updated') })
@@ -166,7 +166,7 @@ test('import into a file of another project adds a document for this one', async
   expect(text.startsWith(`${other}\n---\n`)).toBe(true)
 })
 
-test('import into a file that declares what is not live reports where, and writes nothing', async () => {
+test('import into a file with a declaration that is not live reports its place, and writes nothing', async () => {
   const ahead = `${OWN}  staging: { primary: absent }\n`
   await writeFile(join(folder, 'ahead.yaml'), ahead)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'ahead.yaml')

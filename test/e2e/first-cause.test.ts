@@ -51,7 +51,7 @@ test.each([
   expect(stdout + stderr).not.toMatch(not)
 })
 
-test('a list of operations without a hit says so, and prints no bare header', async () => {
+test('if no operations match, a message is printed, and no header', async () => {
   const ended = await espalier(['operations', 'list', '--action', 'nope'], environmentOf(sandbox), folder)
   expect(ended).toEqual({ code: 0, stdout: '', stderr: 'No operations match.\n' })
 })

@@ -24,7 +24,7 @@ const repository = async (): Promise<string> => {
 }
 const read = (folder: string, file: string): Promise<string> => readFile(join(folder, file), 'utf8')
 
-test('with a key: the live project, whose plan is empty, with editor settings and workflows', async () => {
+test('with a key: a manifest of the live project with an empty plan, editor settings and workflows', async () => {
   const folder = await repository()
   const { code, stdout, stderr } = await espalier(['init'], environmentOf(one), folder)
   expect(code, stderr).toBe(0)
@@ -153,7 +153,7 @@ test('settings of comments only keep them', async () => {
   expect(await read(folder, '.vscode/settings.json')).toMatch(/^\/\/ ours\n\{[\s\S]*espalier\.schema\.json/)
 })
 
-test('manifests that are there by another usual name are left alone, and no other one is written', async () => {
+test('manifests with another default name are left alone, and none is written', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, 'espalier'))
   const { stdout } = await espalier(['init', '--project', 'p', '--no-editor'], {}, folder)

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { isLong } from '../long-runs.ts'
+import { isLong, part } from '../long-runs.ts'
 import type { Ended } from './espalier.ts'
 import { STEPS, tenSteps } from './ten-steps.ts'
 
@@ -69,7 +69,7 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   },
 )
 
-test.concurrent('kill -9 at the same boundary after a change was refused', async ({ expect }) => {
+test.runIf(isLong).concurrent('kill -9 at the same boundary after a change was refused', async ({ expect }) => {
   // The ninth step is the first that deletes.
   const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
   const { ten, ended } = await interruptAt(
@@ -88,7 +88,7 @@ test.concurrent('kill -9 at the same boundary after a change was refused', async
 
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
-test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
+test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   '%s once: the running step completes, no other starts, and it says what to run',
   async (signal, { expect }) => {
     const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) =>

@@ -41,7 +41,7 @@ test('plan sends nothing but GET', async () => {
   expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([])
 })
 
-test('a saved plan is applied as it is, and refused once the project has moved', async () => {
+test('a saved plan is applied exactly, and refused once the project has changed', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   expect((await espalier(['apply', saved, '--auto-approve'], sandbox.env)).code).toBe(0)

@@ -109,7 +109,7 @@ describe('status of a part', () => {
     )
   })
 
-  test('by project and branch, with what was left out', async () => {
+  test('by project and branch, with a note on what was left out', async () => {
     const { code, stdout, stderr } = await run('status', '--project', 'billing*', '--branch', 'main')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^billing +amber-1 +1 compute, 1 active, 1 differs$/m)

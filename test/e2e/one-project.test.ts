@@ -101,7 +101,7 @@ test('apply changes nothing, and names the flag; with it the others are applied,
   expect(again.stdout).toContain('No changes in 2 of 3 projects.')
 })
 
-test('a saved partial plan reports what it leaves out, and is applied as such', async () => {
+test('a saved partial plan reports what it leaves out, and the rest is applied', async () => {
   expect((await run('plan', '.', '--out', 'plan.json')).code).toBe(1)
   expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).plan.leftOut).toMatchObject([
     { project: 'beta' },

@@ -37,7 +37,7 @@ test.each([
   expect(stderr).toContain(message)
 })
 
-test('an existing page is replaced, or stays as it is', async () => {
+test('an existing page is replaced, or kept unchanged', async () => {
   const file = join(folder, 'page.html')
   await writeFile(file, 'before')
   await writeFile(join(folder, 'espalier.yaml'), 'version: [1\n')

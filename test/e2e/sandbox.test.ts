@@ -81,7 +81,7 @@ const ask = async ({ port }: ServedReal, method: string, path: string, body?: ob
   }
 }
 
-test('after a kill -9 no Postgres is left; the next start has what was committed, and completes what was under way', async () => {
+test('after kill -9 no Postgres is left; the next start has all committed data, and completes running operations', async () => {
   const first = await serveReal('--key', 'key-12345')
   const { branches } = await ask(first, 'GET', '/branches')
   const main = branches.find((branch: { name: string }) => branch.name === 'main').id
@@ -168,7 +168,7 @@ test('connect without a sandbox says how to start one', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('espalier sandbox serve') })
 })
 
-test('a folder without Postgres is an error that says what it must contain', async () => {
+test('a folder without Postgres is an error that names what it must contain', async () => {
   const { code, stderr } = await espalier(['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--pg-bin', state])
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -177,7 +177,7 @@ test('a folder without Postgres is an error that says what it must contain', asy
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('simulated computes have no SQL, and connect says so', async () => {
+test('simulated computes have no SQL: connect is an error', async () => {
   const running = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
   onTestFinished(() => running.interrupt('SIGTERM'))
   await running.says('Computes  simulated')

@@ -150,7 +150,7 @@ test('psql does not receive the key', async () => {
   expectNoKey([['psql', seen]])
 })
 
-test('no program is started with the environment as it is', () => {
+test('no program inherits the whole environment', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const starting = sources
     .map((name) => [name, readFileSync(join('src', name), 'utf8')] as const)

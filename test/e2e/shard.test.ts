@@ -74,7 +74,7 @@ test('the shards are all of the fleet, each project once, and merged they are it
   )
 })
 
-test('merged as Markdown they are one comment that shows what was introduced since the base', async () => {
+test('merged as Markdown, they are one comment with the changes since the base', async () => {
   for (const [index, shard] of SHARDS.entries()) {
     const { plan } = await planned('--shard', shard, '--base', 'main')
     await writeFile(join(folder, `based-${index + 1}.json`), JSON.stringify(plan))

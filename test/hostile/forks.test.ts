@@ -123,7 +123,7 @@ test('pruning that the head turned on deletes nothing', async () => {
   expect(github.comments[0]?.body).toContain('is now pruned')
 })
 
-test('a restart window that the head removed still holds', async () => {
+test('a restart window that the head removed still applies', async () => {
   const window = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(window) })
   world.fork.write('espalier.yaml', manifest('', '  main: { protect: true, primary: { size: 4 } }'))
@@ -261,7 +261,7 @@ test('nothing is applied before the merge; after it, the base is', async () => {
   expect(requests().some(({ method }) => method === 'PATCH')).toBe(true)
 })
 
-test('the same rules apply to a plain pull request of a fork whose job was given a key', async () => {
+test('the same rules apply to a pull request from a fork if the job has a key', async () => {
   const { run, checkout, requests } = await changedTo('version: 1\nproject: payroll\nbranches: {}\n')
   checkout.git('fetch', '-q', '--depth=2', 'origin', 'refs/pull/7/merge')
   checkout.git('checkout', '-q', 'FETCH_HEAD')

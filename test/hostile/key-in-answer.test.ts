@@ -60,7 +60,7 @@ test('nor one with the key as a name of something, however deep', async () => {
   await expect(api.listBranches('p')).rejects.toThrow('contains the API key itself, in a name in x.a.a')
 })
 
-test('a change whose answer holds the key may have taken effect', async () => {
+test('a change whose answer contains the key may have taken effect', async () => {
   const api = await open(200, `{"operations":[],"x":"${KEY}"}`)
   const request = { method: 'DELETE', path: '/projects/p/endpoints/ep-1' } as const
   await expect(api.send(request)).rejects.toMatchObject({ code: 'E_ANSWER', ambiguous: true })

@@ -55,7 +55,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
     },
   )
 
-  test('it follows the agent; what is open and has the focus stays; a lost connection is said', async () => {
+  test('the page updates itself, keeps open details and the focus, and reports a lost connection', async () => {
     const { page, context } = await openPage(browser, url, desktop)
     await expect.poll(() => page.locator('#live').textContent()).toBe('Live')
     await page.locator(`#d-${DRIFTED} summary`).click()

@@ -77,7 +77,7 @@ const LIVE = {
 }
 
 describe('adoptInto', () => {
-  it('adds what is missing and updates what differs, and leaves every other byte', () => {
+  it('adds missing values, updates differing ones, and keeps every other byte', () => {
     const observed = world(LIVE)
     const adopted = adopt(WRITTEN, observed)
     const text = textOf(adopted)
@@ -114,7 +114,7 @@ describe('adoptInto', () => {
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { size: 0.5 }\n')
   })
 
-  it('pins what it adds where it is asked to', () => {
+  it('pins added computes with --pin', () => {
     const text = textOf(adopt(WRITTEN, world(LIVE), { branches: ['ne?'], pin: true }))
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { id: ep-br-new, size: 0.5 }\n')
   })

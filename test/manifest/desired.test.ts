@@ -73,7 +73,7 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     expect(branch).toMatchObject({ ref: 'm', protect: false, replicas: [] })
   })
 
-  test('the restart window of the nearest counts; the document’s lies above what it extends, below its defaults', () => {
+  test('the nearest restart window applies; the document’s is above extended files and below its defaults', () => {
     const day = (name: string): string => `{ days: [${name}], from: "02:00", to: "04:00", timezone: UTC }`
     const documents = read({
       'shared.yaml': `defaults: { restartWindow: ${day('mon')} }\n`,

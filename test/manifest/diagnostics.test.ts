@@ -215,7 +215,7 @@ describe('each problem has a code and a place', () => {
     expect(desired.documents).toEqual([])
   })
 
-  test('the table holds every code that texts alone can give', () => {
+  test('the table has every code that parsing can produce', () => {
     const fromFilesOnly = ['E_NO_MANIFESTS', 'E_NOT_FOUND', 'E_OUTSIDE', 'E_ENCODING']
     const covered = new Set<string>([...ROWS.map(([, , code]) => code), ...fromFilesOnly, 'E_TOO_MANY'])
     expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !code.startsWith('E_POLICY_') && !covered.has(code))).toEqual(
@@ -317,7 +317,7 @@ describe('shared files', () => {
     ])
   })
 
-  test('a shared file holds one document', () => {
+  test('a shared file has one document', () => {
     expect(at({ 'a.yaml': doc('extends: s.yaml'), 's.yaml': 'defaults: {}\n---\ndefaults: {}\n' })).toEqual([
       ['E_EXTENDS', 'a.yaml', 3, 10],
     ])

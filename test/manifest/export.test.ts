@@ -95,7 +95,7 @@ test('200 branches and 400 computes: imported, planned empty, with the previews 
   expect(text).not.toContain('preview/7')
 })
 
-test('the default branch comes first, then the others by name, previews last; defaults say whose they are', () => {
+test('the default branch comes first, then others by name, previews last; a comment on defaults names their source', () => {
   const observed = world(
     Object.fromEntries(['zeta', 'preview/1', 'main', 'alpha'].map((name) => [name, { primary: { size: 1 } }])),
   )

@@ -123,7 +123,7 @@ describe('a shared file', () => {
     read({ 'a.yaml': 'defaults: { size: 1 }\n' })
   })
 
-  test('that two documents of a project extend says so where both would take over its branches', () => {
+  test('extended by two documents of a project is an error if both would get its branches', () => {
     const document = 'version: 1\nproject: a\nextends: s.yaml\n'
     const { diagnostics } = load({ 'a.yaml': `${document}---\n${document}`, 's.yaml': 'branches: { main: {} }\n' })
     expect(diagnostics).toMatchObject([

@@ -8,7 +8,7 @@ import { runs } from '../long-runs.ts'
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 
 describe('formatManifest', () => {
-  it('leaves what is in order, comments, blank lines, quotes and odd spacing included', () => {
+  it('keeps files that are already in order, with comments, blank lines, quotes and odd spacing', () => {
     const text = `# yaml-language-server: $schema=x
 # The web shop.
 
@@ -103,7 +103,7 @@ rules:
     )
   })
 
-  it('keeps sections under their headings, and what is commented out in its place', () => {
+  it('keeps sections under their headings, and commented-out lines in place', () => {
     expect(
       formatManifest(`version: 1
 project: p

@@ -102,7 +102,7 @@ describe('files and globs', () => {
     expect(loaded.files).toEqual(['b.yaml', 'manifest.txt'])
   })
 
-  test('a glob takes what it matches', async () => {
+  test('a glob reads the files that it matches', async () => {
     await write({
       'tree/projects/a.yaml': manifest('a'),
       'tree/projects/b.yml': manifest('b'),
@@ -139,7 +139,7 @@ describe('files and globs', () => {
   })
 })
 
-describe('what a file holds', () => {
+describe('contents of a file', () => {
   test('bytes that are not UTF-8 are a problem of that file alone', async () => {
     await write({ 'tree/a.yaml': Uint8Array.of(0x70, 0x3a, 0x20, 0xff, 0xfe), 'tree/b.yaml': manifest('b') })
     const loaded = await load('.')
@@ -226,7 +226,7 @@ describe('extends', () => {
     })
   })
 
-  test('in a mounted ConfigMap of Kubernetes, whose links lead through ..data', async () => {
+  test('in a mounted Kubernetes ConfigMap, with its links through ..data', async () => {
     await write({
       'tree/..2026_11_21/a.yaml': extending('shared.yaml'),
       'tree/..2026_11_21/shared.yaml': 'defaults: { size: 2 }\n',

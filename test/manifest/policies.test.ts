@@ -88,7 +88,7 @@ describe('a mistake has its place', () => {
     expect(problems(text)).toEqual([problem])
   })
 
-  test('what is not valid YAML', () => {
+  test('invalid YAML', () => {
     expect(problems('version: [1\n')[0]).toMatch(/^\d+:\d+ E_YAML /)
   })
 })

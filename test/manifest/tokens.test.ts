@@ -113,7 +113,7 @@ const manifest = fc
     ),
   )
 
-test('whatever a document holds, reading it from its tokens gives what composing it gives', () => {
+test('for any document, reading tokens and composing give the same result', () => {
   fc.assert(
     fc.property(manifest, (text) => {
       expect(withoutKind(read(text, readContents))).toEqual(withoutKind(read(text, readDocuments)))

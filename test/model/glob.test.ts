@@ -45,7 +45,7 @@ describe('what a glob matches', () => {
   })
 })
 
-describe('what is not a valid glob', () => {
+describe('an invalid glob', () => {
   test.each([
     ['', /empty/],
     ['a[b', /\[/],

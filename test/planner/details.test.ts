@@ -74,7 +74,7 @@ describe('what is sent', () => {
     expect(steps[1]?.request.body?.endpoint).not.toHaveProperty('settings')
   })
 
-  test('a change that does not touch the size leaves the capacity as it is', () => {
+  test('a change without a new size does not change the capacity', () => {
     const { changes, summary } = planOf(
       { branches: { main: { primary: { scaleToZero: 600 } } } },
       world({ main: { primary: { size: 2 } } }),
@@ -83,7 +83,7 @@ describe('what is sent', () => {
     expect(summary.capacity.after).toEqual(summary.capacity.before)
   })
 
-  test('a create holds every managed attribute, those included that are the default', () => {
+  test('a create has every managed attribute, including defaults', () => {
     const plan = planOf(
       { branches: { main: { primary: { disabled: false, preload: [], settings: {}, size: { min: 1, max: 2 } } } } },
       world({ main: {} }),
@@ -195,7 +195,7 @@ describe('warnings', () => {
     expect(plan.warnings.map(({ code }) => code)).toEqual(['W_RULE_SHADOWED'])
   })
 
-  test('a rule whose branches are all listed by themselves', () => {
+  test('a rule whose branches are all listed explicitly', () => {
     const plan = planOf(
       { branches: { 'preview/1': {} }, rules: [{ match: 'preview/*', primary: {} }] },
       world({ 'preview/1': {} }),

@@ -55,7 +55,7 @@ test.each([
   expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
 })
 
-test('what is skipped is shown, and what is done on a branch that expires says so', () => {
+test('skipped changes are shown, and changes on an expiring branch have a remark', () => {
   const skipped = terminalPlan(planned(RESIZE, live({ 'preview/x': 40 })), { color: false, width: 100 })
   expect(skipped).toContain('Skipped: 1 change\n  update primary on preview/x: preview/x expires in 40 min\n')
   expect(skipped).toContain('No changes.')

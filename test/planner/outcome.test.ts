@@ -89,7 +89,7 @@ const fits = (compute: ObservedCompute, declared: Declared): boolean => {
   }
 }
 
-test('what no step names stays as it was, and so does every attribute that is not managed', () => {
+test('computes that no step names, and unmanaged attributes, do not change', () => {
   fc.assert(
     fc.property(manifest, liveWorld, picksArbitrary, (document, live, picks) => {
       const found = planned(document, live)

@@ -364,7 +364,7 @@ describe('errors, each with its place', () => {
     expect(errorsOf({ branches: { main: { primary: { size: 18 } } } }, live)).toEqual(['E_SCALE_TO_ZERO_SIZE'])
   })
 
-  test('a size above 16 CU says so where the live compute would keep its scale to zero', () => {
+  test('a size above 16 CU is an error if the live compute would keep its scale to zero', () => {
     const messages = [world({ main: { primary: {} } }), world({ main: {} })].map((live) => {
       const result = plan(desired({ branches: { main: { primary: { size: 24 } } } }), live)
       return result.ok ? '' : result.diagnostics.map(({ message }) => message).join()

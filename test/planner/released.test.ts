@@ -40,7 +40,7 @@ test.each<readonly [string, readonly DeclaredDocument[], readonly string[]]>([
   expect(released([base], head)).toEqual(ids)
 })
 
-test('a replica whose key is renamed is released: under the new key another one is made', () => {
+test('a replica whose key is renamed is released, and a new one is created', () => {
   expect(
     released([base], [{ ...base, branches: { ...base.branches, main: { primary: {}, replicas: { olap: {} } } } }]),
   ).toEqual(['ep-bi'])

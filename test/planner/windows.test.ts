@@ -117,7 +117,7 @@ describe('a step that interrupts waits for its window', () => {
     expect(swaps.steps.map(({ inTurnAfter }) => inTurnAfter?.length ?? 0)).toEqual([0, 0, 0, 1, 0, 0])
   })
 
-  it('what is made anew needs its place: that is freed in the same window', () => {
+  it('a replaced compute is deleted and created in the same window', () => {
     // ep-br-other, a primary, is pinned as main's replica; a new primary of `other` comes from elsewhere.
     const plan = planOf(
       {
@@ -150,7 +150,7 @@ describe('the git base', () => {
     expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
 
-  it('holds for the slot that another compute moves to', () => {
+  it('applies to the branch that another compute moves to', () => {
     const declared = { branches: { bare: { primary: { id: 'ep-br-main' } }, main: { primary: { id: 'ep-br-other' } } } }
     const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
     expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'move main primary': 'Sun' })

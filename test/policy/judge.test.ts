@@ -168,7 +168,7 @@ describe('selection', () => {
     expect(judge(MOST_2, large, undefined, selector)).toHaveLength(count)
   })
 
-  test('a project whose name could not be read is not left out', () => {
+  test('a project whose name cannot be read is still planned', () => {
     const { name: _, ...nameless } = large
     expect(judge(MOST_2, nameless, undefined, { projects: ['shop*'] })).toHaveLength(2)
   })

@@ -163,7 +163,7 @@ describe('what a retry overcomes is reported while waiting, and the plan complet
   })
 })
 
-describe('a lasting failure reports what happened, what was done, what was not, and what to run next', () => {
+describe('the report of a lasting failure: what happened, what was done, what was not, and what to run next', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     [
       'reset-before',

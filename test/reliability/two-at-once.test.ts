@@ -76,7 +76,7 @@ const pairs = ([one, other]: readonly Outcome[]): readonly string[] =>
     ({ step, status }) => `${status} ${other?.steps.find((theirs) => theirs.step === step)?.status}`,
   )
 
-test('different sizes for the same computes: each is changed once, by one of them, and the other one says so', async () => {
+test('different sizes for the same computes: one run changes each, and the other reports it', async () => {
   const { outcomes, changes } = await together(sized(2), sized(4))
   for (const pair of pairs(outcomes)) expect(['done stale', 'stale done']).toContain(pair)
   const statuses = outcomes.flatMap(({ steps }) => steps.map(({ status }) => status))

@@ -16,7 +16,7 @@ const FRAME = {
 const shown = (projects: readonly ProjectView[], more: Partial<AgentPage> = {}): string =>
   agentPage({ ...viewOf(projects), ...more }, FRAME)
 
-test('what it says of a project in each state, those first that need a person', async () => {
+test('every state of a project, those that need a person first', async () => {
   await expect(`${textOf(shown(EVERY_STATE))}\n`).toMatchFileSnapshot('golden/agent-page.txt')
 })
 

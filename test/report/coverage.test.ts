@@ -103,7 +103,7 @@ describe.each([
     message: 'Branch `dev` of project `shop` is no longer protected.',
   } as const
 
-  test('is said where it is so', () => {
+  test('is reported', () => {
     expect(render?.(EMPTY_PLAN, none)).toContain(NOTHING)
   })
 
@@ -122,7 +122,7 @@ describe.each([
   })
 })
 
-test('the headline of the comment counts what is released and what is left out', () => {
+test('the headline of the comment counts released computes and projects left out', () => {
   const text = EDGES.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
   expect(text).toContain('### Espalier: 1 compute is no longer managed. 1 of 2 projects could not be planned.')
 })

@@ -96,7 +96,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('nor makes lines of its own: a plan has as many as with a plain name', () => {
+  test('nor adds lines: a plan has as many as with a plain name', () => {
     const wide = { color: false, width: 100_000 }
     const usual = lines(terminalPlan(planWith('plain'), wide))
     check(
@@ -107,7 +107,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('text without such characters is left as it is', () => {
+  test('text without such characters is unchanged', () => {
     check(
       fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => {
         expect(plainText(text)).toBe(text)
@@ -129,7 +129,7 @@ describe('width', () => {
     )
   })
 
-  test('nor of a problem, wherever in a long line it lies', () => {
+  test('nor of a problem, wherever in a long line it is', () => {
     check(
       fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }), (column, length) => {
         const source = { file: 'a.yaml', line: 12, column, length }

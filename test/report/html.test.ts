@@ -32,13 +32,13 @@ describe('what they say', () => {
     expect(text).not.toContain('interrupted')
   })
 
-  test('a run that broke off says so, and what to run', () => {
+  test('a run that was cut off is reported, with the command to run', () => {
     const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
     expect(text).toContain('The run was cut off before it ended. Run `espalier apply` again.')
     expect(text).toContain('5 unknown')
   })
 
-  describe('an apply says what happened, not what was planned', () => {
+  describe('an apply shows what happened, not what was planned', () => {
     const [restarting, deleting] = ['update primary on main', 'delete replica on old']
     const ended = (outcomes: Readonly<Record<string, Partial<StepOutcome>>>): string => {
       const steps = PLAN.steps.map((step): StepOutcome => {
@@ -68,7 +68,7 @@ describe('what they say', () => {
       expect(text).toContain('from 4.25–5 CU → to 3.25–7 CU')
     })
 
-    test('what is not known, where a step was sent and failed', () => {
+    test('the impact is unknown if a step was sent and failed', () => {
       const text = ended({ [restarting]: { status: 'failed', operations } })
       expect(text).not.toContain('1 restart')
       expect(text).toContain('1 not known')

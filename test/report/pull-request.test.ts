@@ -246,7 +246,7 @@ test('branches with the same name in several projects are distinguished everywhe
   expect(own).not.toContain(' in quiet-river-12345678')
 })
 
-test('the headline counts every restart that the merge causes, drift included, and says whose it is', () => {
+test('the headline counts all restarts of the merge, including drift, and separates the two', () => {
   const { plan, origin } = full()
   expect(
     [origin.introduced, origin.drift].map((changes) => changes.filter(({ impact }) => impact === 'restart')),

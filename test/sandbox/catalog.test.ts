@@ -153,7 +153,7 @@ test.each([
   expect(await call(method, path, body)).toMatchObject({ status, body: { message: expect.stringContaining(message) } })
 })
 
-test('a simulated compute has no schema, and says so', async () => {
+test('reading the schema of a simulated compute is an error', async () => {
   const { call } = await openSandbox()
   for (const path of [
     `${P}/branches/${MAIN}/schema?db_name=neondb`,

@@ -53,7 +53,7 @@ test('connecting to a missing or disabled compute fails as it does in Postgres',
   })
 })
 
-test('faults can be added, listed and removed; the error for an invalid one says what is allowed', async () => {
+test('faults can be added, listed and removed; the error for an invalid one names the allowed values', async () => {
   const { control, call } = await open()
   const added = await control('POST', '/faults', { on: 'request', effect: { kind: 'lock' }, times: 0 })
   expect(added).toMatchObject({ status: 201, body: { fault: { times: 0, after: 0 }, struck: 0 } })

@@ -25,7 +25,7 @@ describe('a window by the clock on the wall', () => {
     expect(opening(SUNDAY_NIGHT, at).isOpen).toBe(isOpen)
   })
 
-  it('tells when it opens, in UTC and by its own clock', () => {
+  it('shows when it opens, in UTC and in its time zone', () => {
     expect(opening(SUNDAY_NIGHT, '2026-11-21T12:00:00Z')).toEqual({
       isOpen: false,
       opensAt: '2026-11-22T01:00:00.000Z',
@@ -165,7 +165,7 @@ const anyTime = fc
   .map(([start, quarters]) => Date.parse(start) + quarters * 900_000)
 
 describe('whatever the window and the time', () => {
-  it('is open as the platform’s clock says, and opens when that first says so', () => {
+  it('is open and opens according to the platform’s time zone data', () => {
     fc.assert(
       fc.property(anyWindow, anyTime, (one, at) => {
         const { isOpen, opensAt } = openingOf([one], at)

@@ -125,7 +125,7 @@ test('a cost below the threshold has no line', () => {
   expect(commentOf(undefined, 1)).toContain('**Cost:**')
 })
 
-test('the page has the cost, what policies say and what is skipped', () => {
+test('the page has cost, policy results and skipped changes', () => {
   const base = manifest({ main: '{ min: 1, max: 4 }', preview: 0.25, most: 0.5 })
   const head = manifest({ main: '{ min: 2, max: 8 }', preview: 1, most: 2 })
   const observed = live()

@@ -1,5 +1,5 @@
 /** What a plan says of cost, limits, service updates and policies, against a fake service. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -136,7 +136,7 @@ test('an override lets it run, and is recorded; one that nothing needs is a warn
   ])
 })
 
-test('what was so before only warns, and so does a step towards the limit', () => {
+test('an existing violation only warns, and so does a change towards the limit', () => {
   expect(outcomes(planOf(RESIZE, { policies: policies(SMALL) }).plan)).toEqual(['preview-size existing'])
   expect(outcomes(planOf('  preview/x: { primary: { size: 0.5 } }\n', { policies: policies(SMALL) }).plan)).toEqual([
     'preview-size existing',
@@ -196,7 +196,7 @@ test('what a pull request does to the policies is shown, and what they will deny
   expect(planSnapshot(live(), base, { base }).result.plan.policies?.changes).toEqual([])
 })
 
-test('a base whose policies have a mistake stops the plan', () => {
+test('an error in the base’s policies stops the plan', () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const { diagnostics, ...read } = parsePolicies([{ path: 'p.yaml', text: 'version: 1\npolicies:\n  - { name: a }\n' }])
   const [mistake] = diagnostics
@@ -223,6 +223,22 @@ test('the comment has two lines for it, below what restarts', () => {
     (part) => text.indexOf(part),
   )
   expect([alarm, cost, checks, table].every((at, index, all) => (at ?? -1) > (all[index - 1] ?? 0))).toBe(true)
+})
+
+test.each(['espalier.policy.yaml', 'espalier.policy.yml'])('the policies of %s count', async (file) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
+  writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
+  writeFileSync(join(cwd, file), 'version: 1\npolicies: [{ name: a, level: deny, reason: r, rule: { maxSize: 1 } }]\n')
+  expect((await readManifests([], { cwd })).review?.policies?.policies).toMatchObject([{ name: 'a' }])
+})
+
+test('a policy file that is a link to nowhere is not taken for none', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
+  writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
+  symlinkSync('nowhere.yaml', join(cwd, 'espalier.policy.yaml'))
+  expect((await readManifests([], { cwd })).loaded.diagnostics).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('espalier.policy.yaml') },
+  ])
 })
 
 test('a policy file with a mistake stops the run at its place', async () => {

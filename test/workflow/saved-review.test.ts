@@ -66,7 +66,7 @@ describe('a branch that expires', () => {
     expect(said).toContain('preview/x expires in 30 min.')
   })
 
-  test('whose change was skipped at the time still has it skipped, with less time left', () => {
+  test('with a skipped change still skips it, with less time left', () => {
     expect(verdict([live(0, 40), BOTH], [live(30, 40), BOTH])).toBe('current')
   })
 
@@ -86,7 +86,7 @@ describe('policies', () => {
     expect(said).toContain('`limit` denies 2 CU for primary on main (at most 1 CU)')
   })
 
-  test('whose override is missing now make the plan stale, and say how to give it', () => {
+  test('whose override is now missing make the plan stale, with a hint to pass it', () => {
     const made = { ...SMALL, overrides, actor: 'ann' }
     expect(verdict([live(0), BOTH, made], [live(1), BOTH, { ...made, actor: 'ben' }])).toBe('current')
     const said = verdict([live(0), BOTH, made], [live(1), BOTH, SMALL])

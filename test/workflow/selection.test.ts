@@ -75,7 +75,7 @@ test('a selected change that needs one which is not is left out too', async () =
   expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])
 })
 
-test('only what is introduced: of an edited compute that had drifted, only the edit is sent', async () => {
+test('only introduced changes: for an edited compute that had drifted, only the edit is sent', async () => {
   const base = manifests('{ main: { primary: { size: 2, postgres: { settings: { work_mem: 8MB } } } } }', ['shop'])
   const head = manifests(
     "{ main: { primary: { size: 2, scaleToZero: never, postgres: { settings: { work_mem: 8MB, jit: 'off' } } } }, 'preview/1': { primary: { size: 4 } } }",

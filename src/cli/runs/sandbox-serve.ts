@@ -1,7 +1,7 @@
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import type { ServeFlags } from '../commands/sandbox.ts'
-import { seedLeftOut } from '../connect.ts'
+import { seedIgnored } from '../connect.ts'
 import { checkNumber, checkPort } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
@@ -46,7 +46,7 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
   print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`, io.stdout)
   print(`Computes  ${sandbox.control.computesDescription}`, io.stdout)
   for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
-  if (sandbox.seedLeftOut) print(seedLeftOut(flags.state ?? ''), io.stderr)
+  if (sandbox.isSeedIgnored) print(seedIgnored(flags.state ?? ''), io.stderr)
   log = (line) => print(line, io.stdout)
   for (const line of early) log(line)
   if (unregister === undefined) print(NOT_REGISTERED, io.stderr)

@@ -15,7 +15,7 @@ export type CatalogChange =
   | { readonly kind: 'drop-database'; readonly name: string }
 
 /** Roles and databases as Postgres has them. */
-export interface FoundCatalog {
+export interface LiveCatalog {
   readonly roles: readonly {
     readonly name: string
     readonly canLogin: boolean
@@ -118,7 +118,7 @@ export interface Computes {
   /** Open and recently closed connections. */
   connections(): readonly ConnectionInfo[]
   /** Roles and databases of a branch; `undefined` if its primary is not running. */
-  readCatalog(branchId: string): Promise<FoundCatalog | undefined> | undefined
+  readCatalog(branchId: string): Promise<LiveCatalog | undefined> | undefined
   /** Output of `pg_dump --schema-only`. Starts an idle compute. `undefined` if the compute is simulated. */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
   /** The port on 127.0.0.1 for an address from a client: a compute's host name, or 127.0.0.1 and a compute's port. */
@@ -178,7 +178,7 @@ export interface Gate {
   reach(computeId: string): Promise<ComputeSpec>
   isKnown(computeId: string): boolean
   /** Call with a branch's roles and databases before its primary stops, since they cannot be read afterwards. */
-  found(branchId: string, catalog: FoundCatalog): void
+  found(branchId: string, catalog: LiveCatalog): void
 }
 
 export const NO_SUCH_COMPUTE = '08004'
@@ -188,5 +188,5 @@ export const FEATURE_NOT_SUPPORTED = '0A000'
 const DEFAULT_VERSION = 17
 
 /** The version for projects that request none. */
-export const usualVersion = (versions: readonly number[]): number =>
+export const defaultVersion = (versions: readonly number[]): number =>
   versions.includes(DEFAULT_VERSION) ? DEFAULT_VERSION : Math.max(...versions)

@@ -1,7 +1,7 @@
 /** Postgres settings that affect the machine rather than the database: clients may not set them. */
 
 /** Settings that run programs, load libraries, open files or sockets, or set permissions. */
-const OF_THE_MACHINE = [
+const MACHINE_SETTINGS = [
   /^include/,
   /_(command|library|libraries|path|director(y|ies)|destdir|dir|file|keyfile|filename|conninfo|provider)$/,
   /^(ssl|unix_socket_.*|listen_addresses|port|bonjour.*|log_destination|logging_collector|log_file_mode)$/,
@@ -11,5 +11,5 @@ const OF_THE_MACHINE = [
 ]
 
 /** Names of settings are case-insensitive. */
-export const isOfTheMachine = (setting: string): boolean =>
-  OF_THE_MACHINE.some((names) => names.test(setting.toLowerCase()))
+export const isMachineSetting = (setting: string): boolean =>
+  MACHINE_SETTINGS.some((names) => names.test(setting.toLowerCase()))

@@ -1,7 +1,7 @@
 import { EspalierError } from '../../model/index.ts'
 import type { Computes, Login } from '../computes/computes.ts'
 import type { Faults } from '../faults/faults.ts'
-import { connectionTo, usualLogin } from '../world/connection.ts'
+import { connectionTo, defaultLogin } from '../world/connection.ts'
 import type { ComputeRecord } from '../world/records.ts'
 import { Tables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
@@ -46,7 +46,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
 })
 
 const loginTo = (world: World, computeId: string): Login | undefined =>
-  usualLogin(world.tables.branch(world.tables.compute(computeId)?.branchId ?? ''))
+  defaultLogin(world.tables.branch(world.tables.compute(computeId)?.branchId ?? ''))
 
 /** Tries the load on separate tables: a failure must not destroy the current world. */
 const checkDump = (dump: WorldDump): void => {
@@ -71,7 +71,7 @@ const reachable = async (
   const address = await computes.address(compute.id)
   const { project, branches } = world.project(compute.projectId)
   const branch = branches.get(compute.branchId)
-  const login = usualLogin(branch)
+  const login = defaultLogin(branch)
   const uri =
     address === undefined || login === undefined ? undefined : await connectionTo(compute, project, computes, login)
   return {

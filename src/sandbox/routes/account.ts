@@ -1,7 +1,7 @@
 /** Routes about the caller, and lists that do not depend on a project. */
 import type { Hono } from 'hono'
 import type { World } from '../world/world.ts'
-import { checkUser, type Identity, organizationIds, whoAsks } from './identity.ts'
+import { checkUser, type Identity, identityOf, organizationIds } from './identity.ts'
 import { seconds } from './present.ts'
 
 const ACCOUNT_ID = 'sandbox'
@@ -22,11 +22,11 @@ const REGIONS: readonly (readonly [string, string])[] = [
 
 export const accountRoutes = (api: Hono, world: World): void => {
   api.get('/auth', (context) => {
-    const identity = whoAsks(context)
+    const identity = identityOf(context)
     return context.json({ account_id: accountOf(identity), auth_method: methodOf(identity) })
   })
   api.get('/users/me', (context) => {
-    checkUser(whoAsks(context))
+    checkUser(identityOf(context))
     return context.json({
       id: ACCOUNT_ID,
       login: ACCOUNT_ID,
@@ -44,7 +44,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
     })
   })
   api.get('/users/me/organizations', (context) => {
-    checkUser(whoAsks(context))
+    checkUser(identityOf(context))
     return context.json({ organizations: organizationIds(world).map(presentOrganization) })
   })
   api.get('/regions', (context) =>

@@ -14,7 +14,7 @@ import { branchRoutes } from './branches.ts'
 import { computeRoutes } from './computes.ts'
 import { connectionUriRoute } from './connection-uri.ts'
 import { databaseRoutes } from './databases.ts'
-import { checkProject, identify, whoAsks } from './identity.ts'
+import { checkProject, identify, identityOf } from './identity.ts'
 import { watchIgnored } from './ignored.ts'
 import { injectFaults } from './inject-fault.ts'
 import { keyRoutes } from './keys.ts'
@@ -106,7 +106,7 @@ export const createApp = ({
   api.use('/projects/:project/*', async (context, next) => {
     const id = context.req.param('project')
     const tables = world.tables.projects.get(id)
-    if (!NO_PROJECTS.has(id)) checkProject(whoAsks(context), id, world)
+    if (!NO_PROJECTS.has(id)) checkProject(identityOf(context), id, world)
     if (tables !== undefined) onProject(tables)
     await next()
   })

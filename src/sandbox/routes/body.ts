@@ -7,7 +7,7 @@ import { annotation, changedBranch, newBranch } from '../world/branch-request.ts
 import { changedEndpoint, common, newEndpoint, type } from '../world/compute-request.ts'
 import { changedProject, newProject } from '../world/project-request.ts'
 import { Refusal } from '../world/refusal.ts'
-import { reportIgnored, unreadFields } from './ignored.ts'
+import { reportIgnored, unknownFields } from './ignored.ts'
 
 export const createBody = z.object({ endpoint: newEndpoint })
 export const updateBody = z.object({ endpoint: changedEndpoint })
@@ -45,7 +45,7 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
     throw new Refusal(400, 'request body is not valid JSON')
   }
   const read = parse(value, schema, 'request body')
-  reportIgnored(context, unreadFields(value, read))
+  reportIgnored(context, unknownFields(value, read))
   return read
 }
 

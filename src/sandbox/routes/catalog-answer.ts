@@ -1,7 +1,7 @@
 /** Roles, databases and connection strings in the response that creates a branch. */
 import type { Computes } from '../computes/computes.ts'
 import { catalogOf } from '../world/catalog.ts'
-import { connectionTo, hostOf, poolerHostOf, usualLogin } from '../world/connection.ts'
+import { connectionTo, defaultLogin, hostOf, poolerHostOf } from '../world/connection.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/records.ts'
 import { presentDatabase, presentRole } from './present.ts'
 
@@ -13,7 +13,7 @@ export const catalogAnswer = async (
   computes: Computes,
 ) => {
   const { roles, databases } = catalogOf(branch)
-  const login = roles.length === 1 && databases.length === 1 ? usualLogin(branch) : undefined
+  const login = roles.length === 1 && databases.length === 1 ? defaultLogin(branch) : undefined
   return {
     roles: roles.map((role) => presentRole(role, branch.id, true)),
     databases: databases.map((database) => presentDatabase(database, branch.id)),

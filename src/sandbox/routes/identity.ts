@@ -17,7 +17,7 @@ export const identify = (world: World, apiKey: string, keyUse: Map<string, numbe
   const own = Buffer.from(digestOf(apiKey))
   return async (context, next) => {
     const given = digestOf((context.req.header('authorization') ?? '').replace(/^Bearer /, ''))
-    const identity = timingSafeEqual(Buffer.from(given), own) ? { of: 'owner' as const } : identityOf(world, given)
+    const identity = timingSafeEqual(Buffer.from(given), own) ? { of: 'owner' as const } : identityOfKey(world, given)
     if (identity === undefined) throw new Refusal(401, 'supplied credentials do not pass authentication')
     keyUse.set(given, world.clock.now())
     context.set('identity', identity)
@@ -25,7 +25,7 @@ export const identify = (world: World, apiKey: string, keyUse: Map<string, numbe
   }
 }
 
-const identityOf = (world: World, keyDigest: string): Identity | undefined => {
+const identityOfKey = (world: World, keyDigest: string): Identity | undefined => {
   const key = world.tables.keys.get(keyDigest)
   if (key === undefined || key.isRevoked) return undefined
   if (key.of === 'organization') return { of: 'organization', orgId: key.orgId ?? '' }
@@ -33,7 +33,7 @@ const identityOf = (world: World, keyDigest: string): Identity | undefined => {
   return { of: 'personal' }
 }
 
-export const whoAsks = (context: Context): Identity => context.get('identity')
+export const identityOf = (context: Context): Identity => context.get('identity')
 
 /** @throws {Refusal} 403 outside a project-scoped key's project, 404 outside an organization's projects. */
 export const checkProject = (identity: Identity, projectId: string, world: World): void => {
@@ -69,13 +69,13 @@ export const checkOrganization = (identity: Identity, orgId: string, world: Worl
 /**
  * The organization whose projects to list; `undefined`: all projects.
  *
- * @throws {Refusal} 400 if a personal key has to name one and does not, and as {@link homeOf}.
+ * @throws {Refusal} 400 if a personal key has to name one and does not, and as {@link ownerOf}.
  */
 export const organizationOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
   if (identity.of === 'personal' && requested === undefined && organizationIds(world).length > 0) {
     throw new Refusal(400, 'org_id is required')
   }
-  return homeOf(identity, requested, world)
+  return ownerOf(identity, requested, world)
 }
 
 /**
@@ -83,7 +83,7 @@ export const organizationOf = (identity: Identity, requested: string | undefined
  *
  * @throws {Refusal} 403 if the key belongs to another organization, 404 if there is no such organization.
  */
-export const homeOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
+export const ownerOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
   if (identity.of === 'organization') {
     if ((requested ?? identity.orgId) === identity.orgId) return identity.orgId
     throw new Refusal(403, 'the API key belongs to another organization')

@@ -27,14 +27,14 @@ export const reportIgnored = (context: Context, fields: readonly string[]): void
 }
 
 /** Paths of the fields of `given` that `read`, the result of its schema, does not have. */
-export const unreadFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
+export const unknownFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
   if (Array.isArray(given)) {
-    return Array.isArray(read) ? given.flatMap((item, index) => unreadFields(item, read[index], `${at}[]`)) : []
+    return Array.isArray(read) ? given.flatMap((item, index) => unknownFields(item, read[index], `${at}[]`)) : []
   }
   if (!isObject(given) || !isObject(read)) return []
   return Object.entries(given).flatMap(([name, value]) => {
     const path = at === '' ? name : `${at}.${name}`
-    return Object.hasOwn(read, name) ? unreadFields(value, read[name], path) : [path]
+    return Object.hasOwn(read, name) ? unknownFields(value, read[name], path) : [path]
   })
 }
 

@@ -6,7 +6,7 @@ import type { KeyRecord } from '../world/records.ts'
 import type { World } from '../world/world.ts'
 import { presentOrganization } from './account.ts'
 import { readBody } from './body.ts'
-import { checkOrganization, checkUser, whoAsks } from './identity.ts'
+import { checkOrganization, checkUser, identityOf } from './identity.ts'
 import { seconds } from './present.ts'
 
 const keyBody = z.object({ key_name: z.string().max(64) })
@@ -40,12 +40,12 @@ export const keyRoutes = (api: Hono, world: World, keyUse: ReadonlyMap<string, n
     return context.json({ ...shown(record), created_by: USER, key })
   }
   const mine = (context: Context): KeyOwner => {
-    checkUser(whoAsks(context))
+    checkUser(identityOf(context))
     return { orgId: undefined }
   }
   const ofOrganization = (context: Context): KeyOwner & { orgId: string } => {
     const orgId = context.req.param('org') ?? ''
-    checkOrganization(whoAsks(context), orgId, world)
+    checkOrganization(identityOf(context), orgId, world)
     return { orgId }
   }
 

@@ -6,7 +6,7 @@ import { deleteProject, isRecoverable, recoverProject } from '../world/project-d
 import type { World } from '../world/world.ts'
 import { newProjectBody, projectBody, readBody } from './body.ts'
 import { catalogAnswer } from './catalog-answer.ts'
-import { checkAccount, homeOf, organizationOf, whoAsks } from './identity.ts'
+import { checkAccount, identityOf, organizationOf, ownerOf } from './identity.ts'
 import { NO_PROJECT, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentOwner, presentProject } from './present.ts'
 import { projectsQuery, readQuery, sharedQuery } from './query.ts'
@@ -21,7 +21,7 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
 
 export const projectRoutes = (api: Hono, world: World, computes: Computes): void => {
   api.get('/projects', (context) => {
-    const identity = whoAsks(context)
+    const identity = identityOf(context)
     const query = readQuery(context, projectsQuery)
     const orgId = organizationOf(identity, query.org_id, world)
     const only = identity.of === 'project' ? identity.projectId : undefined
@@ -46,10 +46,10 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
     return context.json({ projects: [], pagination: { cursor: cursor || NO_PROJECT } })
   })
   api.post('/projects', async (context) => {
-    const identity = whoAsks(context)
+    const identity = identityOf(context)
     checkAccount(identity)
     const { project: asked } = await readBody(context, newProjectBody)
-    const orgId = homeOf(identity, asked.org_id, world)
+    const orgId = ownerOf(identity, asked.org_id, world)
     const made = createProject(world, asked, orgId, computes.versions)
     return context.json(
       {
@@ -75,11 +75,11 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
     })
   })
   api.delete('/projects/:project', (context) => {
-    checkAccount(whoAsks(context))
+    checkAccount(identityOf(context))
     return context.json({ project: presentProject(deleteProject(world, context.req.param('project')), world) })
   })
   api.post('/projects/:project/recover', (context) => {
-    checkAccount(whoAsks(context))
+    checkAccount(identityOf(context))
     const { project, branches } = recoverProject(world, context.req.param('project'))
     return context.json({
       project: presentProject(project, world),

@@ -1,13 +1,13 @@
 /** Fields of requests about computes (public OpenAPI). Faults that act as another client use them too. */
 import { z } from 'zod'
-import { isOfTheMachine } from '../computes/machine-settings.ts'
+import { isMachineSetting } from '../computes/machine-settings.ts'
 
 /** A field that the service has and the sandbox lacks: it is refused by name rather than ignored. */
 export const unsupported = (why = '') =>
   z.never({ error: `is not supported by the sandbox${why === '' ? '' : `: ${why}`}` }).optional()
 
 export const pgSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
-  for (const name of Object.keys(settings).filter(isOfTheMachine)) {
+  for (const name of Object.keys(settings).filter(isMachineSetting)) {
     context.addIssue({ code: 'custom', path: [name], message: `parameter "${name}" cannot be changed` })
   }
 })

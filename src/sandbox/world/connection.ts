@@ -18,7 +18,7 @@ export const poolerHostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: Project
   `${id}-pooler.${proxyHost(project)}`
 
 /** A login for the first database whose owner has a known password, if any. */
-export const usualLogin = (branch: BranchRecord | undefined): Login | undefined => {
+export const defaultLogin = (branch: BranchRecord | undefined): Login | undefined => {
   const { roles, databases } = catalogOf(branch ?? {})
   for (const { name: database, owner } of databases) {
     const password = roles.find(({ name, canLogin }) => name === owner && canLogin)?.password

@@ -2,14 +2,14 @@
 import {
   type ComputeSpec,
   ConnectionRefusal,
-  type FoundCatalog,
   type Gate,
+  type LiveCatalog,
   NO_SUCH_COMPUTE,
 } from '../computes/computes.ts'
 import { operationOn, unarchive } from './new-operation.ts'
-import { noteCatalog } from './note-catalog.ts'
 import { type BranchRecord, type ComputeRecord, isOver, type OperationRecord } from './records.ts'
 import type { ProjectTables } from './tables.ts'
+import { updateCatalog } from './update-catalog.ts'
 import type { World } from './world.ts'
 
 const CANNOT_START = '57P03'
@@ -73,8 +73,8 @@ export class Gatekeeper implements Gate {
     }
   }
 
-  found(branchId: string, catalog: FoundCatalog): void {
-    noteCatalog(this.#world, branchId, catalog)
+  found(branchId: string, catalog: LiveCatalog): void {
+    updateCatalog(this.#world, branchId, catalog)
   }
 
   isKnown(computeId: string): boolean {

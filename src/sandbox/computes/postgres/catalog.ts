@@ -1,6 +1,6 @@
 /** Creates, changes and reads the roles and databases of a server, as the superuser. */
 import pg from 'pg'
-import type { BranchCatalog, CatalogChange, FoundCatalog } from '../computes.ts'
+import type { BranchCatalog, CatalogChange, LiveCatalog } from '../computes.ts'
 import { isSecretOf } from '../proxy/scram.ts'
 import type { PostgresServer } from './server.ts'
 import { type Query, SUPERVISOR, withSession } from './session.ts'
@@ -129,7 +129,7 @@ const hasDatabase = async (query: Query, database: string): Promise<boolean> =>
   (await query('SELECT 1 FROM pg_database WHERE datname = $1', [database])).length > 0
 
 /** Reads roles and databases, except those of Postgres itself and of the sandbox. */
-export const readCatalog = (server: PostgresServer, password: string): Promise<FoundCatalog> =>
+export const readCatalog = (server: PostgresServer, password: string): Promise<LiveCatalog> =>
   withSession(server, password, async (query) => {
     const roles = await query(
       `SELECT rolname, rolcanlogin, rolpassword FROM pg_authid

@@ -5,7 +5,7 @@ import { type Computes, ConnectionRefusal, type Gate } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
 import { type ProxyOptions, startProxy } from '../proxy/proxy.ts'
-import { wantedOf } from '../proxy/startup.ts'
+import { targetOf } from '../proxy/startup.ts'
 import type { Home } from './home.ts'
 import { SUPERVISOR } from './session.ts'
 
@@ -49,7 +49,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
     },
     portOf: async ({ host, port: asked }) => {
       const name = host.split('.')[0] ?? ''
-      if (gate.isKnown(wantedOf(name).computeId)) return proxy.open(name)
+      if (gate.isKnown(targetOf(name).computeId)) return proxy.open(name)
       return host === LOOPBACK && proxy.isOwn(asked) ? asked : undefined
     },
     /** Accepts no further connections for a compute. */

@@ -15,7 +15,7 @@ import { copyAtRest, draftOf, removeUnfinished, Templates } from './templates.ts
 export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
 /** Files of a running server that are not part of its data. */
-const OF_THE_PROCESS = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
+const PROCESS_FILES = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
 
 /** A file with the id of the last restore. */
 const RESTORED = 'espalier-restored'
@@ -154,7 +154,7 @@ export class DataFolders {
     await withSession(server, this.#password, async (query) => {
       const { begin, end } = backupCalls(versionIn(from) ?? 0)
       await query(begin)
-      const parts = readdirSync(from).filter((name) => !OF_THE_PROCESS.has(name))
+      const parts = readdirSync(from).filter((name) => !PROCESS_FILES.has(name))
       await copyLive(
         parts.map((name) => join(from, name)),
         draft,

@@ -7,7 +7,7 @@ import { namesIn } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
 import { versionIn } from './data.ts'
-import { endLeftOver } from './left-over.ts'
+import { stopLeftOver } from './left-over.ts'
 import { type RunAs, runAs } from './run-as.ts'
 import { SUPERVISOR } from './session.ts'
 import { makeDataFolder, makeSocketFolder } from './temporary.ts'
@@ -67,7 +67,7 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     }
     const versions = new Map(found.map((binaries) => [binaries.major, binaries]))
     checkVersions(root, versions)
-    await endLeftOver([join(root, 'branches'), join(root, 'replicas')])
+    await stopLeftOver([join(root, 'branches'), join(root, 'replicas')])
     const as = await runAs(
       root,
       // The sockets are in the temporary folder, wherever the data is.

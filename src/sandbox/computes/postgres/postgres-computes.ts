@@ -10,14 +10,14 @@ import {
   type Computes,
   type ConnectionInfo,
   ConnectionRefusal,
-  type FoundCatalog,
+  defaultVersion,
   type Gate,
+  type LiveCatalog,
   type Login,
   type RestoreWork,
   type StatementResult,
-  usualVersion,
 } from '../computes.ts'
-import type { Wanted } from '../proxy/startup.ts'
+import type { Target } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
 import { readCatalog } from './catalog.ts'
 import { type Clients, LOOPBACK, listenForClients } from './clients.ts'
@@ -64,13 +64,13 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Comput
     const clients = await listenForClients({
       ...options,
       home,
-      reach: (wanted) => computes.reach(wanted),
+      reach: (target) => computes.reach(target),
       isDiskFull: (pid) => servers.disks.isFull(pid),
       secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
     })
     const computes = new PostgresComputes({ options, home, data, servers, clients })
     // Created in advance. If it fails, the first branch that needs it reports the error.
-    void data.prepare(usualVersion(computes.versions)).catch(() => undefined)
+    void data.prepare(defaultVersion(computes.versions)).catch(() => undefined)
     return computes
   } catch (error) {
     await home.close()
@@ -194,7 +194,7 @@ class PostgresComputes implements Computes {
     })
   }
 
-  readCatalog(branchId: string): Promise<FoundCatalog> | undefined {
+  readCatalog(branchId: string): Promise<LiveCatalog> | undefined {
     const server = this.#servers.primaryOf(branchId)
     return server === undefined ? undefined : readCatalog(server, this.#home.password)
   }
@@ -243,7 +243,7 @@ class PostgresComputes implements Computes {
   }
 
   /** Returns the socket of a compute's server or pooler once it accepts connections. */
-  async reach({ computeId, pooled }: Wanted): Promise<string> {
+  async reach({ computeId, pooled }: Target): Promise<string> {
     const pgBouncer = pooled ? findPgBouncer() : undefined
     if (pooled && pgBouncer === undefined) {
       throw new ConnectionRefusal(

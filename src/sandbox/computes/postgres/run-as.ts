@@ -17,7 +17,7 @@ export interface RunAs {
 const NOBODY = 65_534
 const ALL_MAY_ENTER = 0o001
 
-const asOneself: RunAs = { command: (program, args) => [program, args], ids: {}, own: () => undefined }
+const asCurrentUser: RunAs = { command: (program, args) => [program, args], ids: {}, own: () => undefined }
 
 /**
  * @param own the data folder.
@@ -25,11 +25,11 @@ const asOneself: RunAs = { command: (program, args) => [program, args], ids: {},
  * @throws {EspalierError} `E_POSTGRES_ROOT` if this process runs as root and no other user can access the folders.
  */
 export const runAs = async (own: string, programs: readonly string[]): Promise<RunAs> => {
-  if (process.getuid?.() !== 0) return asOneself
+  if (process.getuid?.() !== 0) return asCurrentUser
   const folders = [dirname(resolve(own)), ...programs]
   if (folders.every(isOpenToAll)) {
     return {
-      ...asOneself,
+      ...asCurrentUser,
       ids: { uid: NOBODY, gid: NOBODY },
       own: (path) => chownSync(path, NOBODY, NOBODY),
     }
@@ -49,7 +49,7 @@ export const runAs = async (own: string, programs: readonly string[]): Promise<R
       },
     )
   }
-  return { ...asOneself, command: (program, args) => ['unshare', [...mapped, program, ...args]] }
+  return { ...asCurrentUser, command: (program, args) => ['unshare', [...mapped, program, ...args]] }
 }
 
 /** Whether all users can enter the folder and its parents. */

@@ -1,5 +1,5 @@
 /** Running Postgres servers and their data. Callers must not overlap calls for the same compute. */
-import type { ComputeSpec, FoundCatalog } from '../computes.ts'
+import type { ComputeSpec, LiveCatalog } from '../computes.ts'
 import { Queues } from '../queues.ts'
 import { change, readCatalog } from './catalog.ts'
 import type { DataFolders } from './data.ts'
@@ -24,7 +24,7 @@ export interface ServersOptions {
   /** Called when a replica can no longer follow its primary. */
   readonly onLostTrack: (spec: ComputeSpec) => void
   /** Called with a branch's roles and databases before its primary stops. */
-  readonly onCatalog: (branchId: string, catalog: FoundCatalog) => void
+  readonly onCatalog: (branchId: string, catalog: LiveCatalog) => void
 }
 
 const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanlogin'
@@ -47,9 +47,9 @@ export class Servers {
   }
 
   /** Filters by branch and type, if given. */
-  list(wanted: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] {
+  list(filter: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] {
     return [...this.#running.values()].filter(
-      ({ spec }) => (wanted.branchId ?? spec.branchId) === spec.branchId && (wanted.type ?? spec.type) === spec.type,
+      ({ spec }) => (filter.branchId ?? spec.branchId) === spec.branchId && (filter.type ?? spec.type) === spec.type,
     )
   }
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ComputeSpec } from '../computes.ts'
-import { isOfTheMachine } from '../machine-settings.ts'
+import { isMachineSetting } from '../machine-settings.ts'
 
 export interface Place {
   readonly socketFolder: string
@@ -30,7 +30,7 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
   const lines: (readonly [string, string])[] = []
   for (const [name, value] of Object.entries(spec.settings)) {
     if (!SETTING_NAME.test(name)) throw new Error(`invalid configuration parameter name "${name}"`)
-    if (isOfTheMachine(name)) throw new Error(`parameter "${name}" cannot be changed`)
+    if (isMachineSetting(name)) throw new Error(`parameter "${name}" cannot be changed`)
     lines.push([name, value])
   }
   lines.push(

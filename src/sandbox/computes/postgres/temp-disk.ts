@@ -10,7 +10,7 @@ const CHECK_EVERY_MS = 200
 /** Time for a stopped session to report it. */
 const REMEMBERED_MS = 2_000
 /** Files such as `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
-const OF_SESSION = /^pgsql_tmp(\d+)\./
+const SESSION_FILE = /^pgsql_tmp(\d+)\./
 
 export class TempDisks {
   /** When each session was stopped, by process id. */
@@ -34,7 +34,7 @@ export class TempDisks {
     const sessions = new Set<number>()
     let used = 0
     for (const name of namesIn(folder)) {
-      const pid = Number(OF_SESSION.exec(name)?.[1])
+      const pid = Number(SESSION_FILE.exec(name)?.[1])
       if (!(pid > 0)) continue
       sessions.add(pid)
       used += sizeOf(join(folder, name))

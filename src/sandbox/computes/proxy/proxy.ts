@@ -14,14 +14,14 @@ import {
   type FirstMessage,
   readFirstMessage,
   type Startup,
+  type Target,
   takeEndpoint,
-  type Wanted,
-  wantedOf,
+  targetOf,
 } from './startup.ts'
 
 export interface ProxyOptions {
   /** Resolves with the socket of a compute's server once it accepts connections. */
-  readonly reach: (wanted: Wanted) => Promise<string>
+  readonly reach: (target: Target) => Promise<string>
   readonly certificate: () => Certificate
   /** Whether a server process was just stopped because the temporary disk was full. */
   readonly isDiskFull: (pid: number) => boolean
@@ -31,7 +31,7 @@ export interface ProxyOptions {
   /** Called with unexpected errors. */
   readonly onBug: (error: unknown) => void
   /** The role's SCRAM secret from `pg_authid`. */
-  readonly secretOf: (wanted: Wanted, role: string) => Promise<string | undefined>
+  readonly secretOf: (target: Target, role: string) => Promise<string | undefined>
 }
 
 export interface ConnectionProxy {
@@ -119,17 +119,17 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
       if (message.kind !== 'startup') throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid startup packet')
       const { startup, endpoint } = takeEndpoint(message)
       checkRole(startup, options.refusedRole)
-      const wanted = own === undefined ? wantedOf(endpoint ?? serverName(socket)) : wantedOf(own)
-      await pass(socket, wanted, startup, rest)
+      const target = own === undefined ? targetOf(endpoint ?? serverName(socket)) : targetOf(own)
+      await pass(socket, target, startup, rest)
     } catch (error) {
       fail(socket, error)
     }
   }
 
-  const pass = async (client: Socket, wanted: Wanted, startup: Startup, rest: Buffer): Promise<void> => {
-    const { server, path } = await dial(wanted)
+  const pass = async (client: Socket, target: Target, startup: Startup, rest: Buffer): Promise<void> => {
+    const { server, path } = await dial(target)
     if (client.destroyed) return void server.destroy()
-    const connection = options.log.open(wanted.computeId)
+    const connection = options.log.open(target.computeId)
     let key: string | undefined
     const messages = new ServerMessages((type, message) => {
       const found = keyOf(type, message)
@@ -147,7 +147,7 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
     })
     client.once('close', () => server.destroy())
     server.write(encodeStartup(startup))
-    const { toClient, toServer } = await logIn(client, server, wanted, startup, rest)
+    const { toClient, toServer } = await logIn(client, server, target, startup, rest)
     if (toServer.length > 0) server.write(toServer)
     messages.pipe(client)
     if (toClient.length > 0) messages.write(toClient)
@@ -159,15 +159,15 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   const logIn = async (
     client: Socket,
     server: Socket,
-    wanted: Wanted,
+    target: Target,
     { parameters }: Startup,
     rest: Buffer,
   ): Promise<Passed> => {
-    if (!(client instanceof TLSSocket) || tls === undefined || wanted.pooled) {
+    if (!(client instanceof TLSSocket) || tls === undefined || target.pooled) {
       return { toClient: Buffer.alloc(0), toServer: rest }
     }
     try {
-      const secretOf = (role: string) => options.secretOf(wanted, role)
+      const secretOf = (role: string) => options.secretOf(target, role)
       const user = parameters.get('user') ?? ''
       return await bindChannel({ client, server, user, certificate: tls.certificate, secretOf }, rest)
     } catch (error) {
@@ -177,9 +177,9 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   }
 
   /** Retries, because a compute may stop just before the connection is made. */
-  const dial = async (wanted: Wanted): Promise<{ readonly server: Socket; readonly path: string }> => {
+  const dial = async (target: Target): Promise<{ readonly server: Socket; readonly path: string }> => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const path = await options.reach(wanted)
+      const path = await options.reach(target)
       const server = connect(path)
       try {
         await once(server, 'connect')

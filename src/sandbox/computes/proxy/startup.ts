@@ -55,13 +55,13 @@ export const encodeStartup = ({ version, parameters }: Omit<Startup, 'kind'>): B
 }
 
 /** The compute that a client connects to. */
-export interface Wanted {
+export interface Target {
   readonly computeId: string
   readonly pooled: boolean
 }
 
 /** @param name the first label of the host name, or the value of the `endpoint` option. */
-export const wantedOf = (name: string): Wanted =>
+export const targetOf = (name: string): Target =>
   name.endsWith('-pooler')
     ? { computeId: name.slice(0, -'-pooler'.length), pooled: true }
     : { computeId: name, pooled: false }

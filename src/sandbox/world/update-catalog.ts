@@ -1,12 +1,12 @@
 /** Copies what SQL changed about a branch's roles and databases into its record. */
 import { isDeepStrictEqual } from 'node:util'
-import type { FoundCatalog } from '../computes/computes.ts'
+import type { LiveCatalog } from '../computes/computes.ts'
 import { type Catalog, catalogOf, newDatabaseId } from './catalog.ts'
 import type { DatabaseRecord, RoleRecord } from './records.ts'
 import type { World } from './world.ts'
 
 /** Does nothing while Postgres has yet to execute requested changes: the record is ahead of it then. */
-export const noteCatalog = (world: World, branchId: string, found: FoundCatalog): void => {
+export const updateCatalog = (world: World, branchId: string, found: LiveCatalog): void => {
   const branch = world.tables.branch(branchId)
   // A branch that is being restored still shows the roles and databases of its old data.
   if (branch === undefined || branch.changes !== undefined || branch.state === 'resetting') return
@@ -16,7 +16,7 @@ export const noteCatalog = (world: World, branchId: string, found: FoundCatalog)
   world.commit(branch.projectId, [{ ...branch, ...after }])
 }
 
-const merge = (before: Catalog, found: FoundCatalog, now: number): Catalog => {
+const merge = (before: Catalog, found: LiveCatalog, now: number): Catalog => {
   const roles = found.roles.map((role): RoleRecord => {
     const known = before.roles.find(({ name }) => name === role.name)
     if (known === undefined) return { name: role.name, canLogin: role.canLogin, createdAt: now, updatedAt: now }
