@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: what planning, applying and starting cost, next to the floor and next to peers. Prints tables and writes
- * bench/results.json and the measured part of docs/performance.md. `--quick` takes fewer runs and leaves out what takes long; words are names of sections to run alone.
+ * `npm run bench`: measures start-up, plan and apply, compared with a floor and with other tools. Prints tables, and writes
+ * bench/results.json and part of docs/performance.md. `--quick` does fewer runs, skips slow ones and writes nothing. Other
+ * arguments are names of sections to run.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -30,7 +31,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
 
 const RESULTS = 'bench/results.json'
 
-/** What an earlier run found: sections that are taken alone are next to the others of it. */
+/** Sections of the previous run, to keep those that are not run again. */
 const earlier = async (): Promise<readonly Section[]> =>
   (JSON.parse(await readFile(RESULTS, 'utf8')) as { readonly sections: readonly Section[] }).sections
 
@@ -52,9 +53,9 @@ console.log(aboutText)
 const sections: Section[] = []
 try {
   await bundle({ plan: 'bench/processes/plan.ts', phase: 'bench/processes/phase.ts' }, bench.built)
-  // The floor is what a plain program would take.
+  // The floor: a minimal program.
   await bundle({ floor: 'bench/processes/floor.ts' }, bench.built, { wholeUndici: true })
-  // So that Node takes what was built for modules.
+  // So that Node treats the bundles as modules.
   await writeFile(join(bench.built, 'package.json'), '{ "type": "module" }')
   for (const [name, measure] of Object.entries(SECTIONS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue

@@ -20,6 +20,6 @@ export const figureOf = (values: readonly number[]): Figure => {
   }
 }
 
-/** Pair by pair, so that whatever else the machine does falls on both sides. */
+/** In pairs, so that other load affects both sides. */
 export const ratioOf = (values: readonly number[], others: readonly number[]): Figure =>
   figureOf(values.map((value, index) => value / (others[index] ?? Number.NaN)))

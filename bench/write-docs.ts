@@ -1,15 +1,15 @@
-/** The measured part of docs/performance.md, between two marks. */
+/** Writes the measured part of docs/performance.md, between two marks. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Section, sectionText } from './table.ts'
 
 const PAGE = 'docs/performance.md'
 const [BEGIN, END] = ['<!-- Written by npm run bench. -->', '<!-- Until here. -->']
 
-/** @param about the line that tells on what it was measured. */
+/** @param about a line on the machine and the runs. */
 export const writeDocs = async (about: string, sections: readonly Section[]): Promise<void> => {
   const text = await readFile(PAGE, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (from < 0 || to < from) throw new Error(`${PAGE} has lost the marks between which the figures stand`)
+  if (from < 0 || to < from) throw new Error(`${PAGE} does not have the marks around the figures`)
   const measured = [BEGIN, '', about, ...sections.map(sectionText), '', ''].join('\n')
   await writeFile(PAGE, `${text.slice(0, from)}${measured}${text.slice(to)}`)
 }

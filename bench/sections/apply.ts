@@ -69,7 +69,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
   return {
     name: 'Apply',
     about:
-      '`espalier apply`, from the first step to the end of the last. The critical path is the longest chain, within a project, of operation times plus one round trip a call: the change, and, for a move, which starts no operation to wait for, the read that proves it. The scenarios with operations run side by side.',
+      '`espalier apply`, from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus a round trip for each call. A move starts no operation, so the read that verifies it counts as a call too. Scenarios with operations run concurrently.',
     rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
       const all = measured[index] ?? []
       return {
@@ -77,11 +77,11 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
         operations: spread === 0 ? `${operationMs} ms` : `${operationMs} ms ± ${spread * 100}%`,
         'latency, ms': latencyMs,
         'makespan, ms': figureOf(all.map(({ makespanMs }) => makespanMs)),
-        'over the critical path': figureOf(all.map(({ makespanMs, criticalMs }) => makespanMs / criticalMs)),
+        'relative to the critical path': figureOf(all.map(({ makespanMs, criticalMs }) => makespanMs / criticalMs)),
         'requests a step': figureOf(all.map(({ requestsAStep }) => requestsAStep)),
         // A move starts no operation.
         ...(all.some(({ lateMs }) => lateMs.length > 0)
-          ? { 'operation over to step over, ms': figureOf(all.map(({ lateMs }) => figureOf(lateMs).median)) }
+          ? { 'operation end to step end, ms': figureOf(all.map(({ lateMs }) => figureOf(lateMs).median)) }
           : {}),
       }
     }),

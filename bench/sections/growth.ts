@@ -37,7 +37,7 @@ export const growthSection = async ({ runs, quick, built }: Bench): Promise<Sect
   return {
     name: 'Growth',
     about:
-      'Each phase in a process of its own, a hundred computes a project. Memory is the peak during the phase, with what the phase was given. The slope is between the two largest fleets; of a cost that grows in proportion, ten times the computes cost ten times as much beyond what a fleet of none costs.',
+      'Each phase runs in a separate process, with a hundred computes in each project. Memory is the peak during the phase, including its input. The last two columns are the slope between the two largest fleets.',
     rows: PHASES.map((phase) => rowOf(phase, sizes, taken.get(phase) ?? [])),
   }
 }

@@ -1,4 +1,4 @@
-/** Beside the service's own `neon config plan`, for the part of the work that it can do: the settings of primaries. */
+/** Comparison with the service's own `neon config plan`, which covers only the settings of primaries. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -14,9 +14,9 @@ const POLICY =
   'export default { branch: () => ({ postgres: { computeSettings: { autoscalingLimitMinCu: 2, autoscalingLimitMaxCu: 2 } } }) }\n'
 
 export const neonSection = async (bench: Bench): Promise<Section> => {
-  const name = 'Beside neon config plan'
+  const name = 'Compared with neon config plan'
   const about =
-    'One project whose primaries all are to be larger. `neon config plan` knows one branch at a time, so it is run once for each; `espalier plan` is run once, with its limit on requests.'
+    'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once for each; `espalier plan` runs once, with its rate limit.'
   try {
     // With the whole environment: it says where packages come from.
     const env = Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? '']))
@@ -84,7 +84,7 @@ const measure = async ({ runs, folder }: Bench, server: Server, world: World): P
     'espalier: wall, ms': figureOf(of(ours, 'ms')),
     'neon: requests': theirs[0]?.requests ?? 0,
     'neon: wall, ms': figureOf(of(theirs, 'ms')),
-    'wall, espalier over neon': ratioOf(of(ours, 'ms'), of(theirs, 'ms')),
-    ...(timeIsMissing ? {} : { 'CPU, espalier over neon': ratioOf(of(ours, 'cpuMs'), of(theirs, 'cpuMs')) }),
+    'wall, espalier/neon': ratioOf(of(ours, 'ms'), of(theirs, 'ms')),
+    ...(timeIsMissing ? {} : { 'CPU, espalier/neon': ratioOf(of(ours, 'cpuMs'), of(theirs, 'cpuMs')) }),
   }
 }

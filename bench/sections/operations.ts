@@ -31,7 +31,7 @@ export const operationsSection = async ({ runs, folder }: Bench): Promise<Sectio
     what,
     'wall, ms': figureOf(took.map(({ ms }) => ms)),
     'peak memory, MiB': figureOf(peak(took)),
-    'memory, over one page': ratioOf(peak(took), peak(page)),
+    'memory, relative to one page': ratioOf(peak(took), peak(page)),
   })
   return {
     name: 'Operations',

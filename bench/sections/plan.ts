@@ -40,7 +40,7 @@ export const planSection = async (bench: Bench): Promise<Section> => {
   return {
     name: 'Plan',
     about:
-      'What `espalier plan` does, as a process from its start to its end, without the limit on requests. Beside it, in turn, a process that sends the same requests bare, sixteen at once, and throws the answers away: the floor. 100,000 computes in one project are not among them: the API lists the computes of a project in one answer, and one of more than 32 MiB (some 25,000 computes) is not read.',
+      '`espalier plan` as a process, without its rate limit. The floor is a process that sends only the same requests, sixteen concurrently, and discards the answers; the two run alternately. There is no row for 100,000 computes in one project: the API returns all computes of a project in one answer, and Espalier reads at most 32 MiB (about 25,000 computes).',
     rows,
     ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }
@@ -68,6 +68,6 @@ const measure = async ({ runs, built }: Bench, server: Server, manifest: string)
           'peak memory, MiB': figureOf(plans.map(({ peakMiB = 0 }) => peakMiB)),
         }),
     'floor, ms': figureOf(bare),
-    'over the floor': ratioOf(wall, bare),
+    'relative to the floor': ratioOf(wall, bare),
   }
 }

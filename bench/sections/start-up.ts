@@ -25,12 +25,12 @@ export const startUpSection = async (bench: Bench): Promise<Section> => {
     name: 'Start-up',
     about:
       byHyperfine === undefined
-        ? `${rounds} rounds, each command once a round, so that whatever else the machine does falls on all of them. hyperfine was not there.`
+        ? `${rounds} rounds, each command once a round, so that other load affects all of them. hyperfine was not installed.`
         : `By hyperfine, ${rounds} runs each.`,
     rows: Object.keys(COMMANDS).map((command) => ({
       command,
       'wall, ms': figureOf(times[command] ?? []),
-      [`over ${NODE}`]: ratioOf(times[command] ?? [], base),
+      [`relative to ${NODE}`]: ratioOf(times[command] ?? [], base),
     })),
   }
 }

@@ -1,4 +1,4 @@
-/** Beside `terraform plan` of as many resources that need no provider and no network. */
+/** Comparison with `terraform plan` for the same number of resources that need no provider and no network. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -9,10 +9,10 @@ import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
 const ABOUT =
-  'As many built-in `terraform_data` resources as computes, a block each (for_each takes quadratic time), one in ten changed, against a local state: no provider, no request. Espalier asks a sandbox without latency.'
+  'Terraform plans as many built-in `terraform_data` resources as there are computes, one block each (`for_each` takes quadratic time), with one in ten changed and a local state: no provider, no requests. Espalier plans against a sandbox without latency.'
 
 export const terraformSection = async (bench: Bench): Promise<Section> => {
-  const name = 'Beside terraform plan'
+  const name = 'Compared with terraform plan'
   const env = { CHECKPOINT_DISABLE: '1', TF_IN_AUTOMATION: '1' }
   try {
     await run('terraform', ['version'], { env })
@@ -42,8 +42,8 @@ export const terraformSection = async (bench: Bench): Promise<Section> => {
       computes,
       'espalier: wall, ms': figureOf(wall(ours)),
       'terraform: wall, ms': figureOf(wall(theirs)),
-      'wall, espalier over terraform': ratioOf(wall(ours), wall(theirs)),
-      ...(timeIsMissing ? {} : { 'CPU, espalier over terraform': ratioOf(cpu(ours), cpu(theirs)) }),
+      'wall, espalier/terraform': ratioOf(wall(ours), wall(theirs)),
+      ...(timeIsMissing ? {} : { 'CPU, espalier/terraform': ratioOf(cpu(ours), cpu(theirs)) }),
     })
   }
   return { name, about: ABOUT, rows }
