@@ -116,8 +116,8 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 319108,
-      "markdown": 37942,
-      "terminal": 6143,
+      "markdown": 38261,
+      "terminal": 6474,
     }
   `)
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import { parseShard } from '../../src/model/index.ts'
 import { mergePlans, plan } from '../../src/planner/index.ts'
+import { terminalPlan } from '../../src/report/index.ts'
 import { planSnapshot, shardOf } from '../../src/workflow/index.ts'
 import { runs } from '../long-runs.ts'
 import { desired, world } from '../planner/world.ts'
@@ -125,6 +126,13 @@ policies:
   ])
   expect(whole).toMatchObject({ cost: { total: { money: {} } }, maintenance: [{}, {}, {}] })
   expect(mergePlans([planOf(['c']), planOf(['a', 'b'])])).toEqual(whole)
+  expect(terminalPlan(whole, { color: false, width: 100 })).toContain(`
+Cost  +8,030 CU-hours a month (+367 %), 2,190 → 10,220
+      +4,015.00 EUR a month, 1,095.00 → 5,110.00, at 0.5 EUR a CU-hour
+      c: +5,110 CU-hours a month (+700 %), 730 → 5,840
+      b: +2,190 CU-hours a month (+300 %), 730 → 2,920
+      a: +730 CU-hours a month (+100 %), 730 → 1,460
+`)
   const unused = { ...review, overrides: new Map([['large', 'load test']]) }
   expect(mergePlans([planOf(['a'], unused), planOf(['b'], unused)])).toEqual(planOf(['a', 'b'], unused))
   expect(planOf(['a', 'b'], unused).warnings).toMatchObject([{ code: 'W_OVERRIDE_UNUSED' }])

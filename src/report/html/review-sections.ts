@@ -1,6 +1,14 @@
 /** Cost, policies and service updates of a plan. */
 import type { Plan } from '../../model/index.ts'
-import { computeTitle, planCostWords, planMoneyWords, policyLines, remarksOf, skippedLines } from '../words/index.ts'
+import {
+  computeTitle,
+  planCostWords,
+  planMoneyWords,
+  policyLines,
+  projectCostLines,
+  remarksOf,
+  skippedLines,
+} from '../words/index.ts'
 import { icon } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
@@ -9,9 +17,12 @@ export const costSection = (plan: Plan): Markup => {
   const remarks = remarksOf(plan)
   if (words === undefined && remarks.size === 0) return NOTHING
   const money = plan.cost === undefined ? undefined : planMoneyWords(plan.cost.total)
-  const lines = plan.changes.flatMap(({ id, compute, branch }) =>
-    (remarks.get(id) ?? []).map((remark) => `${computeTitle(compute)} on ${branch.name}: ${remark}`),
-  )
+  const lines = [
+    ...projectCostLines(plan),
+    ...plan.changes.flatMap(({ id, compute, branch }) =>
+      (remarks.get(id) ?? []).map((remark) => `${computeTitle(compute)} on ${branch.name}: ${remark}`),
+    ),
+  ]
   return markup`<section aria-labelledby="cost"><h2 id="cost">Cost and service updates</h2>
 ${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== undefined, () => markup`<p class="lead">${money}</p>`)}
 <details class="more"><summary>Each change</summary><ul class="still">${lines.slice(0, MOST).map(

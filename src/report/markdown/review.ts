@@ -8,6 +8,7 @@ import {
   planCostWords,
   planMoneyWords,
   policyLines,
+  projectCostLines,
   remarksOf,
 } from '../words/index.ts'
 import { folded, literal } from './text.ts'
@@ -63,9 +64,11 @@ const tierWords = ({ warnings }: Plan): string | undefined => {
 
 export const reviewDetails = (plan: Plan): readonly string[] => {
   const remarks = remarksOf(plan)
-  const costs = plan.changes.flatMap(({ id, compute, branch }) =>
+  const projects = projectCostLines(plan).map((line) => `- ${literal(line)}`)
+  const changes = plan.changes.flatMap(({ id, compute, branch }) =>
     (remarks.get(id) ?? []).map((remark) => `- ${literal(`${computeTitle(compute)} on ${branch.name}: ${remark}`)}`),
   )
+  const costs = [...projects, ...changes]
   const policies = policyLines(plan).map(({ text }) => `- ${literal(text)}`)
   return [
     ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, policies.join('\n'))]),

@@ -1,5 +1,5 @@
 /** The cost of a plan. */
-import { planCostWords, planMoneyWords } from '../words/index.ts'
+import { planCostWords, planMoneyWords, projectCostLines } from '../words/index.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { wrap } from './style.ts'
 
@@ -7,7 +7,10 @@ export const costSection = ({ plan, style, paint }: PlanFrame): string => {
   const words = planCostWords(plan)
   if (words === undefined || plan.cost === undefined) return ''
   const money = planMoneyWords(plan.cost.total)
-  return [`${paint.bold('Cost')}  ${words}`, ...(money === undefined ? [] : [`      ${money}`])]
+  return [
+    `${paint.bold('Cost')}  ${words}`,
+    ...[...(money === undefined ? [] : [money]), ...projectCostLines(plan)].map((line) => `      ${line}`),
+  ]
     .map((line) => wrap(line, style, '', '      '))
     .join('\n')
 }

@@ -1,4 +1,5 @@
 /** Cost in words, and remarks on changes. */
+import { groupBy } from '../../base/index.ts'
 import {
   costSentence,
   formatCuHours,
@@ -8,6 +9,7 @@ import {
   formatPrice,
 } from '../../cost/index.ts'
 import type { ChangeCost, CostRange, CostSummary, CostTotal, Plan } from '../../model/index.ts'
+import { projectTitle } from './names.ts'
 
 /** Whether the cost changes, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
@@ -43,9 +45,33 @@ const unknownWords = (before: CostRange, after: CostRange): string => {
  * cost does not change.
  */
 export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {
-  if (cost === undefined || !cost.computes.some(matters)) return undefined
-  const { before, after, delta } = cost.total
-  const isUnknown = delta.unknown > 0 && delta.unknown === cost.computes.filter(matters).length
+  const count = cost?.computes.filter(matters).length ?? 0
+  return cost === undefined || count === 0 ? undefined : differenceWords(cost.total, count)
+}
+
+const MOST_PROJECTS = 5
+
+/** Where several projects cost more or less: each, largest difference first, `shop: +70 CU-hours a month, 300 → 370`. */
+export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
+  const title = projectTitle(plan)
+  const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
+  const changing = groupBy(plan.cost?.computes.filter(matters) ?? [], ({ change }) => projectOf.get(change) ?? '')
+  const size = ({ delta }: CostSummary): number => Math.abs(delta.expected ?? delta.high ?? Number.POSITIVE_INFINITY)
+  const projects = (plan.cost?.projects ?? [])
+    .filter(({ project }) => changing.has(project))
+    .sort((a, b) => size(b) - size(a) || 0)
+  if (projects.length < 2) return []
+  return [
+    ...projects
+      .slice(0, MOST_PROJECTS)
+      .map((one) => `${title(one.project)}: ${differenceWords(one, changing.get(one.project)?.length ?? 0)}`),
+    ...(projects.length > MOST_PROJECTS ? [`and ${projects.length - MOST_PROJECTS} more projects`] : []),
+  ]
+}
+
+/** @param count of the computes that cost more or less, or may */
+const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
+  const isUnknown = delta.unknown > 0 && delta.unknown === count
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
   if (isUnknown) return delta.high === 0 ? 'unknown, not more than before' : `unknown, ${bound} CU-hours a month`
   const limits = [

@@ -11,7 +11,7 @@ export {
   agentStatusWords,
 } from './agent.ts'
 export { applyVerdict, STATUS_WORDS } from './apply-verdict.ts'
-export { planCostWords, planMoneyWords, remarksOf } from './cost.ts'
+export { planCostWords, planMoneyWords, projectCostLines, remarksOf } from './cost.ts'
 export {
   counted,
   elapsed,
