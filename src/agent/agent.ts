@@ -76,6 +76,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const stop = (): void => {
     stopping.abort()
+    fetchAlarm.abort()
     scheduler.stop()
     for (const handle of [...signalled]) handle()
   }
@@ -141,12 +142,13 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const pollForEver = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
+      // Before the poll: whoever asks for a fetch while one is under way gets another one.
+      fetchAlarm = new AbortController()
       await poll()
       await rereadKeys()
       const earliest = polledAt + EARLIEST_FETCH_MS
-      fetchAlarm = new AbortController()
-      const alarm = AbortSignal.any([fetchAlarm.signal, stopping.signal])
-      await clock.sleep(options.gitInterval, alarm).catch(() => undefined)
+      // Not `AbortSignal.any`: it leaves a reference in the signal that lasts as long as the agent (Node 20).
+      await clock.sleep(options.gitInterval, fetchAlarm.signal).catch(() => undefined)
       if (fetchAlarm.signal.aborted && now() < earliest)
         await clock.sleep(earliest - now(), stopping.signal).catch(() => undefined)
     }

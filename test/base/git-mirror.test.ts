@@ -81,13 +81,19 @@ test('a missing ref is not an error; a branch whose name only ends the same does
   expect(await fetched('deploy')).toBeUndefined()
 })
 
-test.each(['ext::sh -c "touch /tmp/espalier-was-here"', '--upload-pack=touch', 'git://127.0.0.1/x'])(
-  '%s is not run',
-  async (url) => {
-    const opened = await openMirror(join(folder, 'mirror'), url)
-    await expect(remoteTip(opened, 'main')).rejects.toMatchObject({ code: 'E_GIT' })
-  },
-)
+test.each([
+  ['ext::touch WAS_RUN', "transport 'ext' not allowed"],
+  ['--upload-pack=touch WAS_RUN', 'git ls-remote failed'],
+  ['git://127.0.0.1/x', "transport 'git' not allowed"],
+])('%s is not run', async (url, why) => {
+  const marker = join(folder, 'was-run')
+  const opened = await openMirror(join(folder, 'mirror'), url.replace('WAS_RUN', marker))
+  await expect(remoteTip(opened, 'main')).rejects.toMatchObject({
+    code: 'E_GIT',
+    message: expect.stringContaining(why),
+  })
+  expect(await readdir(folder)).not.toContain('was-run')
+})
 
 describe('a private repository over http', () => {
   const authorization = `Basic ${Buffer.from('reader:hunter2').toString('base64')}`
