@@ -145,7 +145,7 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
  * repository, and git would run programs from its configuration.
  */
 const refuseBare = (cwd: string): void => {
-  // Where git finds itself, whatever links lead there.
+  // Resolve symlinks, as git does.
   for (let folder = realPathOf(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
     if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
     if (!isRepository(folder)) continue

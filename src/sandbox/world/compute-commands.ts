@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 
 export interface ComputeAnswer {
   readonly compute: ComputeRecord
-  /** Those that the command started. */
+  /** The operations that the command started. */
   readonly operations: readonly OperationRecord[]
 }
 
