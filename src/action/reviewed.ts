@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Change, Origin } from '../model/index.ts'
 
-/** Above this, nothing is recorded, since the comment must have room for the plan. */
+/** With more changes, nothing is recorded, since the comment must have room for the plan. */
 const MOST_RECORDED = 1_000
 
 /** The hidden record at the end of a plan's comment; empty if there are too many changes. @param commit the head. */

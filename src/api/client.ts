@@ -78,7 +78,9 @@ export interface Mutation {
 
 export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
-  /** Calls `before` right before every attempt. It returns the body to send, or a result instead of sending anything. */
+  /**
+   * Calls `before` right before every attempt. It returns the body to send, or a result instead of sending anything.
+   */
   sendUnless<Instead>(
     request: StepRequest,
     before: BeforeAttempt<StepRequest['body'], Instead>,
@@ -162,7 +164,8 @@ interface Page<T> {
 }
 
 /**
- * Reads all pages and removes duplicates: a list may change between two pages. Pages may be shorter than requested, and even
+ * Reads all pages and removes duplicates: a list may change between two pages. Pages may be shorter than requested, and
+ * even
  * the last one may have a cursor. So the end is a page without new items, or a repeated cursor.
  */
 const everyPage = async <T extends { readonly id: string }>(

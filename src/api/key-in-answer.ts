@@ -7,7 +7,8 @@ export interface KeyFinder {
   /** Removes the key from text that is displayed. */
   readonly hide: (text: string) => string
   /**
-   * The path of a value that contains the key, such as `branches.0.name`; `undefined` if there is none. `text` is the JSON
+   * The path of a value that contains the key, such as `branches.0.name`; `undefined` if there is none. `text` is the
+   * JSON
    * from which the value was parsed.
    */
   readonly find: (value: unknown, text: string) => string | undefined

@@ -7,7 +7,8 @@ import type { Operation } from './wire.ts'
 const LARGEST_PAGE = 1_000
 
 /**
- * Newest first. Pages may be shorter than requested, and even the last one has a cursor (public OpenAPI). So the end is a page
+ * Newest first. Pages may be shorter than requested, and even the last one has a cursor (public OpenAPI). So the end is
+ * a page
  * without new operations, or a repeated cursor.
  *
  * @param limit stops after this many.

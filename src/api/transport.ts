@@ -19,7 +19,10 @@ export interface TransportOptions {
 
 /** Observes requests, to show progress and problems of the service. */
 export interface RequestWatch {
-  /** Returns a function that is called at the end, with a problem if a retry may help, and with the status if there is one. */
+  /**
+   * Returns a function that is called at the end, with a problem if a retry may help, and with the status if there is
+   * one.
+   */
   begin(request: string): (problem?: string, status?: number) => void
   /** Called before each request. */
   onLimit?(limit: RequestLimit): void
@@ -69,7 +72,8 @@ export class Transport {
   /**
    * Returns responses with an error status too.
    *
-   * @throws {ApiError} `E_NETWORK` if there was no complete response (ambiguous: the request may have taken effect), `E_TLS` if
+   * @throws {ApiError} `E_NETWORK` if there was no complete response (ambiguous: the request may have taken effect),
+   * `E_TLS` if
    *   the certificate is not trusted, `E_ANSWER` if the response is not JSON.
    */
   async send(
@@ -147,7 +151,9 @@ export class Transport {
     }
   }
 
-  /** Removes the key from error messages. A successful response that contains the key is refused, lest it be displayed. */
+  /**
+   * Removes the key from error messages. A successful response that contains the key is refused, lest it be displayed.
+   */
   #read(text: string, status: number, request: { readonly method: string; readonly path: string }): unknown {
     const value = parse(text, status, request)
     if (status >= 300) return wordsIn(value, this.#key)

@@ -19,7 +19,7 @@ export interface Mirror {
   readonly maxBytes: number
 }
 
-/** To fetch it again would only end in the same way. */
+/** Fetching again would fail in the same way. */
 export class RepositoryTooLarge extends EspalierError {}
 
 /** @param folder created if it does not exist. */
@@ -28,7 +28,7 @@ export const openMirror = async (folder: string, from: string, maxBytes = MAX_BY
   const isThere = (await stat(join(folder, '.git')).catch(() => undefined)) !== undefined
   if (!isThere) {
     await git(folder, ['init', '--quiet', '--template='], { isOwn: true })
-    // Otherwise small fetches become files of one object each.
+    // Otherwise git stores the objects of small fetches as separate files.
     await git(folder, ['config', 'fetch.unpackLimit', '1'], { isOwn: true })
   }
   return { folder, from, maxBytes }
@@ -95,7 +95,7 @@ const tooLarge = ({ from, maxBytes }: Mirror): RepositoryTooLarge =>
     { hint: 'Keep manifests in a repository of their own.' },
   )
 
-/** Removes what unfinished fetches left, and what is no longer reachable. */
+/** Removes leftovers of unfinished fetches and unreachable objects. */
 const compact = async ({ folder, maxBytes }: Mirror, objects: string): Promise<void> => {
   const packs = join(objects, 'pack')
   const names = await readdir(packs).catch(() => [])

@@ -1,5 +1,6 @@
 /**
- * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its own
+ * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its
+ * own
  * and, for `fetch` over ssh, `ssh`.
  */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
@@ -14,7 +15,8 @@ const LOCAL_TIMEOUT_MS = 120_000
 const REMOTE_TIMEOUT_MS = 600_000
 
 /**
- * Environment variables that git inherits: enough to find programs, the user's configuration, proxies and certificates. Not
+ * Environment variables that git inherits: enough to find programs, the user's configuration, proxies and certificates.
+ * Not
  * those that name another repository (`GIT_DIR`) or another program (`GIT_EXTERNAL_DIFF`), and no keys.
  */
 const INHERITED = new RegExp(
@@ -143,7 +145,7 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
  * repository, and git would run programs from its configuration.
  */
 const refuseBare = (cwd: string): void => {
-  // Where git finds itself, whatever links lead there.
+  // Resolve symlinks, as git does.
   for (let folder = realPathOf(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
     if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
     if (!isRepository(folder)) continue
@@ -164,7 +166,8 @@ const realPathOf = (path: string): string => {
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
 /**
- * Links count even if their target does not exist: git accepts `HEAD -> refs/heads/main` as a HEAD. A folder with `commondir`
+ * Links count even if their target does not exist: git accepts `HEAD -> refs/heads/main` as a HEAD. A folder with
+ * `commondir`
  * has only its HEAD of its own, like the folder that git keeps for a worktree.
  */
 const isRepository = (folder: string): boolean => {

@@ -1,5 +1,6 @@
 /**
- * Maps items with at most `concurrency` at a time. Results are in the order of the items. After a failure, no further items
+ * Maps items with at most `concurrency` at a time. Results are in the order of the items. After a failure, no further
+ * items
  * are started.
  */
 export const mapConcurrently = async <T, R>(

@@ -6,7 +6,9 @@ interface Explanation {
   readonly wayOut?: string
 }
 
-/** All codes of problems in manifests and policies, each with its rule, an example of the mistake and its correction. */
+/**
+ * All codes of problems in manifests and policies, each with its rule, an example of the mistake and its correction.
+ */
 export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
   E_NO_MANIFESTS: {
     rule: 'At least one manifest is read. An empty set never means "delete everything".',

@@ -31,7 +31,8 @@ export const judge = (tree: Tree, validator: Validator, what: string, table: Siz
     for (const [index, refusal] of refusals.entries()) {
       const problem = problemOf(root, refusal)
       if (refused.has(problem.place)) continue
-      // An error without a message is caused by another one. But report at least one, or an invalid document would pass.
+      // An error without a message is caused by another one. But report at least one, or an invalid document would
+      // pass.
       const isLast = index === refusals.length - 1 && !isExplained
       const words = wordsOf(problem, what, table) ?? (isLast ? genericWords(refusal, problem.value, what) : undefined)
       if (words === undefined) continue

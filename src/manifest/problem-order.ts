@@ -6,7 +6,9 @@ import type { Diagnostic, Source } from '../model/index.ts'
 export const byPlace = (a: Diagnostic, b: Diagnostic): number =>
   comparePlaces(a.source, b.source) || compare(a.code, b.code) || compare(a.message, b.message)
 
-/** Whether the problem differs from the one before it. Shared files and targets of aliases may be read more than once. */
+/**
+ * Whether the problem differs from the one before it. Shared files and targets of aliases may be read more than once.
+ */
 export const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
   const before = sorted[index - 1]
   return before === undefined || byPlace(before, diagnostic) !== 0

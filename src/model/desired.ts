@@ -1,4 +1,6 @@
-/** The desired state from manifests: defaults and profiles are merged in, sizes and durations normalised, sources kept. */
+/**
+ * The desired state from manifests: defaults and profiles are merged in, sizes and durations normalised, sources kept.
+ */
 import type { ComputeAttributes } from './attributes/index.ts'
 import type { Price } from './cost.ts'
 import type { Source } from './diagnostic.ts'

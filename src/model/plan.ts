@@ -1,4 +1,7 @@
-/** The plan: differences, and the ordered API calls that resolve them. Deterministic: the same input gives the same bytes. */
+/**
+ * The plan: differences, and the ordered API calls that resolve them. Deterministic: the same input gives the same
+ * bytes.
+ */
 import type { WireAttributes } from './attributes/index.ts'
 import type { PlanCost } from './cost.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
@@ -61,7 +64,10 @@ export interface Capacity {
 
 /** All differences of one compute. */
 export interface Change {
-  /** Stable: `PROJECT/BRANCH_ID/primary`, `PROJECT/BRANCH_ID/replica/KEY`, or `PROJECT/BRANCH_ID/COMPUTE_ID` if undeclared. */
+  /**
+   * Stable: `PROJECT/BRANCH_ID/primary`, `PROJECT/BRANCH_ID/replica/KEY`, or `PROJECT/BRANCH_ID/COMPUTE_ID` if
+   * undeclared.
+   */
   readonly id: string
   readonly kind: ChangeKind
   readonly project: string
@@ -251,7 +257,8 @@ export interface PlannedUpdate {
 }
 
 /**
- * `ok: false`: some projects cannot be planned. `plan` covers the other ones and lists these in `leftOut`. `diagnostics` are
+ * `ok: false`: some projects cannot be planned. `plan` covers the other ones and lists these in `leftOut`.
+ * `diagnostics` are
  * the errors and warnings of the projects left out, in the order of the files.
  */
 export type PlanResult =

@@ -74,7 +74,7 @@ test("another author's comment is never edited, even with the marker; nor is tha
   expect(github.comments).toHaveLength(5)
 })
 
-test('the comment is found behind 150 others, and made again where it was deleted in between', async () => {
+test('the comment is found behind 150 others, and created again if it was deleted meanwhile', async () => {
   const { run, event, github } = await withHead()
   for (let index = 0; index < 150; index += 1) github.add(7, 'someone', `comment ${index}`)
   await run({ command: 'plan' }, { event })
@@ -303,7 +303,7 @@ test('a step that fails halfway: partially applied, each step is reported', asyn
   expect(body).toContain('❌ failed')
 })
 
-test('a cancelled job starts no new step, completes those that run, and says how far it got', async () => {
+test('a cancelled job starts no new step, completes running ones, and reports its progress', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
@@ -401,7 +401,7 @@ test('drift on a schedule: fail-on changes', async () => {
   expect(summary).toContain('**What differs from the manifests**')
 })
 
-test('a sandbox in the place of an account', async () => {
+test('a sandbox instead of an account', async () => {
   const { repository } = await open()
   repository.write(
     'seed.yaml',

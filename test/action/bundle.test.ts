@@ -24,7 +24,7 @@ test('a pull request is planned, commented, and applied after the merge', async 
   ])
 })
 
-test('it has a sandbox, and ends with 1 where something is wrong', async () => {
+test('it has a sandbox, and exits with 1 on errors', async () => {
   const { repository } = await open()
   repository.write('seed.yaml', 'projects: [{ id: shop, branches: [{ name: main, computes: [{ size: 2 }] }] }]\n')
   repository.write('espalier.yaml', manifest({ main: 4 }))

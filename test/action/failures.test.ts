@@ -53,7 +53,7 @@ test('a failure makes no comment where there was none, unless one is always want
   expect(github.comments).toMatchObject([{ body: expect.stringContaining('the plan failed (auth)') }])
 })
 
-test('an apply that fails before its first step says so where its outcome was', async () => {
+test('an apply that fails before its first step replaces the comment with its outcome', async () => {
   const { run, event, github, repository } = await withHead()
   const sha = repository.git('rev-parse', 'HEAD')
   github.merged.set(sha, 7)
@@ -67,7 +67,7 @@ test('an apply that fails before its first step says so where its outcome was', 
   expect(github.comments[0]?.body).not.toContain('failed')
 })
 
-test('a working directory that is not there is a wrong input, and no bug', async () => {
+test('a missing working directory is an invalid input, not a bug', async () => {
   const { run } = await open()
   const { code, log, outputs } = await run({ command: 'plan', 'working-directory': 'nowhere' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'input' })
@@ -91,7 +91,7 @@ test('without its base the drift is unknown, so its count is not set', async () 
   expect(outputs).toMatchObject({ drifted: 'unknown', restarts: '4', 'failure-reason': '' })
 })
 
-test('the key is masked before anything else, even where an input is wrong', async () => {
+test('the key is masked first, even if an input is invalid', async () => {
   const { run } = await open()
   const { log } = await run({ command: 'destroy', 'api-key': 'a-key-of-somebody' })
   expect(log.split('\n')[0]).toBe('::add-mask::a-key-of-somebody')

@@ -21,7 +21,7 @@ test.each([
   expect(linkTo(file)).toBe(`https://github.com/acme/shop/blob/0123456/${path}#L17`)
 })
 
-test('a file outside of the repository has no link', () => {
+test('a file outside the repository has no link', () => {
   expect(linkTo('../../../../evil/x/blob/main/y.yaml', 'db/')).toBeUndefined()
   expect(linkTo('../y.yaml', 'db/')).toMatch(/0123456\/y\.yaml#L17$/)
 })

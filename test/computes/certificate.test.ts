@@ -33,16 +33,16 @@ test.each([
   [[0x7f], '02017f'],
   [[0x80], '02020080'],
   [[0, 0x80, 1], '0203008001'],
-])('the integer %j is as short as can be, and not negative', (bytes, hex) => {
+])('the integer %j is encoded as short as possible and not negative', (bytes, hex) => {
   expect(integer(Buffer.from(bytes)).toString('hex')).toBe(hex)
 })
 
-test('object ids are as in RFC 5280', () => {
+test('object ids are encoded as in RFC 5280', () => {
   expect(objectId('2.5.29.17').toString('hex')).toBe('0603551d11')
   expect(objectId('1.2.840.10045.4.3.2').toString('hex')).toBe('06082a8648ce3d040302')
 })
 
-test('any list of hosts, however long, is read back', () => {
+test('a list of hosts of any length can be read back', () => {
   const host = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}\.test$/)
   fc.assert(
     fc.property(fc.array(host, { minLength: 1, maxLength: 200 }), (hosts) => {

@@ -1,4 +1,4 @@
-/** Logins that are bound to the proxy's certificate, as the service's own command-line tool asks for them. */
+/** Channel binding to the proxy's certificate, as the service's own command-line tool requests it. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -21,7 +21,7 @@ afterAll(() => sandbox.close())
 const uri = async (): Promise<string> => (await sandbox.control.computes())[0]?.uri ?? ''
 const bound = { ssl: { rejectUnauthorized: false }, enableChannelBinding: true }
 
-test('a client may bind its login, or not', async () => {
+test('clients can use channel binding or not', async () => {
   for (const extra of [bound, { ssl: { rejectUnauthorized: false } }, {}]) {
     const client = await clientAt(await uri(), extra)
     expect(await client.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
@@ -33,11 +33,11 @@ test.each([
   ['a wrong password', (text: string) => text.replace(/:[^:@]+@/, ':wrong@'), '28P01'],
   ['a role that is not there', (text: string) => text.replace(/\/\/[^:]+:/, '//nobody:'), '28P01'],
   ['a database that is not there', (text: string) => text.replace(/\/[^/?]+(\?|$)/, '/nowhere$1'), '3D000'],
-])('%s is refused as Postgres refuses it', async (_what, change, code) => {
+])('%s is refused with the error of Postgres', async (_what, change, code) => {
   await expect(clientAt(change(await uri()), bound)).rejects.toMatchObject({ code })
 })
 
-test('a password that SQL set is the one that counts', async () => {
+test('a password set by SQL is used', async () => {
   const client = await clientAt(await uri())
   await client.query(`CREATE ROLE by_sql LOGIN PASSWORD 'first'`)
   await client.query(`ALTER ROLE by_sql PASSWORD 'second'`)
@@ -70,7 +70,7 @@ test.runIf(psql !== undefined)(
   },
 )
 
-test('a login that is bound to another certificate, or to none, is not accepted', () => {
+test('a login bound to another certificate, or to none, is refused', () => {
   const secret = {
     iterations: '4096',
     salt: 'c2FsdA==',

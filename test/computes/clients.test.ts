@@ -1,4 +1,4 @@
-/** What clients of real computes see: waking, refusals, limits, and how their connections end. */
+/** Clients of real computes: starting, refusals, limits, and how connections end. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** As any client of the API does: what the project's lock refuses is sent again. */
+/** Like any client of the API: retries while the project is locked. */
 const call = async (method: string, path: string, body?: object) => {
   for (;;) {
     const answer = await fetch(`${sandbox.apiUrl}${P}${path}`, {
@@ -70,7 +70,7 @@ const operationsOn = async (id: string): Promise<readonly string[]> =>
   (await call('GET', '/operations')).operations
     .filter((operation: { endpoint_id: string }) => operation.endpoint_id === id)
     .map(({ action }: { action: string }) => action)
-/** Heard from the first moment on, whenever it comes. */
+/** Listens from the start, so that an early event is not missed. */
 const failureOf = (query: Promise<unknown>): Promise<unknown> =>
   query.then(
     () => 'it succeeded',
@@ -79,7 +79,7 @@ const failureOf = (query: Promise<unknown>): Promise<unknown> =>
 const settled = (id: string) =>
   expect.poll(async () => (await call('GET', `/endpoints/${id}`)).endpoint.pending_state).toBeUndefined()
 
-test('an idle compute wakes for a connection, and fifty at once start it once', async () => {
+test('a connection starts an idle compute, and fifty at the same time start it once', async () => {
   const clients = await Promise.all(Array.from({ length: 50 }, () => clientOf(sandbox, 'ep-sleepy')))
   expect(await Promise.all(clients.map((client) => client.query('SELECT 1 AS one')))).toEqual(
     Array.from({ length: 50 }, () => [{ one: 1 }]),
@@ -98,7 +98,7 @@ test.each([
   await client.close()
 })
 
-test('the shared port takes the compute from options, or from the name in TLS', async () => {
+test('on the shared port, clients choose the compute by options or by the TLS server name', async () => {
   const uri = await shared('ep-main')
   for (const [suffix, extra] of [
     ['?options=endpoint%3Dep-main', {}],
@@ -130,7 +130,7 @@ test('over the connection limit: 53300', async () => {
   }
 })
 
-test('a full disk for temporary files: 53100, and the session lives on', async () => {
+test('a full temporary disk: 53100, and the session survives', async () => {
   const client = await clientOf(sandbox, 'ep-main')
   await client.query(`SET work_mem = '64kB'`)
   const sort = client.query(
@@ -144,7 +144,7 @@ test('a full disk for temporary files: 53100, and the session lives on', async (
   await client.close()
 })
 
-test('the disk is one for all sessions of a compute', async () => {
+test('all sessions of a compute share the temporary disk', async () => {
   const clients = [await clientOf(sandbox, 'ep-main'), await clientOf(sandbox, 'ep-main')]
   const fill = 'SELECT count(*), pg_sleep(20) FROM (SELECT a FROM generate_series(1, 500000) AS a ORDER BY a DESC) AS b'
   const filling = clients.map(async (client) => {
@@ -165,12 +165,12 @@ test('a query is cancelled through the proxy', async () => {
   await client.connect()
   const other = new pg.Client({ connectionString: uri })
   const sleep = failureOf(client.query('SELECT pg_sleep(20)'))
-  // A cancellation finds only what runs already.
+  // Only a running query can be cancelled.
   const watcher = await clientOf(sandbox, 'ep-main')
   const running = `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(20)'`
   await expect.poll(() => watcher.query(running)).toHaveLength(1)
   await watcher.close()
-  // As Ctrl-C in psql does: another connection that names process and secret.
+  // Like Ctrl-C in psql: another connection with the process id and secret.
   const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
   const { connection } = other as unknown as {
     connection: {
@@ -185,7 +185,7 @@ test('a query is cancelled through the proxy', async () => {
   await client.end()
 })
 
-test('a replica reads what its primary writes, and writes nothing', async () => {
+test('a replica reads what its primary writes, and cannot write', async () => {
   const primary = await clientOf(sandbox, 'ep-main')
   await primary.query('CREATE TABLE seen AS SELECT 1 AS n')
   const replica = await clientOf(sandbox, 'ep-replica')
@@ -227,7 +227,7 @@ test('a silent long query keeps a compute awake; a quiet connection does not', a
   const { last_active } = await shown()
   const long = failureOf(client.query('SELECT pg_sleep(30)'))
   await sandbox.clock.advance(310_000)
-  // It was looked at, found busy, and counts as used from then on.
+  // The check found it busy, so it counts as used until then.
   await expect.poll(async () => (await shown()).last_active).not.toBe(last_active)
   expect((await shown()).current_state).toBe('active')
   expect(client.endedWith).toBeUndefined()
@@ -260,7 +260,7 @@ test.runIf(hasPgBouncer)(
     const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
     const [first, second] = [await clientAt(uri), await clientAt(uri)]
     const pid = async (client: typeof first) => (await client.query('SELECT pg_backend_pid() AS pid'))[0]?.pid
-    // One server connection serves both, one transaction after the other.
+    // Both clients share a server connection.
     expect(await pid(first)).toBe(await pid(second))
     await Promise.all([first.close(), second.close()])
   },

@@ -1,4 +1,4 @@
-/** What a client's role can do on every Postgres that is here: much, but no way to a shell, to files or to the superuser. */
+/** Client roles cannot get a shell, access files or become superuser, on any installed version of Postgres. */
 import { execFileSync } from 'node:child_process'
 import { dirname } from 'node:path'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import { clientAt, openReal } from '../e2e/real-computes.ts'
 
 const found = await findBinaries(undefined, makeSocketFolder())
 
-/** Every setting that is a text and that was read to mean nothing outside of the database. */
+/** Text settings that were reviewed and have no effect outside of the database. */
 const OF_THE_DATABASE = new Set(
   `client_encoding cluster_name createrole_self_grant DateStyle default_table_access_method default_tablespace
   default_text_search_config lc_messages lc_monetary lc_numeric lc_time log_connections log_line_prefix log_timezone
@@ -64,7 +64,7 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       }
     }
 
-    test('it may make roles, databases and schemas, read and write all data, and install trusted extensions', async () => {
+    test('it can create roles, databases and schemas, read and write all data, and install trusted extensions', async () => {
       expect(
         await run(
           'CREATE ROLE app LOGIN PASSWORD $$secret$$',
@@ -112,7 +112,7 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(await run(...statements)).toMatch(/^(42501|42704|42939|0A000|58P01|22023) /)
     })
 
-    test('the project of a seed shows the version that it runs on', async () => {
+    test('a seeded project shows the version that it runs on', async () => {
       const answer = await fetch(`${sandbox.apiUrl}/projects/shop`, {
         headers: { authorization: `Bearer ${sandbox.apiKey}` },
       })
@@ -142,13 +142,13 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(JSON.stringify(rows)).not.toMatch(/password=/)
     })
 
-    test('a cluster is not copied by a client', async () => {
+    test('a client cannot copy a cluster', async () => {
       const uri = `${compute.uri}?replication=true`
       await expect(clientAt(uri)).rejects.toMatchObject({ code: '28000' })
     })
   },
 )
 
-test('the versions that are here were tried', () => {
+test('all installed versions were tested', () => {
   expect(found.map(({ major }) => major)).toContain(17)
 })

@@ -1,4 +1,4 @@
-/** The service's serverless driver, unchanged but for its endpoints, against real computes. */
+/** The service's serverless driver against real computes. Only its endpoints are configured. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Client, NeonDbError, neon, neonConfig, Pool } from '@neondatabase/serverless'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const [compute] = await sandbox.control.computes()
   uri = compute?.uri ?? ''
   const { host } = new URL(sandbox.apiUrl)
-  // As docs/sandbox.md tells a developer.
+  // As documented in docs/sandbox.md.
   neonConfig.webSocketConstructor = WebSocket
   neonConfig.wsProxy = `${host}/v2`
   neonConfig.fetchEndpoint = `http://${host}/sql`
@@ -38,7 +38,7 @@ test('over HTTP: rows with their types, parameters, and whole results', async ()
   })
 })
 
-test('over HTTP: a transaction is all or nothing, at the level asked for', async () => {
+test('over HTTP: a transaction is atomic and has the requested isolation level', async () => {
   const sql = neon(uri)
   await sql`CREATE TABLE t (n int PRIMARY KEY)`
   await expect(sql.transaction([sql`INSERT INTO t VALUES (1)`, sql`INSERT INTO t VALUES (1)`])).rejects.toThrow(
@@ -74,7 +74,7 @@ test('over WebSocket: sessions, by the port and by the host name that the API sh
   await pool.end()
 })
 
-test('over WebSocket: an address that is not of this sandbox is not reached', async () => {
+test('over WebSocket: addresses outside of this sandbox are refused', async () => {
   const { host } = new URL(sandbox.apiUrl)
   for (const address of ['127.0.0.1:22', 'example.com:5432', 'ep-other.aws.neon.tech:5432', '']) {
     const failure = await new Promise<Error>((resolve) => {
@@ -96,7 +96,7 @@ test('over WebSocket: an address that is not a URL is refused, and the sandbox k
   expect((await fetch(`${sandbox.apiUrl}/openapi.json`)).status).toBe(200)
 })
 
-test('the sandbox ends although a WebSocket is open; a simulated one has no SQL', async () => {
+test('the sandbox closes even if a WebSocket is open; a simulated one has no SQL', async () => {
   const own = await openReal({
     seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-own' }] }] }] },
   })

@@ -1,4 +1,4 @@
-/** Folders that sandboxes left: only one's own are removed. */
+/** Leftover folders of sandboxes: only the user's own are removed. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const place = () => {
   const parent = mkdtempSync(join(tmpdir(), 'stale-'))
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
   const stale = join(parent, `espalier-pg-${gone}-abc`)
-  /** As a sandbox makes them; its process is another one. */
+  /** Like the folder of a sandbox in another process. */
   const makeOwn = (folder: string) => {
     const made = makeSocketFolder()
     cpSync(made, folder, { recursive: true })
@@ -23,7 +23,7 @@ const place = () => {
   return { parent, stale, makeOwn }
 }
 
-test('what a sandbox left that was killed is removed', () => {
+test('the folder of a killed sandbox is removed', () => {
   const { parent, stale, makeOwn } = place()
   makeOwn(stale)
   mkdirSync(join(stale, 'branches'))
@@ -31,7 +31,7 @@ test('what a sandbox left that was killed is removed', () => {
   expect(existsSync(stale)).toBe(false)
 })
 
-test('the folder of a sandbox that runs stays', () => {
+test('the folder of a running sandbox stays', () => {
   const { parent, makeOwn } = place()
   const live = join(parent, `espalier-pg-${process.pid}-abc`)
   makeOwn(live)

@@ -1,4 +1,4 @@
-/** Postgres' protocol as the proxy reads it: however it is cut into pieces. */
+/** The proxy parses Postgres' protocol however it is split into chunks. */
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { encodeStartup, readFirstMessage, takeEndpoint, targetOf } from '../../s
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)
 const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })
 
-test('a startup message reads as it was written, and waits until it is whole', () => {
+test('a startup message is parsed once it is complete', () => {
   fc.assert(
     fc.property(parameters, fc.nat(), (given, cut) => {
       const bytes = encodeStartup({ version: 196_608, parameters: new Map(Object.entries(given)) })
@@ -21,7 +21,7 @@ test('a startup message reads as it was written, and waits until it is whole', (
   )
 })
 
-test('no bytes whatever make it throw', () => {
+test('no input makes it throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(() => readFirstMessage(Buffer.from(bytes))).not.toThrow()
@@ -34,7 +34,7 @@ test.each([
   ['endpoint=ep-a -c work_mem=1MB', 'ep-a', '-c work_mem=1MB'],
   ['-c work_mem=1MB endpoint=ep-a', 'ep-a', '-c work_mem=1MB'],
   ['-c work_mem=1MB', undefined, '-c work_mem=1MB'],
-])('of the options "%s" the compute is %s and the rest %s', (options, endpoint, rest) => {
+])('the options "%s" give the compute %s and leave %s', (options, endpoint, rest) => {
   const taken = takeEndpoint({ kind: 'startup', version: 196_608, parameters: new Map([['options', options]]) })
   expect([taken.endpoint, taken.startup.parameters.get('options')]).toEqual([endpoint, rest])
 })
@@ -61,7 +61,7 @@ const messages = fc.array(
   { maxLength: 30 },
 )
 
-/** What comes out, and which messages were looked at. */
+/** The output, and the messages that were inspected. */
 const pass = async (chunks: readonly Buffer[]) => {
   const seen: string[] = []
   const stream = new ServerMessages((type, whole) => {
@@ -77,7 +77,7 @@ const pass = async (chunks: readonly Buffer[]) => {
   return { bytes: Buffer.concat(out).toString('hex'), seen }
 }
 
-test('what a server says passes unchanged, and every error and key is seen whole', async () => {
+test('messages of the server pass unchanged, and all errors and keys are inspected', async () => {
   await fc.assert(
     fc.asyncProperty(messages, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), async (said, cuts) => {
       const whole = said.map(([type, body]) => message(type, Buffer.from(body)))
@@ -97,7 +97,7 @@ test('what a server says passes unchanged, and every error and key is seen whole
   )
 })
 
-test('only a full temporary disk reads as a full disk', () => {
+test('only a full temporary disk is reported as a full disk', () => {
   const type = 'E'.charCodeAt(0)
   const limit = errorResponse(
     { code: '53400', message: 'temporary file size exceeds temp_file_limit (20480kB)' },

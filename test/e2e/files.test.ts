@@ -33,7 +33,7 @@ test('a plan from a snapshot is the plan of the live project, and says how old i
   expect(changed.code).toBe(2)
 })
 
-test('a snapshot of projects without manifests; an unknown one is reported', async () => {
+test('a snapshot of projects without manifests; an unknown project is reported', async () => {
   const { code, stderr } = await online(
     'snapshot',
     '--project',

@@ -195,7 +195,7 @@ describe('apply asks', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('if all steps wait for restart windows there is nothing to ask', async () => {
+  test('if all steps wait for restart windows, nothing is asked', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       `version: 1\nproject: shop\nrestartWindow: { days: [${far()}], from: "02:00", to: "04:00", timezone: UTC }\nbranches:\n  main: { primary: { size: 2 } }\n`,

@@ -49,7 +49,7 @@ const expectNoKey = (texts: readonly (readonly [string, string])[]): void => {
   expect(leaks).toEqual([])
 }
 
-test('no command leaks the key into its output, files or child processes, however much is logged', async () => {
+test('no command leaks the key into its output, files or child processes, even with --debug', async () => {
   const sandbox = await openSandbox()
   const scratch = folder()
   const cwd = join(scratch, 'work')

@@ -91,7 +91,7 @@ test('merged as Markdown, they are one comment with the changes since the base',
 })
 
 test.each([
-  [['saved-1.json', 'saved-3.json'], /3 shards 2\/3 is missing/],
+  [['saved-1.json', 'saved-3.json'], /missing for 1 of the fleet.s 3 shards: 2\/3/],
   [['saved-1.json', 'saved-2.json', 'saved-2.json', 'saved-3.json'], /is in \S*saved-2\.json and in \S*saved-2\.json/],
   [['based-1.json', 'printed-2.json', 'printed-3.json'], /printed-2\.json was planned without --base/],
   [['saved-1.json', 'saved-2.json', 'espalier.yaml'], /espalier\.yaml is not a saved plan: it is not JSON/],

@@ -66,7 +66,7 @@ test('inside of it nothing waits', async () => {
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)
 })
 
-test('a saved plan is stale once the window in the manifest is another one', async () => {
+test('a saved plan is stale once the window in the manifest has changed', async () => {
   const file = join(folder, 'moving.yaml')
   await writeFile(file, CLOSED.replace('size: 2', 'size: 8'))
   await run('plan', 'moving.yaml', '--out', 'plan.json')

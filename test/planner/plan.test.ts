@@ -257,11 +257,6 @@ describe('deleting', () => {
     expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('main') }])
     expect(plan.summary.refused).toBe(1)
   })
-
-  test('an update on a protected branch is fine', () => {
-    const plan = planOf({ branches: { main: { protect: true, primary: { size: 2 } } } }, live)
-    expect(plan.steps[0]?.refused).toBeUndefined()
-  })
 })
 
 describe('order', () => {

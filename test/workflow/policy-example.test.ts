@@ -84,7 +84,7 @@ describe.each(Object.entries(PROGRAMS))('judged by %s', (name, denied) => {
   })
 })
 
-test('without either program: the keys that the rules read are there, and `windows` is absent without a window', async () => {
+test('without either program: the keys that the rules read exist, and `windows` is absent without a window', async () => {
   const { steps, changes } = JSON.parse(plannedJson(manifest({ primary: '{ size: { min: 1, max: 8 } }' })))
   expect(steps[0]).toMatchObject({ branch: { name: 'main' }, impact: 'restart' })
   expect(steps[0]).not.toHaveProperty('windows')

@@ -4,7 +4,9 @@ import type { Plain } from '../yaml/tree.ts'
 const SEED_KEYS = ['projects', 'keys', '$schema']
 const POLICY_KEYS = ['version', 'policies', '$schema']
 
-/** A sandbox seed: a map with a list of `projects`, each with an id, and perhaps `keys`. No manifest looks like that. */
+/**
+ * A sandbox seed: a map with a list of `projects`, each with an id, and perhaps `keys`. No manifest looks like that.
+ */
 export const isSeed = (value: Plain | undefined): boolean => {
   if (!isMap(value) || !Object.keys(value).every((key) => SEED_KEYS.includes(key))) return false
   const { projects } = value

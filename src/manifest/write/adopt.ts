@@ -81,7 +81,9 @@ export const adoptInto = (
   }
 }
 
-/** Whether an attribute must be written in the body of a compute. `replica` is the replica's key, or '' for a primary. */
+/**
+ * Whether an attribute must be written in the body of a compute. `replica` is the replica's key, or '' for a primary.
+ */
 type IsNeeded = (ref: string, replica: string, key: string, value: unknown) => boolean
 
 const sourceOf = ({ path, text }: ManifestFile, offset: number): Source => {

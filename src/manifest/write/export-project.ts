@@ -164,7 +164,8 @@ interface SuggestedRule {
 }
 
 /**
- * Similar branches with the same prefix probably come and go, so a rule fits better than a list. The user has to decide, so
+ * Similar branches with the same prefix probably come and go, so a rule fits better than a list. The user has to
+ * decide, so
  * the rule is a comment. If there are no other branches, they are listed.
  */
 const suggestRules = (

@@ -7,7 +7,10 @@ export type ParsedMap = YAMLMap<Node, Node | null>
 export interface Chunk {
   readonly key: string
   readonly pair: Pair<Node, Node | null>
-  /** From the entry's first comment, or its key, to the end of its last line; without leading indentation and the final newline. */
+  /**
+   * From the entry's first comment, or its key, to the end of its last line; without leading indentation and the final
+   * newline.
+   */
   readonly start: number
   readonly end: number
 }

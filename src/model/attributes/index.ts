@@ -1,4 +1,4 @@
-/** What follows from the attribute table. */
+/** Types and functions that are derived from the attribute table. */
 import type { Impact } from '../impact.ts'
 import { mergeSettings } from './postgres.ts'
 import type { AttributeRow, Fields, FieldType, ValueType, ValueTypes, Wire, WireSettings } from './row.ts'
@@ -11,7 +11,9 @@ type Rows = typeof ATTRIBUTES
 
 export type AttributeKey = keyof Rows
 
-/** Managed (desired) or shown (observed) attributes; one left out is not managed, or was not shown. */
+/**
+ * Attributes of a compute. In a desired state, a missing one is not managed; in a snapshot, the API did not show it.
+ */
 export type ComputeAttributes = { readonly [K in AttributeKey]?: ValueTypes[Rows[K]['type']] }
 
 export type AttributeReason = Rows[AttributeKey]['reason']['code']
@@ -20,17 +22,17 @@ type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (a
 
 type AllFields = Intersection<Rows[AttributeKey]['fields']>
 
-/** The attributes as the API spells them. */
+/** Attributes as fields of the API. */
 export type WireAttributes = Wire<AllFields>
 
-/** What is live, as far as a request for a change depends on it. */
+/** The live values that a request depends on. */
 export interface LiveValues {
   readonly attributes: ComputeAttributes
-  /** As the API showed them, with the parts that no manifest can declare. */
+  /** From the API, including parts that manifests cannot declare. */
   readonly settings?: WireSettings | undefined
 }
 
-/** A row whose value types are erased: for code that goes over all of them. */
+/** A row without value types, for code that iterates over all rows. */
 export type AnyAttributeRow = Omit<
   AttributeRow,
   'reason' | 'impact' | 'satisfied' | 'absent' | 'read' | 'write' | 'isImported' | 'toWire' | 'format'
@@ -53,12 +55,12 @@ export const rowOf = (key: AttributeKey): AnyAttributeRow => ROWS[key]
 /** In canonical order. */
 export const ATTRIBUTE_KEYS = Object.keys(ATTRIBUTES) as readonly AttributeKey[]
 
-/** The sentence for each reason, by its code. */
+/** The sentence for each reason code. */
 export const ATTRIBUTE_REASONS = Object.fromEntries(
   ATTRIBUTE_KEYS.map((key) => [ROWS[key].reason.code, ROWS[key].reason.words]),
 ) as Readonly<Record<AttributeReason, string>>
 
-/** One shape for each field of the API, by its type. */
+/** Maps each field of the API to the shape of its type. */
 export const shapesByField = <S extends Readonly<Record<FieldType, unknown>>>(shapes: S) => {
   const fields: Fields = Object.assign({}, ...ATTRIBUTE_KEYS.map((key) => ROWS[key].fields))
   return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, shapes[type]])) as {
@@ -66,26 +68,26 @@ export const shapesByField = <S extends Readonly<Record<FieldType, unknown>>>(sh
   }
 }
 
-/** One shape for each attribute, by its type. */
+/** Maps each attribute to the shape of its type. */
 export const shapesByAttribute = <S extends Readonly<Record<ValueType, unknown>>>(shapes: S) =>
   Object.fromEntries(ATTRIBUTE_KEYS.map((key) => [key, shapes[ROWS[key].type]])) as {
     [K in AttributeKey]: S[Rows[K]['type']]
   }
 
-/** Every attribute that an endpoint of the API shows. */
+/** All attributes in a response of the API. */
 export const attributesFromWire = (wire: WireAttributes): ComputeAttributes =>
   Object.fromEntries(
     ATTRIBUTE_KEYS.map((key) => [key, ROWS[key].fromWire(wire)]).filter(([, value]) => value !== undefined),
   )
 
-/** The keys whose desired value the observed attributes do not satisfy. */
+/** Keys of attributes whose observed value differs from the desired one. */
 export const differingKeys = (desired: ComputeAttributes, observed: ComputeAttributes): readonly AttributeKey[] =>
   ATTRIBUTE_KEYS.filter((key) => {
     const row = ROWS[key]
     return desired[key] !== undefined && !row.satisfied(desired[key], observed[key] ?? row.absent)
   })
 
-/** The request attributes that bring `live` to `desired` in those keys, `settings` merged. */
+/** The request fields that change `live` to `desired` for these keys. `settings` are merged. */
 export const attributesToWire = (
   desired: ComputeAttributes,
   keys: readonly AttributeKey[],
@@ -103,7 +105,7 @@ export const attributesToWire = (
   }
 }
 
-/** Of a live compute without them: one that a plan only describes. */
+/** `settings` derived from attributes, for a compute whose API fields are not known. */
 const settingsOf = (attributes: ComputeAttributes): WireSettings =>
   ATTRIBUTE_KEYS.flatMap((key) => (attributes[key] === undefined ? [] : [ROWS[key].toWire(attributes[key], undefined)]))
     .map(({ settings = {} }) => settings)

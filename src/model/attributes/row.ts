@@ -3,7 +3,9 @@ import type { JsonSchema } from '../../base/index.ts'
 import type { Impact } from '../impact.ts'
 import type { Size, SizeTable } from '../size.ts'
 
-/** A request replaces `settings` as a whole (Neon staff in neondatabase/neon#7628), so it must repeat undeclared parts. */
+/**
+ * A request replaces `settings` as a whole (Neon staff in neondatabase/neon#7628), so it must repeat undeclared parts.
+ */
 export interface WireSettings {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined
   readonly preload_libraries?:

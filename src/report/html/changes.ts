@@ -5,7 +5,7 @@ import { type CardContext, changeCard, type NumberedStep } from './change-card.t
 import { icon } from './looks.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
-/** Above this, projects are folded. */
+/** With more changes, projects are folded. */
 const MOST_OPEN = 60
 
 export const changesSection = (

@@ -42,9 +42,9 @@ export interface Chart {
 
 const ROW_EM = 2.75
 const BAR_EM = 0.95
-/** Above this, lanes are folded to one line. */
+/** With more rows, lanes are folded to one line. */
 const MOST_OPEN = 60
-/** Above this, a folded lane has no room for icons. */
+/** With more steps, a folded lane has no room for icons. */
 const MOST_MARKED = 60
 
 export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`

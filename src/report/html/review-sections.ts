@@ -25,7 +25,7 @@ export const costSection = (plan: Plan): Markup => {
   ]
   return markup`<section aria-labelledby="cost"><h2 id="cost">Cost and service updates</h2>
 ${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== undefined, () => markup`<p class="lead">${money}</p>`)}
-<details class="more"><summary>Each change</summary><ul class="still">${lines.slice(0, MOST).map(
+<details class="more"><summary>Details</summary><ul class="still">${lines.slice(0, MOST).map(
     (line) => markup`<li><span>${line}</span></li>
 `,
   )}</ul>${when(lines.length > MOST, () => markup`<p class="lead">and ${lines.length - MOST} more</p>`)}</details></section>`

@@ -18,7 +18,7 @@ import { stepsSection } from './plan-steps.ts'
 import { capacitySection, closing } from './plan-summary.ts'
 import { paintOf, type Style, wrap } from './style.ts'
 
-/** Above this, changes are shown as one line each by default. */
+/** With more changes, each is shown as one line by default. */
 const MOST_DETAILED = 12
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {

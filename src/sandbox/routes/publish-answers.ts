@@ -1,4 +1,6 @@
-/** Publishes every response on a diagnostics channel, so that tests can check all of them against the OpenAPI document. */
+/**
+ * Publishes every response on a diagnostics channel, so that tests can check all of them against the OpenAPI document.
+ */
 import { channel } from 'node:diagnostics_channel'
 import type { MiddlewareHandler } from 'hono'
 

@@ -1,5 +1,6 @@
 /**
- * All routes of the service, from its public OpenAPI document and its official clients. They let the sandbox say whether it
+ * All routes of the service, from its public OpenAPI document and its official clients. They let the sandbox say
+ * whether it
  * lacks a route or the route does not exist. `{}` matches one segment.
  */
 const ROUTES = `

@@ -81,7 +81,8 @@ export const createBranch = (
 /**
  * The roles and databases that a branch takes over from its source. Passwords stay the same: they are part of the data.
  *
- * @param time the point in the source's history, in milliseconds: what was created later is left out. Roles and databases
+ * @param time the point in the source's history, in milliseconds: what was created later is left out. Roles and
+ * databases
  *   dropped after it are missing too, since the source's record no longer lists them.
  */
 export const inherited = ({ roles, databases, changes }: BranchRecord, time: number): Partial<BranchRecord> => ({

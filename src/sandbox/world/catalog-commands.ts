@@ -149,7 +149,10 @@ const keep = (
   return world.commit(project, [branch, { ...primary, pendingState, updatedAt: now }], operations)
 }
 
-/** An idle compute is started for the change and suspended again (public OpenAPI). A disabled one applies it when it is next started. */
+/**
+ * An idle compute is started for the change and suspended again (public OpenAPI). A disabled one applies it when it is
+ * next started.
+ */
 const configure = (branch: BranchRecord, primary: ComputeRecord): readonly NewOperation[] => {
   const apply = operationOn(primary, 'apply_config')
   if (primary.state !== 'idle') return [apply]

@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 
 export interface ComputeAnswer {
   readonly compute: ComputeRecord
-  /** Those that the command started. */
+  /** The operations that the command started. */
   readonly operations: readonly OperationRecord[]
 }
 
@@ -33,7 +33,9 @@ export const createCompute = (
   return { compute, operations: world.commit(projectId, [compute], operations) }
 }
 
-/** Reads show the new attributes at once; a running compute gets them when the operations finish (docs/control-api.md). */
+/**
+ * Reads show the new attributes at once; a running compute gets them when the operations finish (docs/control-api.md).
+ */
 export const updateCompute = (world: World, projectId: string, id: string, request: ComputeRequest): ComputeAnswer => {
   const before = world.compute(projectId, id)
   const tables = world.project(projectId)

@@ -1,4 +1,6 @@
-/** How long operations take, in milliseconds. The service documents none; these are slow enough for a person to follow. */
+/**
+ * How long operations take, in milliseconds. The service documents none; these are slow enough for a person to follow.
+ */
 export type Durations = Readonly<Record<string, number>>
 
 export const DURATIONS: Durations = {

@@ -16,7 +16,7 @@ const FREE_PLAN_MAX_CU = 2
 type Limited = Pick<ComputeRecord, 'min' | 'max' | 'suspendTimeoutSeconds'>
 
 export interface LimitProblem {
-  /** As the API spells it. */
+  /** Name of the API field. */
   readonly field: 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'suspend_timeout_seconds'
   readonly message: string
   /** Whether the account's plan sets the limit, rather than the service. */

@@ -105,7 +105,9 @@ export class World {
     }
   }
 
-  /** Runs `task` at `time` on the world's clock, unless the world is stopped first. Returns a function that cancels it. */
+  /**
+   * Runs `task` at `time` on the world's clock, unless the world is stopped first. Returns a function that cancels it.
+   */
   at(time: number, task: () => void): () => void {
     const stop = this.clock.at(time, () => {
       this.#timers.delete(cancel)
@@ -180,7 +182,8 @@ export class World {
   }
 
   /**
-   * Stores records and starts operations, all or nothing. They are on disk before this returns. The first operation runs
+   * Stores records and starts operations, all or nothing. They are on disk before this returns. The first operation
+   * runs
    * at once; each later one waits for the one before it.
    */
   commit(

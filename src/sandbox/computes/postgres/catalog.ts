@@ -14,7 +14,8 @@ export const SUPERUSER_LIKE = 'neon_superuser'
 const ESCAPE_ROLES = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']
 
 /**
- * Statements for single-user mode, one per line, that make a new cluster safe for clients. Up to version 15, a role with
+ * Statements for single-user mode, one per line, that make a new cluster safe for clients. Up to version 15, a role
+ * with
  * CREATEROLE can grant any role except superusers. So the roles that give access to the machine are removed from the
  * catalog: nobody can grant them then. Superusers do not need them.
  */

@@ -4,7 +4,7 @@ import { messageOf } from '../../../base/index.ts'
 import { type Computes, ConnectionRefusal, type Gate } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
-import { type ProxyOptions, startProxy } from '../proxy/proxy.ts'
+import { type ProxyOptions, type SharedPort, startProxy } from '../proxy/proxy.ts'
 import { targetOf } from '../proxy/startup.ts'
 import type { Home } from './home.ts'
 import { SUPERVISOR } from './session.ts'
@@ -13,13 +13,9 @@ export const LOOPBACK = '127.0.0.1'
 const INVALID_LOGIN = '28000'
 const NAMES = ['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test']
 
-export interface ClientsOptions extends Pick<ProxyOptions, 'reach' | 'isDiskFull' | 'secretOf'> {
+export interface ClientsOptions extends Pick<ProxyOptions, 'reach' | 'isDiskFull' | 'secretOf'>, SharedPort {
   readonly home: Home
   readonly gate: Gate
-  /** Port shared by all computes. 0: any free port. */
-  readonly port: number
-  /** Whether to use any free port if `port` is taken. */
-  readonly anyPort: boolean
   readonly log: (line: string) => void
 }
 

@@ -145,7 +145,9 @@ export class DataFolders {
     rmSync(folder, { recursive: true, force: true })
   }
 
-  /** An online backup. The WAL is copied last: it must include the end of the backup (PostgreSQL documentation, 25.3.4). */
+  /**
+   * An online backup. The WAL is copied last: it must include the end of the backup (PostgreSQL documentation, 25.3.4).
+   */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
     const draft = draftOf(to)
     this.remove(draft)

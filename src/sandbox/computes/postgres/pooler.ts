@@ -31,7 +31,10 @@ export interface PoolerOptions {
   readonly users: BranchCatalog['roles']
 }
 
-/** Limits of the service's pooler (docs of the service): clients, prepared statements, share of the compute's connections. */
+/**
+ * Limits of the service's pooler (docs of the service): clients, prepared statements, share of the compute's
+ * connections.
+ */
 const MAX_CLIENTS = 10_000
 const MAX_PREPARED = 1_000
 const POOL_SHARE = 0.9

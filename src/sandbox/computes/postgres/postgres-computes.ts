@@ -17,6 +17,7 @@ import {
   type RestoreWork,
   type StatementResult,
 } from '../computes.ts'
+import type { SharedPort } from '../proxy/proxy.ts'
 import type { Target } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
 import { readCatalog } from './catalog.ts'
@@ -30,12 +31,8 @@ import { dropRows } from './schema-only.ts'
 import { Servers } from './servers.ts'
 import { SUPERVISOR, withSession } from './session.ts'
 
-export interface PostgresOptions extends HomeOptions {
+export interface PostgresOptions extends HomeOptions, SharedPort {
   readonly gate: Gate
-  /** Port shared by all computes. 0: any free port. */
-  readonly port: number
-  /** Whether to use any free port if `port` is taken. */
-  readonly anyPort: boolean
   readonly log: (line: string) => void
 }
 
@@ -170,7 +167,8 @@ class PostgresComputes implements Computes {
     return this.#work.run(spec.id, async () => {
       const running = this.#servers.get(spec.id)
       if (running !== undefined) await this.#servers.configure(spec, running)
-      // A compute that was active before the sandbox started is launched by its first connection. Changes cannot wait for it.
+      // A compute that was active before the sandbox started is launched by its first connection. Changes cannot wait
+      // for it.
       else if (spec.changes.length > 0) await this.#launch(spec)
     })
   }

@@ -1,4 +1,7 @@
-/** SQL sessions of the sandbox itself, as the superuser. Clients never learn its password, and the proxy refuses its name. */
+/**
+ * SQL sessions of the sandbox itself, as the superuser. Clients never learn its password, and the proxy refuses its
+ * name.
+ */
 import pg from 'pg'
 import type { PostgresServer } from './server.ts'
 import { SOCKET_PORT } from './settings.ts'

@@ -1,6 +1,7 @@
 /**
  * Limits the temporary files of a compute (docs/control-api.md). Postgres' own limit applies to each session; this one
- * applies to all sessions together. If it is exceeded, the sessions with temporary files are stopped, as on a full disk.
+ * applies to all sessions together. If it is exceeded, the sessions with temporary files are stopped, as on a full
+ * disk.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Temporary folders of a sandbox. In memory if possible: creating a branch's thousand small files is much faster there. */
+/**
+ * Temporary folders of a sandbox. In memory if possible: creating a branch's thousand small files is much faster there.
+ */
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -33,7 +35,8 @@ const hasRoom = (parent: string): boolean => {
 }
 
 /**
- * Removes folders that this user's sandboxes left because they were killed together with their watchdog. Anyone can create
+ * Removes folders that this user's sandboxes left because they were killed together with their watchdog. Anyone can
+ * create
  * folders there, so those without our mark are left alone.
  */
 export const removeStale = (parent: string): void => {

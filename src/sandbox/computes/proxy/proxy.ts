@@ -54,7 +54,7 @@ const INVALID_AUTHORIZATION = '28000'
 const INTERNAL_ERROR = 'XX000'
 
 /** Port shared by all computes. */
-interface SharedPort {
+export interface SharedPort {
   /** 0: any free port. */
   readonly port: number
   /** Whether to use any free port if `port` is taken. */

@@ -67,7 +67,8 @@ export const targetOf = (name: string): Target =>
     : { computeId: name, pooled: false }
 
 /**
- * Removes `endpoint=<id>` from the `options` parameter, where clients without SNI name their compute (docs of the service,
+ * Removes `endpoint=<id>` from the `options` parameter, where clients without SNI name their compute (docs of the
+ * service,
  * "Connection errors"). The other options are for Postgres.
  */
 export const takeEndpoint = (

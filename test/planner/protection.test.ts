@@ -1,0 +1,43 @@
+/** `protect: true`: what a plan refuses for it, and what it still does. */
+import { expect, test } from 'vitest'
+import type { Plan } from '../../src/model/index.ts'
+import { type DeclaredDocument, planOf, world } from './world.ts'
+
+const live = world({
+  main: { primary: { id: 'ep-main', size: 1 } },
+  restored: { primary: { id: 'ep-restored' } },
+  empty: {},
+})
+const PROTECTED = '(`protect: true` at espalier.yaml:2): nothing on it may be'
+
+const refusals = ({ changes }: Plan): readonly (readonly [kind: string, refused: string | undefined])[] =>
+  changes.map(({ kind, refused }) => [kind, refused])
+
+test.each<readonly [string, DeclaredDocument['branches'], readonly (readonly [string, string | undefined])[]]>([
+  [
+    'a delete',
+    { main: { protect: true, primary: 'absent' } },
+    [['delete', `branch \`main\` is protected ${PROTECTED} deleted`]],
+  ],
+  [
+    'a move away from it',
+    { main: { protect: true, primary: 'absent' }, empty: { primary: { id: 'ep-main' } } },
+    [['move', `branch \`main\` is protected ${PROTECTED} moved`]],
+  ],
+  [
+    'a move to it',
+    { main: { primary: 'absent' }, empty: { protect: true, primary: { id: 'ep-main' } } },
+    [['move', `branch \`empty\` is protected ${PROTECTED} moved`]],
+  ],
+])('%s is refused', (_what, branches, expected) => {
+  const made = planOf({ branches: branches ?? {} }, live)
+  expect(refusals(made)).toEqual(expected)
+  expect(made.steps.every(({ refused }) => refused === expected[0]?.[1])).toBe(true)
+})
+
+test.each<readonly [string, DeclaredDocument['branches'], string]>([
+  ['a create', { empty: { protect: true, primary: { size: 1 } } }, 'create'],
+  ['an update', { main: { protect: true, primary: { size: 2 } } }, 'update'],
+])('%s is not', (_what, branches, kind) => {
+  expect(refusals(planOf({ branches: branches ?? {} }, live))).toEqual([[kind, undefined]])
+})
