@@ -211,7 +211,9 @@ export class MonthWatch {
   #checkWindow(index: number, at: number, method: string, isSize: boolean, what: string, answer: unknown): void {
     const hour = hourOf(index)
     const { endpoint } = (answer ?? {}) as { readonly endpoint?: { readonly current_state: string } }
-    if (hour === undefined || method !== 'PATCH' || !isSize || endpoint?.current_state === 'idle') return
+    // An answer that a fault spoilt does not say whether the compute was idle.
+    if (hour === undefined || method !== 'PATCH' || !isSize || endpoint === undefined) return
+    if (endpoint.current_state === 'idle') return
     const sinceOpen = at - (Math.floor(at / DAY) * DAY + hour * HOUR)
     // A step under way goes past the end.
     if (sinceOpen < 0 || sinceOpen > WINDOW_HOURS * HOUR + 2 * MINUTE)

@@ -123,7 +123,7 @@ test('the table has the worst on top, and below it the lines to change', () => {
     What would save the most, in CU-hours a month
       up to 2,920  primary on staging in shop front. Never sleeps. How much a timeout saves depends on when it is idle,
         which the counters do not show.
-        espalier.yaml:12  scaleToZero: never → 5m  (also counts for 2 other computes)
+        espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other computes)
     "
   `)
   expect(costTable(reportOf(fleet), 'project', { color: false, width: 80 })).toMatchInlineSnapshot(`
@@ -137,7 +137,7 @@ test('the table has the worst on top, and below it the lines to change', () => {
     What would save the most, in CU-hours a month
       up to 2,920  primary on staging in shop front. Never sleeps. How much a
         timeout saves depends on when it is idle, which the counters do not show.
-        espalier.yaml:12  scaleToZero: never → 5m  (also counts for 2 other
+        espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other
           computes)
     "
   `)
@@ -151,7 +151,7 @@ test('as Markdown, details are folded and names stay text', () => {
 
     **What would save the most, in CU-hours a month**
 
-    - **up to 2,920** \`primary on staging in shop front\`: Never sleeps. How much a timeout saves depends on when it is idle, which the counters do not show.<br>\`espalier.yaml:12  scaleToZero: never → 5m  (also counts for 2 other computes)\`
+    - **up to 2,920** \`primary on staging in shop front\`: Never sleeps. How much a timeout saves depends on when it is idle, which the counters do not show.<br>\`espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other computes)\`
 
     <details><summary>2 projects</summary>
 
