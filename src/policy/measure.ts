@@ -10,7 +10,7 @@ import {
   type Source,
   scaleToZeroSeconds,
 } from '../model/index.ts'
-import type { PolicyBranch, PolicyCompute, PolicyProject } from './state.ts'
+import type { ExpectedCuHours, PolicyBranch, PolicyCompute, PolicyProject } from './state.ts'
 
 /** One value that a policy checks. */
 export interface Measure {
@@ -168,8 +168,8 @@ const ofReplicas = (
   const count = branch.computes.filter(({ type }) => type === 'read_only').length
   return {
     ...atBranch(branch),
-    // Declared replicas alone can be too many; whether others are live, only the service knows.
-    excess: count > most ? count - most : isComplete ? 0 : undefined,
+    // Whether there are others besides those declared, only the service knows.
+    excess: excessOfSum(count, most, isComplete),
     what: `${count} replicas on ${branch.name}`,
     limit: `at most ${most}`,
   }
@@ -182,19 +182,23 @@ const ofProjectCu = ({ cu }: { readonly cu: number }, project: PolicyProject): M
   const isKnown = project.isComplete && known.length === sizes.length
   return {
     ...atProject(project),
-    excess: total > cu ? total - cu : isKnown ? 0 : undefined,
+    excess: excessOfSum(total, cu, isKnown),
     what: `${total} CU in project ${project.name ?? project.id}`,
     limit: `at most ${cu} CU`,
   }
 }
 
+/** What is known can be too much by itself. */
+const excessOfSum = (known: number, most: number, isComplete: boolean): number | undefined =>
+  known > most ? known - most : isComplete ? 0 : undefined
+
 /** The expected number changes with every hour; it is not part of the words, so that a saved plan stays the same. */
 const ofCuHours = (
   { cuHours: most }: { readonly cuHours: number },
-  cuHours: number | undefined,
+  expected: ExpectedCuHours | undefined,
   where: string,
 ): Pick<Measure, 'excess' | 'what' | 'limit'> => ({
-  excess: cuHours === undefined ? undefined : Math.max(0, cuHours - most),
+  excess: excessOfSum(expected?.known ?? 0, most, expected?.isComplete ?? false),
   what: `the CU-hours expected for ${where}`,
   limit: `at most ${most} a month`,
 })

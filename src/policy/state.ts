@@ -1,13 +1,19 @@
 /** What policies are judged on: a project as it is, or as it will be. */
 import type { ComputeSettings, ComputeType, Source } from '../model/index.ts'
 
+export interface ExpectedCuHours {
+  /** CU-hours a month of the computes whose use can be estimated. */
+  readonly known: number
+  /** Whether these are all computes. */
+  readonly isComplete: boolean
+}
+
 /** Throughout, absent is unknown: of a manifest by itself much is. */
 export interface PolicyProject {
   readonly id: string
   readonly name?: string
   readonly prune?: boolean
-  /** CU-hours a month as expected. */
-  readonly cuHours?: number
+  readonly cuHours?: ExpectedCuHours
   readonly branches: readonly PolicyBranch[]
   /** Whether `branches` are all branches with all their computes. */
   readonly isComplete: boolean
@@ -17,7 +23,7 @@ export interface PolicyBranch {
   readonly name: string
   /** By a manifest; the service's own protection allows moves, so it does not count. */
   readonly protect?: boolean
-  readonly cuHours?: number
+  readonly cuHours?: ExpectedCuHours
   readonly computes: readonly PolicyCompute[]
   readonly source?: Source
 }

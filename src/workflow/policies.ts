@@ -23,6 +23,7 @@ import {
 } from '../model/index.ts'
 import { type DeclaredPolicy, declaredPolicyOf } from '../planner/index.ts'
 import {
+  type ExpectedCuHours,
   type JudgedProject,
   judgePolicies,
   type PolicyCompute,
@@ -189,10 +190,9 @@ const statesOf = (
   return { after, before: base === undefined ? withoutBase(before, after, changes) : before }
 }
 
-/** Absent if one of them is unknown. */
-const cuHoursOf = (costs: readonly ComputeCost[]): { readonly cuHours?: number } => {
+const cuHoursOf = (costs: readonly ComputeCost[]): ExpectedCuHours => {
   const { expected, unknown } = addCosts(costs.map(({ cost }) => cost))
-  return expected === null || unknown > 0 ? {} : { cuHours: expected }
+  return { known: expected ?? 0, isComplete: unknown === 0 }
 }
 
 interface PlacedCompute {
@@ -254,11 +254,11 @@ const stateOf = (
     ...(project.name === undefined ? {} : { name: project.name }),
     isComplete: true,
     ...(policy && { prune: policy.prune }),
-    ...cuHoursOf(costs),
+    cuHours: cuHoursOf(costs),
     branches: project.branches.map(({ id, name }) => ({
       name,
       ...(policy && { protect: policy.protects(id) }),
-      ...cuHoursOf(costsOf.get(id) ?? []),
+      cuHours: cuHoursOf(costsOf.get(id) ?? []),
       computes: (computes.get(id) ?? []).map(({ compute }) => compute),
     })),
   }

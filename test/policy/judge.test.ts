@@ -108,8 +108,8 @@ describe('each rule', () => {
     ],
     [
       { kind: 'maxCuHours', cuHours: 600 },
-      project([], { cuHours: 600 }),
-      project([], { cuHours: 601 }),
+      project([], { cuHours: { known: 600, isComplete: true } }),
+      project([], { cuHours: { known: 601, isComplete: false } }),
       '`limit` denies the CU-hours expected for project shop (at most 600 a month)',
     ],
   ])('%j', (rule, allowed, denied, message) => {
@@ -141,6 +141,13 @@ describe('new and existing', () => {
     const unknown = { settings: {} }
     expect(outcomes(MOST_2, project([sized(1, unknown)]))).toEqual(['unknown'])
     expect(outcomes(MOST_2, project([sized(1, { ...unknown, isNew: true })]))).toEqual(['denied'])
+  })
+
+  test('CU-hours of a compute without history may be within the limit or not', () => {
+    const isComplete = false
+    expect(
+      outcomes({ kind: 'maxCuHours', cuHours: 600 }, project([], { cuHours: { known: 600, isComplete } })),
+    ).toEqual(['unknown'])
   })
 
   test('a manifest by itself leaves some policies to the plan', () => {
