@@ -35,7 +35,7 @@ export const withReview = async (
   if (tier !== undefined && tier !== 'none' && tierOf(tier, table) === undefined) {
     const names = (table ?? TIER_TABLE).tiers.map(({ name }) => name)
     throw new EspalierError('E_TIER', `There is no account plan \`${tier}\` in the table.`, {
-      hint: `It has ${names.join(', ')}; ` + '`none` disables the checks.',
+      hint: `It has ${names.join(', ')}; \`none\` disables the checks.`,
     })
   }
   const overrides = parseOverrides(override)
