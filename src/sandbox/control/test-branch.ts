@@ -67,7 +67,10 @@ const onlyProject = async (sandbox: Sandbox): Promise<string> => {
     .parse(await send(sandbox, 'GET', '/projects'))
   const [only] = projects
   if (only !== undefined && projects.length === 1) return only.id
-  throw new EspalierError('E_USAGE', `The sandbox has ${projects.length} projects: choose one with the option \`project\`.`)
+  throw new EspalierError(
+    'E_USAGE',
+    `The sandbox has ${projects.length} projects: choose one with the option \`project\`.`,
+  )
 }
 
 const branchId = async (sandbox: Sandbox, at: string, wanted: string): Promise<string> => {
