@@ -25,7 +25,7 @@ export interface LiveCatalog {
   readonly databases: BranchCatalog['databases']
 }
 
-/** A role that logs in to a database. */
+/** A database login role. */
 export interface Login {
   readonly user: string
   readonly password: string
