@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { EspalierError, PRIVATE, replaceFile } from '../base/index.ts'
+import { EspalierError, makeStateFolder, PRIVATE, replaceFile } from '../base/index.ts'
 import { isGone, ownIdentity } from './process-identity.ts'
 import { STATES } from './state.ts'
 
@@ -138,6 +138,7 @@ export const openDataFolder = async (
   { holder, now }: { readonly holder: string; readonly now: () => number },
 ): Promise<DataFolder> => {
   const projects = join(folder, 'projects')
+  makeStateFolder(folder, 0o700)
   await mkdir(projects, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
   const lease = await takeLease(folder, holder, now)

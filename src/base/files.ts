@@ -1,7 +1,7 @@
 /** Reads files up to a size limit, and writes them atomically. */
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { isAbsolute, relative, sep } from 'node:path'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
 /**
@@ -20,6 +20,17 @@ export const namesIn = (folder: string): readonly string[] => {
   } catch {
     return []
   }
+}
+
+/**
+ * Makes a folder for a program's own state, and git ignore it: it may be in the repository of the manifests, and hold
+ * keys or a repository of its own. An existing folder stays as it is.
+ *
+ * @param mode of a new folder.
+ */
+export const makeStateFolder = (folder: string, mode: number): void => {
+  const isNew = mkdirSync(folder, { recursive: true, mode }) !== undefined
+  if (isNew) writeFileSync(join(folder, '.gitignore'), '*\n')
 }
 
 /** The input exceeds the limit. */
