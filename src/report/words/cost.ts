@@ -39,7 +39,7 @@ const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
   return `${isExpected ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
 }
 
-/** What is not known by its bounds: `at most 730 → 1,460 CU-hours a month`, `730 → 730 to 2,920 CU-hours a month`. */
+/** Unknown costs are shown by their bounds: `at most 730 → 1,460 CU-hours a month`, `730 → 730 to 2,920 CU-hours a month`. */
 const unknownWords = (before: CostRange, after: CostRange): string => {
   const [from = '', to = ''] = [before, after].map(boundsWords)
   const bound = before.expected === null ? to.replace(/^at most /, '') : to
@@ -62,7 +62,7 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
 
 const MOST_PROJECTS = 5
 
-/** Where several projects cost more or less: each, largest difference first, `shop: +70 CU-hours a month, 300 → 370`. */
+/** If the cost of several projects changes: each project, largest difference first, `shop: +70 CU-hours a month, 300 → 370`. */
 export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
@@ -80,7 +80,7 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
   ]
 }
 
-/** @param count of the computes that cost more or less, or may */
+/** @param count of the computes whose cost changes, or may change */
 const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
   // A sum of what is known would read as if the rest were free.
