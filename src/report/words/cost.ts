@@ -31,7 +31,7 @@ const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
   return `${isKnown ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
 }
 
-/** Unknown costs are shown by their bound: `at most 730 → 1,460 CU-hours a month`, `730 → at most 730 CU-hours a month`. */
+/** Unknown costs as bounds: `at most 730 → 1,460 CU-hours a month`, `730 → at most 730 CU-hours a month`. */
 const unknownWords = (before: CostRange, after: CostRange): string => {
   const [from, to] = [before, after].map(({ expected, high }) =>
     expected === null ? `at most ${formatCuHours(high)}` : formatCuHours(expected),
@@ -51,7 +51,7 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
 
 const MOST_PROJECTS = 5
 
-/** If the cost of several projects changes: each project, largest difference first, `shop: +70 CU-hours a month, 300 → 370`. */
+/** Changes of several projects, largest first, `shop: +70 CU-hours a month, 300 → 370`. */
 export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
