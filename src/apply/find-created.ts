@@ -1,4 +1,4 @@
-/** Finds a compute that already exists where a step would create one: through a lost request, or through another client. */
+/** Finds a compute that already exists where a step would create one: by a lost request or another client. */
 import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 

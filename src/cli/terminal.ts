@@ -8,7 +8,7 @@ const PIPED_WIDTH = 100
 const NARROWEST = 40
 
 /**
- * For colour, `--no-color` beats a non-empty NO_COLOR, which beats FORCE_COLOR, which beats the type of the stream. The
+ * Precedence for colour: `--no-color`, a non-empty NO_COLOR, FORCE_COLOR, the type of the stream. The
  * width is in columns.
  */
 export const styleOf = (

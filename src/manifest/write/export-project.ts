@@ -1,4 +1,4 @@
-/** Writes a manifest for a live project, in the way that a person would. */
+/** Writes a manifest for a live project, as a person would write it. */
 import { Document } from 'yaml'
 import { groupBy, plainText } from '../../base/index.ts'
 import {

@@ -62,7 +62,7 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
 
 const MOST_PROJECTS = 5
 
-/** If the cost of several projects changes: each project, largest difference first, `shop: +70 CU-hours a month, 300 → 370`. */
+/** Changes of several projects, largest first, `shop: +70 CU-hours a month, 300 → 370`. */
 export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
