@@ -101,7 +101,8 @@ const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void =>
   setOutputs(job, plan, plan.changes.length)
   const shown = { takenAt: observed.takenAt, now: new Date(job.clock.date()).toISOString() }
   runner.group('Plan', terminalPlan(plan, STYLE, shown))
-  if (plan.selection !== undefined) runner.notice(selectionNote(plan))
+  const note = selectionNote(plan)
+  if (note !== undefined) runner.notice(note)
 }
 
 /** @throws {EspalierError} `E_NOT_MERGED` for a pull request that is not merged. */

@@ -54,7 +54,7 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
 
   const of = (type: Options['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
   const { _: given, ...values } = parse(
-    rest.map((word) => (word === '-' ? STDIN : word)),
+    withValues(rest, flags).map((word) => (word === '-' ? STDIN : word)),
     {
       boolean: of('boolean'),
       string: of('string'),
@@ -102,17 +102,37 @@ const noFlag = (word: string, flags: Readonly<Record<string, Options>>, own: str
   return `There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`
 }
 
+const flagsByWord = (flags: Readonly<Record<string, Options>>) =>
+  new Map(
+    Object.entries(flags).flatMap(([name, flag]) =>
+      [name, ...[flag.alias ?? []].flat()].map((one) => [one.length === 1 ? `-${one}` : `--${one}`, { name, flag }]),
+    ) as [string, { readonly name: string; readonly flag: Options }][],
+  )
+
+/** Attaches values such as `-1USD` to their flag: the parser would take them for flags. */
+const withValues = (words: readonly string[], flags: Readonly<Record<string, Options>>): readonly string[] => {
+  const byWord = flagsByWord(flags)
+  const joined: string[] = []
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (word === '--') return [...joined, ...words.slice(at)]
+    const known = byWord.get(word)
+    const value = words[at + 1]
+    if (known?.flag.requiresArg === true && value !== undefined && /^-\d/.test(value)) {
+      joined.push(`--${known.name}=${value}`)
+      at += 1
+    } else joined.push(word)
+  }
+  return joined
+}
+
 /** The first problem with a flag. */
 const wrongFlag = (
   words: readonly string[],
   flags: Readonly<Record<string, Options>>,
   own: string,
 ): string | undefined => {
-  const byWord = new Map(
-    Object.entries(flags).flatMap(([name, flag]) =>
-      [name, ...[flag.alias ?? []].flat()].map((one) => [one.length === 1 ? `-${one}` : `--${one}`, { name, flag }]),
-    ) as [string, { readonly name: string; readonly flag: Options }][],
-  )
+  const byWord = flagsByWord(flags)
   const seen = new Set<string>()
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''

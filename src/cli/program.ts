@@ -1,5 +1,5 @@
 /** Runs a command line. */
-import { EXIT, type ExitCode, plainText } from '../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
 import { pathOf, readCommandLine } from './command-line.ts'
 import { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
@@ -16,11 +16,24 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
       return EXIT.ok
     }
     const { command, values } = readCommandLine(words)
-    return (await command.run?.(values, io)) ?? EXIT.ok
+    const result = await command.run?.(values, io).catch((error: unknown) => {
+      throw withExample(error, words)
+    })
+    return result ?? EXIT.ok
   } catch (error) {
     const { color } = styleOf(io.stderr, { noColor: args.includes('--no-color') }, io.env)
     return printError(error, { color, debug: args.includes('--debug') }, io)
   }
+}
+
+/** Shows how the same command is given manifests. */
+const withExample = (error: unknown, words: readonly string[]): unknown => {
+  if (!(error instanceof EspalierError) || error.code !== 'E_NO_MANIFESTS') return error
+  const command = ['espalier', ...pathOf(words).names].join(' ')
+  return new EspalierError(error.code, error.message, {
+    hint: `Name files, directories or globs: \`${command} path/to/manifest.yaml\`.`,
+    cause: error,
+  })
 }
 
 /** `--sandbox` takes a value only after `=`, so that it does not take the following path as its value. */

@@ -98,6 +98,9 @@ export const TIER_TABLE: TierTable = {
   ],
 }
 
+/** `free, free-legacy, launch, scale`. */
+export const TIER_NAMES = TIER_TABLE.tiers.map(({ name }) => name).join(', ')
+
 /** Finds a tier by its name or by the API's `subscription_type`. */
 export const tierOf = (word: string, table: TierTable = TIER_TABLE): Tier | undefined =>
   table.tiers.find(({ name, subscriptions }) => name === word || subscriptions.includes(word))

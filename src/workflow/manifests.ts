@@ -95,7 +95,7 @@ const defaultPath = async (cwd: string): Promise<string> => {
     if (found !== undefined) return path
   }
   throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
-    hint: 'Name files, directories or globs: `espalier plan path/to/manifest.yaml`.',
+    hint: 'Name files, directories or globs.',
   })
 }
 

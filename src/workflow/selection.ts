@@ -174,10 +174,11 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
   return new Map(introduced.map(({ id, attributes }) => [id, new Set(attributes.map(({ path }) => path))]))
 }
 
-/** Describes in one sentence what a run leaves out; empty if there is no selection. */
-export const selectionNote = ({ selection }: Plan): string => {
-  if (selection === undefined) return ''
+/** Describes what a run leaves out; `undefined` if it leaves out nothing. */
+export const selectionNote = ({ selection }: Plan): string | undefined => {
+  if (selection === undefined) return undefined
   const { leftOut } = selection
+  if (leftOut.projects + leftOut.changes === 0) return undefined
   const { dependent } = leftOut
   const needs =
     dependent === 0
@@ -192,7 +193,7 @@ export const selectionNote = ({ selection }: Plan): string => {
 /**
  * `Only projects shop*; branches main. Left out: 3 projects.`
  *
- * @param leftOut counts of what is left out.
+ * @param leftOut counts of what is left out, not all of them 0.
  */
 export const selectionWords = (
   { projects, branches, wave, introducedSince, changes }: Selection,
@@ -206,7 +207,7 @@ export const selectionWords = (
     ...(changes === undefined ? [] : ['what was reviewed']),
   ].join('; ')
   const without = leftOut.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)])).join(' and ')
-  return `Only ${what}. Left out: ${without === '' ? 'nothing' : without}.`
+  return `Only ${what}. Left out: ${without}.`
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -43,6 +43,7 @@ test.each([
   ['plan --sandbox= a', { sandbox: '', paths: ['a'] }],
   ['plan --concurrency 4', { concurrency: 4 }],
   ['plan --base 1e3', { base: '1e3' }],
+  ['plan --price -1USD a', { price: '-1USD', paths: ['a'] }],
   ['explain 007', { code: '007' }],
   ['explain', { code: undefined }],
   ['apply --yes', { autoApprove: true }],

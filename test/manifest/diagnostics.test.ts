@@ -229,6 +229,7 @@ describe('the hint names the way out', () => {
     [doc('branch: {}'), 'Did you mean `branches`?'],
     [doc('branches: { main: { replicas: } }'), 'Set a value, or delete the line: what is left out is not managed.'],
     [doc('kind: Deployment'), undefined],
+    [doc('price: 0.222USD'), 'For example `price: { cuHour: 0.222, currency: USD }`.'],
     [attribute('scaletozero: 5m'), 'Did you mean `scaleToZero`?'],
     [attribute('size: 3.4'), 'The nearest is `3`.'],
     [attribute('size: 17'), 'The nearest is `16`.'],

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type ComputeSettings, SCALE_TO_ZERO_NEVER, TIER_TABLE, tierOf } from '../../src/model/index.ts'
+import { type ComputeSettings, SCALE_TO_ZERO_NEVER, TIER_NAMES, TIER_TABLE, tierOf } from '../../src/model/index.ts'
 import { checkTierCuHours, checkTierReplicas, checkTierSettings } from '../../src/service/index.ts'
 
 const tier = (name: string) => {
@@ -71,4 +72,9 @@ describe('what the tiers allow', () => {
       }
     }
   })
+})
+
+test.each(['docs/cli.md', 'docs/github-action.md', 'action.yml'])('%s lists every tier', (file) => {
+  const text = readFileSync(file, 'utf8').replaceAll('`', '').replaceAll(' or ', ', ')
+  expect(text).toContain(TIER_NAMES)
 })

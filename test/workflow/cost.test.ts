@@ -74,6 +74,7 @@ test('the command prints a table, JSON, Markdown and a page; without history not
       stderr: expect.stringContaining('E_PROJECT_UNKNOWN'),
     })
     expect(await cost('-o', 'html')).toMatchObject({ code: 1, stderr: expect.stringContaining('--out FILE') })
+    expect((await cost('--price', '-1USD')).stderr).toContain('`-1USD` is not a price')
     expect(await cost('--price', 'much')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_PRICE') })
   } finally {
     await sandbox.close()

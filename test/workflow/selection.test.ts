@@ -38,6 +38,8 @@ test('a project is selected by id, by name or by a glob over either', async () =
   expect(byName.ids).toEqual(['blog ep-main', 'blog ep-preview'])
   expect(byName.plan.projects).toEqual(['blog'])
   expect(selectionNote(byName.plan)).toBe('Only projects The Blog. Left out: 1 project.')
+  // Nothing is left out.
+  expect(selectionNote((await changes({ projects: ['*'] })).plan)).toBeUndefined()
 })
 
 test('a branch is selected by name or id, and the summary counts what is left', async () => {

@@ -121,6 +121,7 @@ test('the command reports violations at their places, takes overrides, and says 
     ],
     checkedByPlan: ['cheap'],
   })
+  expect((await validate()).stdout).toContain('\nOne policy is checked by plan: cheap.\n')
   expect(await validate('--override', 'small=a load test')).toMatchObject({
     code: 0,
     stdout: 'No problems in 1 file. One policy is checked by plan: cheap.\n',
@@ -175,4 +176,11 @@ test.each([
   const { code, stdout, stderr } = await startInProcess(['validate'], { cwd }).ended
   expect(code).toBe(1)
   expect(stdout + stderr).toContain(`espalier.policy.yaml:${place}  error  E_VALUE  ${message}\n 4 |       ${rule} }\n`)
+})
+
+test.each(['validate', 'status'])('without manifests, %s shows how to name some', async (command) => {
+  const env = { ESPALIER_API_KEY: 'key', ESPALIER_BASE_URL: 'http://127.0.0.1:1/api/v2' }
+  const { code, stderr } = await startInProcess([command], { cwd: await folderWith({}), env }).ended
+  expect(code).toBe(1)
+  expect(stderr).toContain(`\`espalier ${command} path/to/manifest.yaml\``)
 })

@@ -1,3 +1,4 @@
+import { TIER_NAMES } from '../../model/index.ts'
 import { defineCommand, type ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
@@ -9,7 +10,7 @@ const FLAGS = {
     choices: ['terminal', 'json', 'sarif'],
     default: 'terminal',
   }),
-  tier: { ...REVIEW_FLAGS.tier, describe: 'Check the limits of this account plan: free, launch or scale' },
+  tier: { ...REVIEW_FLAGS.tier, describe: `Check the limits of this account plan: ${TIER_NAMES}` },
   'tier-table': REVIEW_FLAGS['tier-table'],
   policy: REVIEW_FLAGS.policy,
   override: REVIEW_FLAGS.override,

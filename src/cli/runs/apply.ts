@@ -159,7 +159,8 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
       io.stderr,
     )
   }
-  if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
+  const note = selectionNote(plan)
+  if (note !== undefined) print(`Note  ${note}`, io.stderr)
   // With --format json the events contain the plan, so it is shown only if somebody is asked.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return

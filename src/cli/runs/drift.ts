@@ -39,7 +39,8 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
         : terminalDrift(differences, context, styleOf(io.stdout, flags, io.env)),
       io.stdout,
     )
-    if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
+    const note = selectionNote(plan)
+    if (note !== undefined) print(`Note  ${note}`, io.stderr)
     if (!result.ok) {
       if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags, io)
       reportLeftOut(plan, io)

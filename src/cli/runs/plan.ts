@@ -68,7 +68,8 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
     print(`Wrote the page to ${flags.out}.`, io.stderr)
   }
-  if (plan.selection !== undefined) print(`Note  ${selectionNote(plan)}`, io.stderr)
+  const note = selectionNote(plan)
+  if (note !== undefined) print(`Note  ${note}`, io.stderr)
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error

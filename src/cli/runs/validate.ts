@@ -10,23 +10,31 @@ export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCod
   const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)
   const { loaded } = manifests
   const { files } = loaded
-  const checked = hasErrors(loaded.diagnostics) ? undefined : checkOffline(manifests)
-  const diagnostics = [...loaded.diagnostics, ...(checked?.diagnostics ?? [])]
-  const undecided = checked?.undecided ?? []
+  const checked = checkOffline(manifests)
+  const diagnostics = [...loaded.diagnostics, ...(hasErrors(loaded.diagnostics) ? [] : checked.diagnostics)]
+  const { undecided } = checked
   if (flags.format === 'terminal' && diagnostics.length === 0) {
-    print(`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.${left(undecided)}`, io.stdout)
+    print(
+      [`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.`, ...left(undecided)].join(' '),
+      io.stdout,
+    )
     return EXIT.ok
   }
   // Loaded only if there is something to print.
   const { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } = await import('../../report/index.ts')
   if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files, checkedByPlan: undecided }), io.stdout)
   else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }), io.stdout)
-  else print(terminalDiagnostics(diagnostics, styleOf(io.stdout, flags, io.env), loaded.lineOf), io.stdout)
+  else {
+    print(terminalDiagnostics(diagnostics, styleOf(io.stdout, flags, io.env), loaded.lineOf), io.stdout)
+    for (const note of left(undecided)) print(note, io.stdout)
+  }
   return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
 }
 
 /** Names policies that need live values. */
-const left = (policies: readonly string[]): string =>
+const left = (policies: readonly string[]): readonly string[] =>
   policies.length === 0
-    ? ''
-    : ` ${policies.length === 1 ? 'One policy is' : `${policies.length} policies are`} checked by plan: ${policies.join(', ')}.`
+    ? []
+    : [
+        `${policies.length === 1 ? 'One policy is' : `${policies.length} policies are`} checked by plan: ${policies.join(', ')}.`,
+      ]

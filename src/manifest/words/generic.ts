@@ -19,7 +19,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
   if (keyword === 'minItems') return { code: 'E_VALUE', message: `${what} needs at least one entry.` }
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
-  if (keyword === 'type') return wrongType(what, value, params.type)
+  if (keyword === 'type') return wrongType(what, value, params.type, parentSchema)
   if (BOUNDS.includes(keyword)) return { code: 'E_VALUE', message: `${what} must be ${boundsOf(parentSchema)}.` }
   return { code: 'E_VALUE', message: `${what} ${refusal.message ?? 'is not valid'}.` }
 }
@@ -76,11 +76,14 @@ const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
   }
 }
 
-const wrongType = (what: string, value: unknown, type: unknown): Words => {
+const wrongType = (what: string, value: unknown, type: unknown, { examples }: JsonSchema): Words => {
+  const key = /^`(\w+)`$/.exec(what)?.[1]
+  const [example] = (type === 'object' && key !== undefined ? (examples ?? []) : []) as readonly unknown[]
   const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS[value.toLowerCase()] : undefined
   return {
     code: 'E_TYPE',
     message: `${what} must be ${wanted(type)}, not ${nameOf(value)}.`,
+    ...(example === undefined ? {} : { hint: `For example \`${key}: ${inFlow(example)}\`.` }),
     ...(meant === undefined ? {} : { hint: `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is text.` }),
   }
 }

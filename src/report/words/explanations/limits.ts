@@ -1,5 +1,5 @@
 /** Limits of the account, and policies. */
-import type { LimitCode } from '../../../model/index.ts'
+import { type LimitCode, TIER_NAMES } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
 const TIERS = '`espalier sizes --tiers` lists the tiers; --tier-table FILE replaces the list.'
@@ -84,7 +84,7 @@ export const LIMITS: Readonly<
   E_TIER: {
     rule: 'An account plan must be in the tier table.',
     example: '--tier gold',
-    wayOut: 'Write free, launch, scale, or none to check nothing.',
+    wayOut: `Write ${TIER_NAMES}, or none to check nothing.`,
   },
   E_OVERRIDE: {
     rule: 'An override names an existing policy and gives a reason.',
