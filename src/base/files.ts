@@ -6,8 +6,7 @@ import { EspalierError } from './errors.ts'
 
 /**
  * Whether `path` is `folder` or inside it. Both must be absolute, or relative to the same folder. Does not follow
- * links.
- * Names may start with two dots: Kubernetes mounts ConfigMaps through `..data`.
+ * links. Names may start with two dots: Kubernetes mounts ConfigMaps through `..data`.
  */
 export const isInside = (folder: string, path: string): boolean => {
   const route = relative(folder, path)
@@ -72,8 +71,7 @@ export const PRIVATE = 0o600
 
 /**
  * A commit can contain a symlink in place of an output file, and writing through it would change another file. Links to
- * a
- * pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
+ * a pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
  *
  * @throws {Error} if `path` is a link to a file.
  */

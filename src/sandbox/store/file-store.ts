@@ -1,8 +1,7 @@
 /**
  * A snapshot and a write-ahead log. Each line of the log is one transaction. A last line that a kill cut off was never
  * acknowledged, so it is dropped. There is no fsync: data survives a kill of the process, and a sandbox need not
- * survive a
- * power failure.
+ * survive a power failure.
  */
 import {
   closeSync,
