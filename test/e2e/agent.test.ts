@@ -92,6 +92,23 @@ test('a compute that is missing is named by its role', async () => {
   expect((await agent('status', 'shop')).stdout).toContain('main replica "reporting"  create')
 })
 
+test('a manifest that a commit deleted is restored by the command shown', async () => {
+  running = run()
+  await running.says(`${PROJECT}  Synced`)
+  const before = git('rev-parse', 'HEAD').slice(0, 12)
+  git('rm', '-q', 'espalier.yaml')
+  git('commit', '-qm', 'Remove')
+  await running.says(`${PROJECT}  Invalid`)
+  const restoring = `git checkout ${before} -- espalier.yaml && git commit`
+  const { stdout } = await agent('status', 'shop')
+  expect(stdout).toContain(restoring)
+  expect(stdout).not.toContain('espalier validate')
+  git('checkout', before, '--', 'espalier.yaml')
+  git('commit', '-qm', 'Restore')
+  await running.says(`version ${git('rev-parse', 'HEAD').slice(0, 12)}`)
+  expect((await agent('reconcile', 'shop', '--wait')).stdout).toContain('Synced')
+})
+
 test('a second agent on the same folder is refused', async () => {
   running = run()
   await running.says('Page')
