@@ -1,4 +1,7 @@
-/** `npm run bench:agent`: what an idle agent costs, and how soon it notices. In virtual time, with its sandbox in this process. */
+/**
+ * `npm run bench:agent`: the cost of an idle agent, and how fast it reacts. In virtual time, with the sandbox
+ * in-process.
+ */
 import { HOUR, MINUTE, openWorld } from '../test/agent/running.ts'
 
 const SAMPLES = 3

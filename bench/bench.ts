@@ -1,11 +1,11 @@
-/** What every section of the bench is given. */
+/** Input of every benchmark section. */
 export interface Bench {
-  /** How often each figure is taken. */
+  /** Runs per measurement. */
   readonly runs: number
-  /** Fewer runs, and nothing that takes long. */
+  /** Fewer runs, and no slow measurements. */
   readonly quick: boolean
-  /** For files of the bench alone; gone afterwards. */
+  /** Temporary files of the benchmark; deleted afterwards. */
   readonly folder: string
-  /** Where the bundled processes are (bench/processes/). */
+  /** Folder of the bundled processes (bench/processes/). */
   readonly built: string
 }

@@ -1,4 +1,4 @@
-/** Peak resident memory of a stretch of work, in MiB. */
+/** Peak resident memory of a block of code, in MiB. */
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const STATUS = '/proc/self/status'
@@ -9,8 +9,8 @@ const readHighWaterMark = (): number => {
 }
 
 /**
- * Starts counting again, so that what was prepared before does not hide the peak of what comes.
- * Linux alone can reset its high-water mark; elsewhere the peak is that of the whole process.
+ * Resets the peak, so that earlier work does not hide it. Only Linux can reset its high-water mark; elsewhere the peak
+ * is that of the whole process.
  */
 export const resetPeak = (): void => {
   globalThis.gc?.()

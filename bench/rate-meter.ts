@@ -1,12 +1,12 @@
-/** How many requests went out in the busiest second and the busiest minute. */
+/** Counts the requests in the busiest second and the busiest minute. */
 export interface RateMeter {
   readonly total: number
   readonly most: { readonly second: number; readonly minute: number }
-  /** To be called for each request. */
+  /** Call once per request. */
   count(): void
 }
 
-/** @param now milliseconds, never going back. */
+/** @param now milliseconds, monotonic. */
 export const rateMeter = (now: () => number): RateMeter => {
   const windows = { second: { ms: 1_000, sent: [] as number[] }, minute: { ms: 60_000, sent: [] as number[] } }
   const most = { second: 0, minute: 0 }

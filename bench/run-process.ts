@@ -1,4 +1,4 @@
-/** A command as a process: how long it took, what it took, and what it said. */
+/** Runs a command and measures its time, CPU and memory. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,11 +7,11 @@ import { performance } from 'node:perf_hooks'
 import { text } from 'node:stream/consumers'
 
 export interface Took {
-  /** From its start to its end. */
+  /** Wall-clock time. */
   readonly ms: number
-  /** Of the process and its children, user and system; absent if there is no GNU time. */
+  /** User and system time, child processes included; absent without GNU time. */
   readonly cpuMs?: number
-  /** Of the largest process among them; absent if there is no GNU time. */
+  /** Peak memory of the largest process; absent without GNU time. */
   readonly peakMiB?: number
   readonly stdout: string
 }
@@ -20,9 +20,9 @@ export interface HowToRun {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
-  /** Kept and returned; default: thrown away. */
+  /** Whether to return the output. Default: discard it. */
   readonly keepOutput?: boolean
-  /** Exit codes that are no error. Default: 0. */
+  /** Exit codes that count as success. Default: 0. */
   readonly exits?: readonly number[]
 }
 
@@ -34,7 +34,7 @@ export const timeIsMissing = !hasTime
 const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-time-'))
 let count = 0
 
-/** @throws where it ends with another exit code than those that were expected. */
+/** @throws on any other exit code. */
 export const run = async (command: string, args: readonly string[], how: HowToRun = {}): Promise<Took> => {
   count += 1
   const measured = join(folder, String(count))
@@ -65,5 +65,5 @@ export const run = async (command: string, args: readonly string[], how: HowToRu
   return { ms: code.ms, cpuMs: (user + system) * 1_000, peakMiB: peakKiB / 1024, stdout }
 }
 
-/** Node, on a script. */
+/** Runs a script with Node. */
 export const node = (args: readonly string[], how: HowToRun = {}): Promise<Took> => run(process.execPath, args, how)

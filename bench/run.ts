@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: measures start-up, plan and apply, compared with a floor and with other tools. Prints tables, and writes
- * bench/results.json and part of docs/performance.md. `--quick` does fewer runs, skips slow ones and writes nothing. Other
- * arguments are names of sections to run.
+ * `npm run bench`: measures start-up, plan and apply, compared with a floor and with other tools. Prints tables, and
+ * updates bench/results.json and docs/performance.md. `--quick` does fewer runs, skips slow ones and writes nothing.
+ * Other arguments select sections by name.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
 
 const RESULTS = 'bench/results.json'
 
-/** Sections of the previous run, to keep those that are not run again. */
+/** Sections of the previous run, kept unless they run again. */
 const earlier = async (): Promise<readonly Section[]> =>
   (JSON.parse(await readFile(RESULTS, 'utf8')) as { readonly sections: readonly Section[] }).sections
 
@@ -55,7 +55,7 @@ try {
   await bundle({ plan: 'bench/processes/plan.ts', phase: 'bench/processes/phase.ts' }, bench.built)
   // The floor: a minimal program.
   await bundle({ floor: 'bench/processes/floor.ts' }, bench.built, { wholeUndici: true })
-  // So that Node treats the bundles as modules.
+  // Makes Node treat the bundles as modules.
   await writeFile(join(bench.built, 'package.json'), '{ "type": "module" }')
   for (const [name, measure] of Object.entries(SECTIONS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue

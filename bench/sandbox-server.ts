@@ -1,4 +1,4 @@
-/** A sandbox with its state on disk, in a process of its own: prints `{url, key}`, then its memory for each line that it reads. */
+/** A persistent sandbox in its own process: prints `{url, key}`, then its memory usage for each line of input. */
 import { createInterface } from 'node:readline'
 import { startSandbox } from '../src/sandbox/index.ts'
 
@@ -6,7 +6,7 @@ const [stateDir = '', projects = '16'] = process.argv.slice(2)
 const sandbox = await startSandbox({
   stateDir,
   background: false,
-  // Operations end at once, so that the project is free for the next write.
+  // Operations end immediately, so that the project is not locked for the next write.
   durations: { apply_config: 0, start_compute: 0, suspend_compute: 0 },
   seed: {
     projects: Array.from({ length: Number(projects) }, (_, index) => ({

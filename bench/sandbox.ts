@@ -1,4 +1,4 @@
-/** `npm run bench:sandbox`: what the sandbox bears, and how soon its real computes are there. Prints a table. */
+/** `npm run bench:sandbox`: throughput of the sandbox, and start-up time of its real computes. Prints a table. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -50,7 +50,11 @@ const startServer = async (directory: string) => {
 
 type Server = Awaited<ReturnType<typeof startServer>>
 
-/** Each project has one client that sends one request after the other. Returns how many succeeded a second. */
+/**
+ * Each project has one client that sends requests sequentially.
+ *
+ * @returns successful requests per second.
+ */
 const rate = async (send: (project: number) => Promise<boolean>): Promise<number> => {
   let done = 0
   const until = performance.now() + SECONDS * 1_000
@@ -85,7 +89,7 @@ const http = async (): Promise<void> => {
   report('GET requests a second, state on disk', reads.toFixed(0))
   report('writes a second, state on disk', writes.toFixed(0))
 
-  // Few projects, so that each goes beyond what it keeps of its past.
+  // Few projects, so that each exceeds the history it retains.
   const few = 4
   const change = async (project: number, round: number): Promise<number> => {
     const body = { endpoint: { suspend_timeout_seconds: 60 + (round % 1_000) } }
@@ -110,7 +114,7 @@ const http = async (): Promise<void> => {
   await rm(directory, { recursive: true })
 }
 
-/** A kill in the middle of 1,000 writes; what was answered must be there after it. */
+/** Kills the server during 1,000 writes. Every acknowledged write must survive. */
 const kills = async (): Promise<void> => {
   const directory = await mkdtemp(join(tmpdir(), 'espalier-bench-'))
   const last = new Map<number, string>()
@@ -120,7 +124,7 @@ const kills = async (): Promise<void> => {
     for (const [project, name] of last) {
       const { value } = await server.call('GET', endpoint(project))
       const shown = (value.endpoint as { readonly name?: string }).name ?? ''
-      // The write that the kill cut off may have been made without having been answered.
+      // A write interrupted by the kill may have been made without being acknowledged.
       const [, turn = '0'] = name.split('/')
       const [, shownTurn = '0'] = shown.split('/')
       if (!shown.startsWith(`${round - 1}/`) || Number(shownTurn) < Number(turn)) lost += 1
@@ -177,7 +181,7 @@ const computes = async (): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  // Its data folder is made once; every wake after that is one like any other.
+  // The first start creates the data folder; later ones do not.
   await (await firstRow(0)).end()
   const wakes: number[] = []
   for (let round = 0; round < 20; round += 1) {

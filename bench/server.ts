@@ -1,7 +1,7 @@
 /**
- * A sandbox in a process of its own. What it is to hold comes as JSON on the command line; it prints `{url, key}`, then
- * answers each line that it reads: `{latencyMs}` sets the latency of every request, anything else is answered with
- * `{requests, operations}`: the requests since it was last asked (the newest 10,000), and all operations.
+ * A sandbox in its own process. Takes its seed as JSON on the command line and prints `{url, key}`. For each line of
+ * input, `{latencyMs}` sets the latency of every request; any other line is answered with `{requests, operations}`: the
+ * requests since the last answer (the newest 10,000), and all operations.
  */
 import { createInterface } from 'node:readline'
 import { startSandbox } from '../src/sandbox/index.ts'

@@ -1,4 +1,7 @@
-/** The second part of `npm run soak`: a month of an agent in virtual time. Prints its figures, writes soak-agent.json; ends with 1 if one is wrong. */
+/**
+ * Part two of `npm run soak`: an agent for a month of virtual time. Prints its figures, writes soak-agent.json, and
+ * exits with 1 if a check fails.
+ */
 import { writeFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { heapMiB, seeded, simulateMonth } from '../test/agent/month.ts'
@@ -6,9 +9,11 @@ import { HOUR } from '../test/agent/running.ts'
 
 const PROJECTS = Number(process.argv[2] ?? 200)
 const DAYS = Number(process.argv[3] ?? 30)
-/** The default share of an account's 700. */
+/** The agent's default share of the account limit of 700. */
 const MOST_REQUESTS_A_MINUTE = 350
-/** From here on all code has run, and nothing may grow: the sandbox's list of operations and compiled code do a little. */
+/**
+ * By then all code has run, and memory must not grow, apart from the sandbox's list of operations and compiled code.
+ */
 const WARM_DAY = 5
 const MOST_GROWTH_MIB = 6
 

@@ -1,4 +1,7 @@
-/** `npm run soak`: a large fleet applied to its end while everything goes wrong, in virtual time. Prints a table, writes soak.json. */
+/**
+ * `npm run soak`: applies changes to a large fleet under constant faults, in virtual time. Prints a table, writes
+ * soak.json.
+ */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,9 +16,9 @@ import { rateMeter } from './rate-meter.ts'
 
 const PROJECTS = Number(process.argv[2] ?? 500)
 const BRANCHES = ['a', 'b', 'c', 'd', 'e']
-/** Of each kind of fault, the share of requests or operations that it strikes. */
+/** Fraction of requests or operations affected, for each kind of fault. */
 const CHANCE = 0.02
-/** Where it takes more, something does not converge. */
+/** More than this means that something does not converge. */
 const MOST_APPLIES = 40
 const MOST_MINUTES = 15
 const PAUSE_MS = 60_000
@@ -47,7 +50,7 @@ const seed: Seed = {
   })),
 }
 
-/** Four changes each: two updates, a create and a delete. */
+/** Four changes per project: two updates, a create and a delete. */
 const manifestOf = (project: number): string => `version: 1
 project: ${projectId(project)}
 branches:
@@ -58,7 +61,7 @@ branches:
   e: { primary: absent, replicas: { reporting: { size: 0.25 } } }
 `
 
-/** Computes that somebody else may delete: one project in fifty has one. */
+/** Computes that another client may delete: one in every fifty projects. */
 const VICTIMS = projects.filter((project) => project % 50 === 7).map((project) => replicaId(project, 'd'))
 
 const endless = { times: 0, chance: CHANCE } as const
@@ -111,7 +114,7 @@ const FAULTS: readonly FaultOrder[] = [
   { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, ...endless },
 ]
 
-/** The same numbers in every run; which request draws which one still depends on how they interleave. */
+/** Seeded, but which request draws which number still depends on interleaving. */
 const seeded = (): (() => number) => {
   let last = 20_260_101
   return () => {
@@ -130,7 +133,7 @@ interface Live {
 const livesOf = ({ control }: Sandbox): readonly Live[] =>
   control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
 
-/** What is not as it should be, whatever went wrong. */
+/** Invariants that do not hold; they must, whatever faults occurred. */
 const brokenPromises = (sandbox: Sandbox, deleted: ReadonlySet<string>): readonly string[] => {
   const live = livesOf(sandbox)
   const ids = new Set(live.map(({ id }) => id))
@@ -158,7 +161,11 @@ interface Run {
   stepsNotDone: number
 }
 
-/** Orders the faults. Returns what counts how often they struck and takes them back. */
+/**
+ * Injects the faults.
+ *
+ * @returns a function that counts how often they occurred and removes them.
+ */
 const beset = ({ stage, struck }: Run): (() => void) => {
   const { control } = stage.sandbox
   const ordered = FAULTS.map((fault) => control.addFault(fault))
@@ -166,14 +173,18 @@ const beset = ({ stage, struck }: Run): (() => void) => {
     const waiting = new Map(control.faults().map((one) => [one.id, one]))
     for (const { id, fault } of ordered) {
       const { kind } = fault.effect
-      // One that is gone struck as often as it was to.
+      // A fault that is no longer listed occurred as often as requested.
       struck.set(kind, (struck.get(kind) ?? 0) + (waiting.get(id)?.struck ?? fault.times))
     }
     control.clearFaults()
   }
 }
 
-/** One `apply`. Returns its plan; `undefined` if the projects could not be read. */
+/**
+ * One `apply`.
+ *
+ * @returns its plan; `undefined` if the projects could not be read.
+ */
 const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readManifests>>): Promise<Plan | undefined> => {
   const { stage, heaps } = run
   const { sandbox, clock } = stage
@@ -195,7 +206,7 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
         onEvent: (event) => {
           stage.busy()
           if (event.type !== 'step-end') return
-          // What the sandbox remembers of requests is not memory of the applier's.
+          // The sandbox's request log must not count as memory of the apply.
           sandbox.control.clearRequests()
           ended += 1
           if (ended % aFifth === 0) heaps.push(heapMiB())
@@ -214,7 +225,7 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
   }
 }
 
-/** What hangs is set free by the people who run the service. */
+/** Unblocks stuck operations, as the operators of the service would. */
 const setFree = async ({ sandbox }: Stage): Promise<void> => {
   sandbox.control.load(sandbox.control.dump())
   await sandbox.clock.advance(PAUSE_MS)
@@ -285,10 +296,10 @@ const soak = async (): Promise<number> => {
   return wrong.length
 }
 
-/** Of the checkpoints within the first apply; the one before it has no fleet in memory yet. */
+/** Checkpoints within the first apply; the one before has no fleet in memory yet. */
 const isFlat = ([, first = 0, ...rest]: readonly number[]): boolean => rest.every((heap) => heap < first * 1.25)
 
-/** A plan may delete what the manifests say, and nothing else. */
+/** A plan may delete only what the manifests ask to delete. */
 const strayDelete = (kind: string, id: string | undefined, asked: ReadonlySet<string>): readonly string[] =>
   kind === 'delete' && !asked.has(id ?? '') ? [`a plan deletes ${id}`] : []
 

@@ -1,4 +1,4 @@
-/** The sandbox's process, from outside. */
+/** Starts and controls the sandbox process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -6,16 +6,16 @@ import type { World } from './worlds.ts'
 
 export interface ServerOrder {
   readonly world: World
-  /** By action, in milliseconds, if they are not the usual. */
+  /** By action, in milliseconds; the rest use their defaults. */
   readonly durations?: Readonly<Record<string, number>>
   readonly durationSpread?: number
 }
 
 export interface SeenRequest {
-  /** When it came, in milliseconds since the epoch. */
+  /** When it arrived, milliseconds since the epoch. */
   readonly at: number
   readonly method: string
-  /** With its query, below the API's root. */
+  /** Relative to the API root, with the query. */
   readonly path: string
   readonly status: number
 }
@@ -24,12 +24,12 @@ export interface SeenOperation {
   readonly id: string
   readonly projectId: string
   readonly startedAt: number
-  /** Of one that is over: when it ended. */
+  /** For a completed operation, when it ended. */
   readonly updatedAt: number
 }
 
 export interface Seen {
-  /** Since it was last asked. */
+  /** Since the previous call. */
   readonly requests: readonly SeenRequest[]
   readonly operations: readonly SeenOperation[]
 }
@@ -37,7 +37,7 @@ export interface Seen {
 export interface Server {
   readonly url: string
   readonly key: string
-  /** For the program. */
+  /** Environment variables for the program. */
   readonly env: Readonly<Record<string, string>>
   setLatency(latencyMs: number): Promise<void>
   seen(): Promise<Seen>

@@ -1,8 +1,8 @@
-/** Several runs as one figure with its spread. */
+/** A figure from several runs, with its spread. */
 
 export interface Figure {
   readonly median: number
-  /** The smallest and the largest of the runs. */
+  /** Smallest and largest run. */
   readonly min: number
   readonly max: number
   readonly runs: number
@@ -20,6 +20,6 @@ export const figureOf = (values: readonly number[]): Figure => {
   }
 }
 
-/** In pairs, so that other load affects both sides. */
+/** Pairwise, so that other load on the machine affects both sides. */
 export const ratioOf = (values: readonly number[], others: readonly number[]): Figure =>
   figureOf(values.map((value, index) => value / (others[index] ?? Number.NaN)))

@@ -1,14 +1,14 @@
-/** Figures as a table that is Markdown as well as readable in a terminal. */
+/** Renders figures as Markdown tables that are also readable in a terminal. */
 import type { Figure } from './statistics.ts'
 
 export type Cell = string | number | Figure
 
 export interface Section {
   readonly name: string
-  /** What was measured, and how: a sentence or two. */
+  /** What was measured, and how, in a sentence or two. */
   readonly about: string
   readonly rows: readonly Readonly<Record<string, Cell>>[]
-  /** What was left out, and why. */
+  /** What was skipped, and why. */
   readonly skipped?: readonly string[]
 }
 

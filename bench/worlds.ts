@@ -1,4 +1,4 @@
-/** What is live, and what the manifests ask for, of a stated size. */
+/** Seeds and manifests of a given size. */
 import type { Seed } from '../src/sandbox/index.ts'
 
 export type World =
@@ -12,7 +12,7 @@ export type World =
 type SeedProject = Seed['projects'][number]
 type SeedBranch = SeedProject['branches'][number]
 
-/** Enough for an estimate, as any project that is not new has them. */
+/** Past operations per project: enough for estimates. */
 const PAST = 200
 
 export const projectId = (index: number): string => `bench-fleet-${String(index).padStart(8, '0')}`
@@ -25,7 +25,7 @@ const primary = (index: number): SeedBranch => ({
   computes: [{ id: computeId(index), size: 1, scaleToZero: 'never' }],
 })
 
-/** Two computes a branch, the last one may be alone. */
+/** Two computes per branch; the last branch may have only one. */
 const fleetBranches = (computes: number): readonly { readonly name: string; readonly hasReplica: boolean }[] =>
   list(Math.ceil(computes / 2), (index) => ({ name: branchName(index), hasReplica: 2 * index + 1 < computes }))
 
@@ -68,7 +68,7 @@ const projectsOf = (world: World): SeedProject[] => {
   }
 }
 
-/** Of the project of a world of primaries. */
+/** Branch names of a `primaries` world. */
 export const branchNames = (world: World): readonly string[] =>
   world.kind === 'primaries' ? list(world.branches, branchName) : []
 
@@ -77,10 +77,10 @@ export const seedOf = (world: World): Seed => ({ projects: projectsOf(world) })
 const document = (project: number, branches: readonly string[]): string =>
   [`version: 1`, `project: ${projectId(project)}`, 'branches:', ...branches].join('\n')
 
-/** Every tenth branch, and the first of each project, is to be larger than it is. */
+/** Every tenth branch, starting with the first of each project, is to be enlarged. */
 const wantedSize = (index: number): number => (index % 10 === 0 ? 2 : 1)
 
-/** A document has a bound, and a project may have several. */
+/** Documents are limited in size, and a project may have several. */
 const BRANCHES_A_DOCUMENT = 5_000
 
 const documentsOf = (world: World): readonly string[] => {
@@ -118,7 +118,7 @@ const documentsOf = (world: World): readonly string[] => {
         ),
       ]
     case 'moves':
-      // Each goes to the next branch, the last one to the one that is free: that move is the first of the chain.
+      // Each primary moves to the next branch, the last one to the free branch: that move comes first.
       return [
         document(0, [
           `  ${branchName(0)}: { primary: absent }`,

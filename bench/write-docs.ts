@@ -1,11 +1,11 @@
-/** Writes the measured part of docs/performance.md, between two marks. */
+/** Updates the generated part of docs/performance.md, between two markers. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Section, sectionText } from './table.ts'
 
 const PAGE = 'docs/performance.md'
 const [BEGIN, END] = ['<!-- Written by npm run bench. -->', '<!-- Until here. -->']
 
-/** @param about a line on the machine and the runs. */
+/** @param about one line about the machine and the runs. */
 export const writeDocs = async (about: string, sections: readonly Section[]): Promise<void> => {
   const text = await readFile(PAGE, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]

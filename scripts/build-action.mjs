@@ -1,5 +1,5 @@
-// Builds the GitHub Action into one file, action/index.cjs, with the licences of what is in it. `--check` fails where
-// what is committed is not what the source gives.
+// Bundles the GitHub Action into action/index.cjs, with the licences of its dependencies. `--check` fails if the
+// committed file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { build } from 'esbuild'
@@ -23,12 +23,12 @@ const { outputFiles, metafile } = await build({
   logLevel: 'warning',
   plugins: [
     {
-      // The Action's sandbox simulates its computes: no Postgres client, no certificate.
+      // The Action's sandbox simulates its computes, so it needs neither a Postgres client nor certificates.
       name: 'no-postgres',
       setup: ({ onResolve, onLoad }) => {
         onResolve({ filter: /postgres-computes\.ts$/ }, () => ({ path: 'no-postgres', namespace: 'left-out' }))
         onResolve({ filter: /postgres\/binaries\.ts$/ }, () => ({ path: 'no-binaries', namespace: 'left-out' }))
-        // Nor a size table of one's own, for which a schema would be compiled.
+        // It has no custom size table either, so no schema needs to be compiled.
         onResolve({ filter: /^ajv\/dist\/2020\.js$/ }, () => ({ path: 'no-ajv', namespace: 'left-out' }))
         onLoad({ filter: /no-ajv/, namespace: 'left-out' }, () => ({
           contents: "export const Ajv2020 = () => { throw new Error('the Action takes no size table') }",

@@ -1,5 +1,5 @@
-// Builds the program with a Node inside, for machines that have none: build/espalier, and the licences of what is in it.
-// Needs dist/. The Node is the one that runs this if it can (26 and newer), else the one of npm's `node` package.
+// Builds build/espalier, an executable that includes Node, with the licences of its dependencies. Requires dist/. Uses
+// the current Node if it is 26 or newer, otherwise the one from npm's `node` package.
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -39,11 +39,11 @@ await writeFile(
     mainFormat: 'module',
     output: program,
     disableExperimentalSEAWarning: true,
-    // Half of what loading costs.
+    // Halves the load time.
     useCodeCache: true,
   }),
 )
 execFileSync(node, ['--build-sea', config], { stdio: 'inherit' })
-// macOS runs no program whose signature does not fit.
+// macOS does not run a program with an invalid signature.
 if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', program], { stdio: 'inherit' })
 for (const file of [main, config]) await rm(file)

@@ -1,4 +1,4 @@
-// Builds the program into dist/, with the licences of what is in it, its help and its man page.
+// Builds the program into dist/, with its help, its man page and the licences of its dependencies.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,8 +18,8 @@ await cacheHelp()
 await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/man-page.ts', 'dist/espalier.1'])
 
 /**
- * The types of what can be imported, and of what these need. An application has none of our sources and none of the
- * libraries that are bundled, so its types must not need them.
+ * The types of the public entry points and of what they refer to. Self-contained, because the package ships neither our
+ * sources nor the bundled libraries.
  */
 async function writeTypes(entries, to) {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-types-'))
@@ -59,7 +59,7 @@ async function writeTypes(entries, to) {
   }
 }
 
-/** Laid out once, here: what it takes to do so is most of what `--help` would take (src/cli/cached-help.ts). */
+/** Rendered at build time, because rendering would take most of the time of `--help` (src/cli/cached-help.ts). */
 async function cacheHelp() {
   const widths = { piped: 100, wide: 110 }
   const texts = {}
@@ -75,5 +75,5 @@ async function cacheHelp() {
   for (const [columns, text] of Object.entries(texts)) await writeFile(`dist/help/${columns}.txt`, text)
 }
 
-// A link of npm's to the file before is a link to this one, which must run as that did.
+// npm may have linked to the previous file; the new one must be executable too.
 await chmod('dist/main.js', 0o755)

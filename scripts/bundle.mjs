@@ -1,15 +1,15 @@
-// How the program is bundled: with the libraries that it uses, in chunks, so that a command loads only what it needs.
+// Bundles the program with its dependencies, split into chunks so that a command loads only what it needs.
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 
-/** Each file costs about a third of a millisecond to find, so what nearly every command loads is kept together. */
+/** Resolving a file takes about a third of a millisecond, so modules that nearly every command loads share a chunk. */
 const TOGETHER = [
-  // The version is all that `--version` loads.
+  // `--version` loads nothing but the version.
   { name: 'model', test: /src[\\/]model[\\/](?!version)/ },
   { name: 'manifest', test: /src[\\/]manifest[\\/](?!write|codes|mistakes|definition[\\/]compiler)/ },
-  // Without what reads manifests or asks the service: completion loads this alone.
+  // Excludes everything that reads manifests or calls the service: completion loads only this chunk.
   {
     name: 'cli',
     test: /src[\\/]cli[\\/](terminal|flags?|review-flags|print-error|suggest|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
@@ -17,26 +17,26 @@ const TOGETHER = [
 ]
 
 /**
- * In chunks, for a Node that is installed.
+ * Bundles in chunks, for an installed Node.
  * @param input entry files by name.
- * @param options `wholeUndici`: with its index, as anybody imports it.
- * @returns the paths of the modules that something was bundled of.
+ * @param options `wholeUndici`: includes undici's index, as an ordinary import would.
+ * @returns paths of the modules in the bundle.
  */
 export const bundle = (input, dir, { wholeUndici = false } = {}) =>
   write(
-    // `pg` is needed for the sandbox's real computes only.
+    // Only the sandbox's real computes need `pg`.
     { input, external: /^pg($|\/)/, target: 'node20.19', wholeUndici },
     { dir, chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: { groups: TOGETHER } },
   )
 
 /**
- * Into one file that needs no other, for an executable with a Node of its own.
- * @param help the program's help by width, as the build rendered it.
- * @returns as above.
+ * Bundles into a single self-contained file, for an executable with its own Node.
+ * @param help the program's help by width, as rendered by the build.
+ * @returns paths of the modules in the bundle.
  */
 export const bundleWhole = (input, file, target, help) =>
   write(
-    // Optional parts of `pg` and `ws`, written in C.
+    // Optional native parts of `pg` and `ws`.
     { input, external: ['pg-native', 'bufferutil', 'utf-8-validate'], target, define: { __ESPALIER_HELP__: help } },
     { file, codeSplitting: false },
   )
@@ -48,7 +48,7 @@ async function write({ input, external, target, wholeUndici = false, define = {}
     input,
     platform: 'node',
     external,
-    // The same libraries as ES modules: what is not used of them can be left out, and what they load is seen.
+    // The same libraries as ES modules, so that unused code is removed and their imports are visible.
     resolve: {
       alias: {
         yaml: resolve('node_modules/yaml/browser/index.js'),
@@ -68,7 +68,7 @@ async function write({ input, external, target, wholeUndici = false, define = {}
   const written = await build.write({
     format: 'esm',
     sourcemap: false,
-    // A report of a bug names functions.
+    // Stack traces in bug reports need function names.
     minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true }, codegen: true },
     ...output,
   })
@@ -76,7 +76,7 @@ async function write({ input, external, target, wholeUndici = false, define = {}
   return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
 }
 
-/** The commit that is checked out, if it is that of the release: its tag names it. */
+/** The current commit, if the release tag points to it. */
 function releaseCommit(version) {
   try {
     const ask = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

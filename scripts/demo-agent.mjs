@@ -1,4 +1,5 @@
-// The agent on the sandbox, from a commit to a restart window: ends by itself in under a minute, with 0 if all was seen.
+// The agent on the sandbox, from a commit to a restart window. Takes less than a minute; exits with 0 if every step was
+// observed.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -42,12 +43,12 @@ execFileSync('git', ['init', '-q', '-b', 'main', repo])
 commit('Start', 1, '5m')
 writeFileSync(join(folder, 'seed.yaml'), seed)
 
-// The night is 35 seconds away: the calendar of the agent and its sandbox is moved, and runs on from there.
+// Shifts the clock of the agent and its sandbox to 35 seconds before the window opens.
 const shift = Date.parse('2026-11-22T01:59:25Z') - Date.now()
 const clock = join(folder, 'clock.mjs')
 writeFileSync(clock, `const real = Date.now\nDate.now = () => real() + ${shift}\n`)
 
-/** Shows the command as a person would type it. */
+/** Prints the command as a user would type it, and runs it. */
 const run = async (...args) => {
   process.stdout.write(`\n$ espalier ${args.join(' ')}\n`)
   const child = spawn(process.execPath, ['--import', clock, MAIN, ...args, '--data', data], { stdio: 'inherit' })

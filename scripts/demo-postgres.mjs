@@ -1,5 +1,5 @@
-// What a plan says of connections, on real Postgres: who is spared, who is dropped, who wakes. Exits with 1 where the
-// plan was not kept to.
+// Compares the planned effect on connections with real Postgres: which survive, drop or wake a compute. Exits with 1 if
+// the effect differs from the plan.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -73,7 +73,7 @@ function expect(holds, what, figure) {
   if (!holds) process.exitCode = 1
 }
 
-/** The string that `espalier sandbox connect` prints. */
+/** The connection string printed by `espalier sandbox connect`. */
 async function uriOf(ref) {
   const { stdout } = await run(['sandbox', 'connect', ref, '--port', new URL(settings.API[0]).port], 'pipe')
   return stdout.trim()
@@ -101,7 +101,7 @@ async function maxConnections({ client }) {
   return rows[0].max_connections
 }
 
-/** Shows the command as a person would type it, and ends the demo where it fails. */
+/** Prints the command as a user would type it, runs it, and ends the demo if it fails. */
 async function espalier(...args) {
   say(`\n$ espalier ${args.join(' ')}\n`)
   const { code } = await run(args, 'inherit')

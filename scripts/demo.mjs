@@ -1,4 +1,4 @@
-// The main job on the sandbox: plan, apply, plan again. Ends by itself with the exit code of the first command that fails.
+// The basic workflow on the sandbox: plan, apply, plan again. Exits with the code of the first command that fails.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -24,7 +24,7 @@ const sandbox = spawn(
 )
 const settings = await readSettings(sandbox.stdout)
 
-/** Shows the command as a person would type it, runs it and returns its exit code. */
+/** Prints the command as a user would type it, runs it and returns its exit code. */
 async function run(...args) {
   process.stdout.write(`\n$ espalier ${args.join(' ')}\n\n`)
   const child = spawn(process.execPath, [...espalier, ...args], {

@@ -1,4 +1,7 @@
-/** Writes what is generated from the source: JSON Schemas, pages, tables of pages, the precompiled validator. `--check` fails where a file is stale. */
+/**
+ * Generates files from the source: JSON Schemas, pages, tables in the docs, the precompiled validator. `--check` fails
+ * if one is out of date.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -34,7 +37,7 @@ const codesPage = (): string => {
   ].join('\n')
 }
 
-/** What a page carries in itself, so that it loads nothing. */
+/** Assets inlined into each page, so that it loads nothing. */
 const pageAssets = (): string => {
   const folder = 'src/report/html/assets'
   const bundle = (file: string): string =>
@@ -56,7 +59,7 @@ const pageAssets = (): string => {
   })
 }
 
-/** What names a release names the one of this source: the Action, the image of the agent, the package. */
+/** Pins the current version wherever a release is named: the Action, the agent's image, the package. */
 const pinned = (file: string): string => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   const named = new RegExp(`(?<=${REPOSITORY}@v|${REPOSITORY}-agent:|rev: v|'espalier@)\\d[\\w.-]*`, 'g')
@@ -83,7 +86,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'schemas/seed.schema.json': () => json(seedSchema()),
   'src/sandbox/generated/openapi.json': () => json(parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8'))),
   'src/report/html/generated/assets.json': pageAssets,
-  // What `init` writes.
+  // Written by `init`.
   'src/cli/init/generated/workflows.json': () =>
     json({
       plan: pinned('examples/workflows/pull-request.yml'),

@@ -1,4 +1,4 @@
-// The licences of the packages that something of was bundled from.
+// The licences of the packages in a bundle.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export async function licences(inputs) {
   const folders = new Set()
   for (const path of inputs) {
-    // As Windows has them.
+    // Windows uses backslashes.
     const input = path.replaceAll('\\', '/')
     const at = input.lastIndexOf('node_modules/')
     if (at < 0) continue

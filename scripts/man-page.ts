@@ -1,4 +1,4 @@
-/** Writes the man page, from the table of commands that the help is laid out from: `tsx scripts/man-page.ts FILE`. */
+/** Writes the man page, from the same command table as the help: `tsx scripts/man-page.ts FILE`. */
 import { writeFileSync } from 'node:fs'
 import type { Options } from 'yargs'
 import packageJson from '../package.json' with { type: 'json' }
@@ -9,7 +9,7 @@ import type { Flags } from '../src/cli/flag.ts'
 import { API_ENVIRONMENT, COMMON_FLAGS } from '../src/cli/flags.ts'
 import { EXIT } from '../src/model/index.ts'
 
-/** As roff: a backslash, and a dot or quote at the start of a line, mean something to it; it reads ASCII. */
+/** Escapes roff: backslashes, dots and quotes at the start of a line, and non-ASCII characters. */
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
@@ -64,7 +64,7 @@ const section = (command: Command, before: string): readonly string[] => {
   ]
 }
 
-/** It is the same for all commands, and has a section of its own. */
+/** The environment is the same for all commands, and has its own section. */
 const withoutEnvironment = (notes: string): string => notes.replace(API_ENVIRONMENT, '').trim()
 
 const exitCodes = Object.entries(EXIT).flatMap(([name, code]) => [
@@ -75,7 +75,7 @@ const exitCodes = Object.entries(EXIT).flatMap(([name, code]) => [
 
 const { version, description, homepage } = packageJson
 const page = [
-  // No date: the same commit gives the same bytes.
+  // No date, so that builds are reproducible.
   `.TH ESPALIER 1 "" "espalier ${version}" "User Commands"`,
   '.SH NAME',
   `espalier \\- ${roff(description)}`,

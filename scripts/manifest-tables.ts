@@ -1,4 +1,4 @@
-/** The tables of docs/manifest.md, from the definition of a manifest. */
+/** Generates the tables of docs/manifest.md from the manifest schema. */
 import type { JsonSchema } from '../src/base/index.ts'
 import { manifestSchema } from '../src/manifest/index.ts'
 import { ATTRIBUTE_KEYS, rowOf } from '../src/model/index.ts'
@@ -12,11 +12,11 @@ const isSchema = (value: unknown): value is JsonSchema =>
 export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<Record<string, string>> => {
   const definitions = schema.$defs as Schemas
 
-  /** What a `$ref` refers to, with what is next to it. */
+  /** Resolves a `$ref`, and merges in its sibling keys. */
   const resolved = (one: JsonSchema): JsonSchema =>
     typeof one.$ref === 'string' ? { ...definitions[one.$ref.slice('#/$defs/'.length)], ...one } : one
 
-  /** The form of a map where a plain value is valid as well. */
+  /** The map form of a setting that also accepts a plain value. */
   const mapOf = (one: JsonSchema): JsonSchema => {
     const { then } = resolved(one)
     return isSchema(then) ? mapOf(then) : resolved(one)

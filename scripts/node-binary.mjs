@@ -3,7 +3,9 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /**
- * The path of a Node of this major: from npm's `node` package, installed into a folder that git ignores.
+ * Installs npm's `node` package into a folder ignored by git.
+ *
+ * @returns the path of a Node binary of this major version.
  * @throws if it cannot be installed.
  */
 export function nodeBinary(major) {
@@ -11,7 +13,7 @@ export function nodeBinary(major) {
   const node = join(home, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (existsSync(node)) return node
   mkdirSync(home, { recursive: true })
-  // Its install script takes the binary of this platform.
+  // The package's install script copies the binary for this platform.
   const install = ['install', '--prefix', home, '--no-save', '--no-package-lock', `node@${major}`]
   execFileSync('npm', install, { stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' })
   return node

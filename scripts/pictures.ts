@@ -1,4 +1,4 @@
-/** Draws what the program shows on a terminal to docs/images, from real runs on the sandbox: `npm run pictures`. */
+/** Renders terminal output of real sandbox runs as pictures in docs/images: `npm run pictures`. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { writeFleet } from './pictures/fleet.ts'
 import { terminalSvg } from './pictures/terminal-svg.ts'
 
 const WIDTHS = [80, 120]
-/** Longer ones show how it begins. */
+/** Longer output is cut off. */
 const MOST_ROWS = 60
 
 interface Stage {
@@ -77,7 +77,7 @@ const runOn = async (
   await new Promise<void>((done) => terminal.write('', done))
 }
 
-/** @param from the first line that is drawn. */
+/** @param from first line to render. */
 const draw = (
   name: string,
   title: string,
@@ -111,7 +111,7 @@ for (const [projects, changes, perProject] of plans) {
   )
 }
 
-/** A closed restart window, whatever the day. */
+/** A restart window that is always closed now, whatever the day. */
 const tomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
 const CLOSED = { restartWindow: { days: [tomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
 
@@ -134,7 +134,7 @@ for (const columns of WIDTHS) {
         )
         if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
         isDrawn = true
-        // What is there now; the run goes on below.
+        // The current screen; the run continues below.
         draw('apply-running', 'An apply while it runs', ended)
       }
       await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)

@@ -1,4 +1,4 @@
-// Prints the section of CHANGELOG.md about a version, which is the text of its release: `release-notes.mjs 1.2.3`.
+// Prints the section of CHANGELOG.md for a version, used as release notes: `release-notes.mjs 1.2.3`.
 import { readFileSync } from 'node:fs'
 
 const version = process.argv[2] ?? ''
@@ -8,6 +8,6 @@ if (section === undefined) {
   console.error(`CHANGELOG.md has no section "## [${version}] - YYYY-MM-DD".`)
   process.exitCode = 1
 } else {
-  // The title of the release says the version.
+  // The release title already contains the version.
   console.log(section.slice(section.indexOf('\n')).trim())
 }

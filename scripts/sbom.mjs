@@ -1,5 +1,5 @@
-// Prints the bill of materials (CycloneDX, from `npm sbom`) of what a user gets: the packages that npm installs with
-// Espalier, and those that dist/ has something of. What only develops Espalier is left out. Needs dist/.
+// Prints the SBOM (CycloneDX, from `npm sbom`) of the published package: the dependencies that npm installs and those
+// bundled in dist/. Excludes development dependencies. Requires dist/.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
@@ -25,7 +25,7 @@ const components = bom.components.filter((component) => bundled.has(component['b
 const kept = new Set([own['bom-ref'], ...components.map((component) => component['bom-ref'])])
 const result = {
   ...bom,
-  // npm calls it by its folder.
+  // npm uses the folder name.
   metadata: { ...bom.metadata, component: { ...own, name } },
   components,
   dependencies: bom.dependencies

@@ -1,4 +1,4 @@
-// Runs the tests on each supported major of Node.
+// Runs the tests on each supported major version of Node.
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
 import { nodeBinary } from './node-binary.mjs'

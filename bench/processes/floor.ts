@@ -1,4 +1,4 @@
-/** The same requests sent bare, as many at once, their answers read and thrown away: `floor URL KEY`, paths on stdin. */
+/** Sends the same requests without any processing, equally concurrent: `floor URL KEY`, paths on stdin. */
 import { text } from 'node:stream/consumers'
 import { Agent } from 'undici'
 

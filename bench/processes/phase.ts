@@ -1,4 +1,4 @@
-/** One phase of `plan` by itself: `phase NAME WORLD URL KEY` prints `{ms, peakMiB}`. */
+/** A single phase of `plan`: `phase NAME WORLD URL KEY` prints `{ms, peakMiB}`. */
 import { performance } from 'node:perf_hooks'
 import { createReadApi, snapshot } from '../../src/api/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
@@ -26,7 +26,7 @@ const parse = (text: string) => {
 }
 
 const look = async (desired: ReturnType<typeof parse>) => {
-  // The limits of the service would be all that is measured: they are counted, not waited for.
+  // Requests are counted but not throttled: the rate limit would dominate the measurement.
   const api = createReadApi({ baseUrl, apiKey, rateLimit: false })
   try {
     return await snapshot(api, projectIds(desired), { concurrency: 16 })

@@ -1,6 +1,6 @@
 /**
- * What `espalier plan` does with a fleet, without the limit on requests, which would be all that is measured:
- * `plan MANIFEST URL KEY`. The plan goes to stdout.
+ * The work of `espalier plan` without the rate limit, which would dominate the measurement: `plan MANIFEST URL KEY`.
+ * Prints the plan to stdout.
  */
 import { createReadApi } from '../../src/api/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'

@@ -1,4 +1,4 @@
-/** Applying: how close the engine comes to what the operations themselves take. */
+/** The overhead of an apply beyond the duration of its operations. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -42,7 +42,7 @@ const SCENARIOS = [
     scenario(MOVES, 2_000, 0, latencyMs),
   ]),
   scenario(FEW, 10_000, 0, 50),
-  // Each takes another time, as the sandbox's do: no look can come just when it is over.
+  // Durations vary, as in the sandbox, so that no poll can be timed to coincide with the end.
   scenario(CREATES, 2_000, 0.1, 50),
   scenario(RESTARTS, 2_000, 0.1, 50),
 ]
@@ -62,7 +62,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
       const index = chosen.indexOf(one)
       measured[index]?.push(await measure(one, join(folder, `apply-${index}.yaml`)))
     }
-    // Side by side, since each spends nearly all of its time waiting; but the moves, which wait for nothing.
+    // Concurrently, because each mostly waits. The moves do not wait, so they run alone.
     await Promise.all(chosen.filter(({ world }) => world.kind !== 'moves').map(take))
     for (const one of chosen.filter(({ world }) => world.kind === 'moves')) await take(one)
   }
@@ -142,7 +142,8 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
   const chains = new Map<string, { operationsMs: number; calls: number }>()
   const lateMs: number[] = []
   for (const { at, project, outcome } of ends) {
-    // The read that proves a step goes next to the look that sees its operations end; without any it is a call of its own.
+    // The read that verifies a step follows the poll that sees its operations end. A step without operations has only
+    // the read.
     const own = outcome.operations.map(({ id }) => known.get(id)).filter((one) => one !== undefined)
     const chain = chains.get(project) ?? { operationsMs: 0, calls: 0 }
     chain.operationsMs += own.reduce((sum, { startedAt, updatedAt }) => sum + updatedAt - startedAt, 0)
@@ -151,7 +152,7 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
     if (own.length > 0) lateMs.push(at - Math.max(...own.map(({ updatedAt }) => updatedAt)))
   }
   const paths = [...chains.values()].map(({ operationsMs, calls }) => operationsMs + calls * roundTripMs)
-  // After the last step it plans again, with two requests a project; the clocks of the two sides are not one.
+  // After the last step it plans again, with two requests per project. The clocks of client and server may differ.
   const first = requests.findIndex(({ method }) => method !== 'GET')
   const during = requests.length - first - 2 * chains.size
   return {

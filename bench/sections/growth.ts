@@ -1,4 +1,4 @@
-/** How the phases of planning grow with the fleet. */
+/** How the phases of planning scale with fleet size. */
 import type { Bench } from '../bench.ts'
 import { node } from '../run-process.ts'
 import { startServer } from '../start-server.ts'
@@ -7,7 +7,7 @@ import type { Cell, Section } from '../table.ts'
 import type { World } from '../worlds.ts'
 
 const PHASES = ['validate', 'snapshot', 'plan', 'render'] as const
-/** A hundred computes a project. */
+/** A hundred computes per project. */
 const SIZES = [1_000, 10_000, 100_000].map((computes): World & { kind: 'fleet' } => ({
   kind: 'fleet',
   computes,

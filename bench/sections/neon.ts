@@ -9,7 +9,7 @@ import type { Cell, Section } from '../table.ts'
 import { branchNames, manifestOf, projectId, type World } from '../worlds.ts'
 
 const PROGRAM = join('bench', 'node_modules', 'neon', 'dist', 'cli.js')
-/** What the manifest asks for as well. */
+/** The same settings as in the manifest. */
 const POLICY =
   'export default { branch: () => ({ postgres: { computeSettings: { autoscalingLimitMinCu: 2, autoscalingLimitMaxCu: 2 } } }) }\n'
 
@@ -18,7 +18,7 @@ export const neonSection = async (bench: Bench): Promise<Section> => {
   const about =
     'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once for each; `espalier plan` runs once, with its rate limit.'
   try {
-    // With the whole environment: it says where packages come from.
+    // The whole environment, because it may configure the npm registry.
     const env = Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? '']))
     await run('npm', ['ci', '--prefix', 'bench', '--ignore-scripts', '--no-audit', '--no-fund'], { env })
   } catch {
@@ -56,7 +56,7 @@ const measure = async ({ runs, folder }: Bench, server: Server, world: World): P
         ...['config', 'plan', '--branch', branch, '--project-id', projectId(0), '--config', policy, '-o', 'json'],
         ...['--api-host', server.url, '--api-key', server.key, '--no-analytics', '--config-dir', home],
       ],
-      // Nothing of it may reach anything but the sandbox.
+      // No request may reach anything but the sandbox.
       { cwd: home, env: { HOME: home, CI: '1', HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' } },
     )
   const round = async (work: () => Promise<readonly Took[]>): Promise<Round> => {

@@ -1,4 +1,4 @@
-/** Listing operations: however many there are, one page is held at a time. */
+/** Listing operations holds one page in memory at a time, however many there are. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -9,7 +9,7 @@ import type { Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
 const OPERATIONS = 10_000
-/** The largest that the API gives. */
+/** Maximum page size of the API. */
 const PAGE = 1_000
 
 export const operationsSection = async ({ runs, folder }: Bench): Promise<Section> => {

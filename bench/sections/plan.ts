@@ -1,4 +1,4 @@
-/** Planning a fleet: what it costs, and how far it is from its requests sent bare. */
+/** The cost of planning a fleet, compared with sending the same requests without processing. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -8,7 +8,7 @@ import { figureOf, ratioOf } from '../statistics.ts'
 import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
-/** The API lists them in one answer, and one of more than 32 MiB is not read: some 25,000. */
+/** The API returns them in one response, and responses over 32 MiB are rejected: the limit is about 25,000. */
 const MOST_IN_A_PROJECT = 25_000
 
 const SIZES = [1, 100, 1_000, 10_000, 100_000].flatMap((computes) =>
@@ -17,7 +17,7 @@ const SIZES = [1, 100, 1_000, 10_000, 100_000].flatMap((computes) =>
     .map((projects): World & { kind: 'fleet' } => ({ kind: 'fleet', computes, projects })),
 )
 
-/** What waiting adds depends on the number of requests, so few fleets are enough. */
+/** The added latency depends only on the number of requests, so a few fleets are enough. */
 const WITH_LATENCY = new Set(['1/1', '1000/10', '1000/1000', '100000/1000'])
 
 export const planSection = async (bench: Bench): Promise<Section> => {

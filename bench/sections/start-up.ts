@@ -1,4 +1,4 @@
-/** How soon the program is there. */
+/** Start-up time. */
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -40,7 +40,7 @@ const inTurn = async (rounds: number): Promise<Times> => {
   for (let round = -1; round < rounds; round += 1) {
     for (const [name, args] of Object.entries(COMMANDS)) {
       const { ms } = await node(args)
-      // The first round warms the disk.
+      // The first round warms the disk cache.
       if (round >= 0) times[name]?.push(ms)
     }
   }
@@ -54,7 +54,7 @@ const hyperfine = async (folder: string, rounds: number): Promise<Times | undefi
     await run('hyperfine', ['--shell=none', '--warmup=2', `--runs=${rounds}`, `--export-json=${file}`, ...lines])
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    // Through GNU time a program that is not there is an exit code.
+    // GNU time reports a missing program as exit code 127.
     if (error instanceof Error && error.message.includes('ended with 127')) return undefined
     throw error
   }

@@ -1,4 +1,4 @@
-/** Comparison with `terraform plan` for the same number of resources that need no provider and no network. */
+/** Comparison with `terraform plan` for the same number of resources, without providers or network access. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -59,7 +59,7 @@ const resources = (count: number): string =>
     })
     .join('')
 
-/** As an apply would have left it, when all had a size of one. */
+/** The state after an apply in which every resource had size 1. */
 const state = (count: number): string =>
   JSON.stringify({
     version: 4,

@@ -1,4 +1,4 @@
-/** What is on a terminal as an SVG, in the reader's light or dark scheme. The text stays text. */
+/** Renders a terminal screen as SVG in light and dark schemes. The text remains selectable. */
 import type { IBufferCell, Terminal } from '@xterm/headless'
 
 const LINE = 18
@@ -6,7 +6,7 @@ const CHAR = 7.83
 const PADDING = 16
 const BAR = 28
 
-/** By the number of the terminal's palette. */
+/** By palette index. */
 const COLORS: Readonly<Record<number, string>> = { 1: 'r', 2: 'g', 3: 'y', 5: 'm', 6: 'c' }
 
 interface Scheme {
@@ -36,7 +36,7 @@ const DARK: Scheme = {
   colors: { r: '#ff8e86', g: '#7ee09a', y: '#f0c85a', m: '#dba6ff', c: '#7cd4e8' },
 }
 
-/** Without custom properties, which some viewers of SVG do not know. */
+/** Without custom properties, which some SVG viewers do not support. */
 const rulesOf = ({ ground, line, ink, strong, dim, colors }: Scheme): string =>
   [
     `text{fill:${ink}}.b{fill:${strong}}.d{fill:${dim}}`,
@@ -82,7 +82,10 @@ const spansOf = (terminal: Terminal, row: number): readonly Span[] => {
 
 const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
-/** @param from the first line that is drawn. @param rows no more lines than this. */
+/**
+ * @param from first line to render.
+ * @param rows maximum number of lines.
+ */
 export const terminalSvg = (terminal: Terminal, title: string, from: number, rows: number): string => {
   const all = Array.from({ length: terminal.buffer.active.length - from }, (_, row) => spansOf(terminal, from + row))
   const lines = all.slice(0, all.findLastIndex((line) => line.length > 0) + 1)

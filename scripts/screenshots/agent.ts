@@ -1,9 +1,9 @@
-/** The page of an agent with projects in all states. */
+/** An agent page with projects in every state. */
 import { serveAgent } from '../../src/agent/index.ts'
 import { FakeControl, project, START } from '../../test/agent/fake-control.ts'
 import { EVERY_STATE } from '../../test/agent/views.ts'
 
-/** Calls `use` with its address. */
+/** Calls `use` with the URL of the page. */
 export const withAgentPage = async (use: (url: string) => Promise<void>): Promise<void> => {
   const tenants = Array.from({ length: 12 }, (_, index) =>
     project(`calm-lake-${80_000_000 + index}`, { name: `tenant-${index + 1}` }),

@@ -1,4 +1,4 @@
-/** A browser that is on this machine, to look at pages as a reader does. */
+/** Opens pages in an installed browser. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -10,7 +10,7 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** `CHROMIUM`, else where systems put one; `undefined`: there is none. */
+/** `CHROMIUM`, or a browser in a standard location; `undefined` if there is none. */
 export const browserPath = (): string | undefined =>
   [process.env.CHROMIUM ?? '', ...PLACES].find((path) => existsSync(path))
 
@@ -33,13 +33,13 @@ export const VIEWS: readonly View[] = (['desktop', 'phone'] as const).flatMap((s
 export interface Opened {
   readonly page: Page
   readonly context: BrowserContext
-  /** What the page said wrong or asked the network for. */
+  /** Errors on the page, and network requests it attempted. */
   readonly complaints: readonly string[]
 }
 
 export const openPage = async (
   browser: Browser,
-  /** Of a file, or an address. */
+  /** Path of a file, or a URL. */
   path: string,
   { width, height, scheme }: View,
   options: { readonly script?: boolean; readonly anyPolicy?: boolean; readonly password?: string } = {},
@@ -67,7 +67,7 @@ export const openPage = async (
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What the accessibility check finds, a line each. The page must have been opened with `anyPolicy`. */
+/** Violations found by the accessibility check, one per line. The page must have been opened with `anyPolicy`. */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   await page.addScriptTag({ path: AXE })
   return page.evaluate(async () => {

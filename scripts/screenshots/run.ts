@@ -1,4 +1,4 @@
-/** A plan and an apply on a sandbox that misbehaves, each as a page. */
+/** A plan and an apply on a sandbox with injected faults, rendered as pages. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Pages {
   readonly apply: string
 }
 
-/** Paths of the pages, in `folder`. A project is locked for a while, an operation is slow, and one does not end well. */
+/** Writes the pages to `folder`. One project is locked for a while, one operation is slow, and one fails. */
 export const makePages = async (folder: string): Promise<Pages> => {
   const sandbox = await startSandbox({
     seed: parseSeed(readFileSync(join(HERE, 'seed.yaml'), 'utf8'), 'seed.yaml'),
@@ -41,7 +41,7 @@ export const makePages = async (folder: string): Promise<Pages> => {
       endpoint_id: 'ep-still-fog-c3d4e5f6',
       effect: { kind: 'error', message: 'no host had room' },
     })
-    // It ends with 3: not all of it is done.
+    // Exits with 3, because some steps are incomplete.
     await espalier('apply', 'espalier.yaml', '--auto-approve', '--allow', 'move', '--report', pages.apply).catch(
       (error: { code?: number; stderr?: string }) => {
         if (error.code !== 3) throw error

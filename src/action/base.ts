@@ -23,7 +23,7 @@ export interface Split extends BaseComparison {
  * The base's manifests; `undefined` if its commit cannot be read.
  *
  * @param find its commit.
- * @throws {EspalierError} `E_OUTSIDE` if the commit has something else in their place.
+ * @throws {EspalierError} `E_OUTSIDE` if the commit has a link or submodule in their place.
  */
 export const readBase = async (
   find: () => Promise<string>,
@@ -50,8 +50,8 @@ export const NO_BASE =
   'The base could not be read, so drift is shown as introduced, and its policies are not known. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'
 
 /**
- * For a pull request, the checked-out commit is usually its merge, whose first parent is the current base. Otherwise this is
- * the base in the event, fetched if a shallow clone lacks it.
+ * For a pull request, the checked-out commit is usually its merge, whose first parent is the current base. Otherwise
+ * this is the base in the event, fetched if a shallow clone lacks it.
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')

@@ -7,8 +7,8 @@ import type { Inputs } from './inputs.ts'
 export type CommentKind = 'plan' | 'outcome'
 
 /**
- * Identifies a plan among several: by its label, or else by its inputs. So two steps of one workflow have separate comments,
- * unless only their keys differ.
+ * Identifies a plan among several: by its label, or else by its inputs. So two steps of one workflow have separate
+ * comments, unless only their keys differ.
  */
 export const identityOf = (
   { label, paths, baseUrl, command, planFile, shard, project }: Inputs,
@@ -48,9 +48,9 @@ export interface Upserted {
 export const COMMENT_OVERHEAD = 128
 
 /**
- * Edits the newest comment with this marker, or creates one; older ones are out of date, so they are deleted. In the other
- * modes, a new comment is added, and the previous one is deleted or folded. Only comments by the token's own account are
- * touched.
+ * Edits the newest comment with this marker, or creates one; older ones are out of date, so they are deleted. In the
+ * other modes, a new comment is added, and the previous one is deleted or folded. Only comments by the token's own
+ * account are touched.
  *
  * @returns `undefined` if there was no comment and none was to be created.
  * @throws {GitHubError}

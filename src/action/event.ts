@@ -43,7 +43,7 @@ const payloadShape = z.object({
     .catch(undefined),
 })
 
-/** A payload that cannot be read is one without anything in it. */
+/** An unreadable payload is treated as empty. */
 export const readEvent = (env: Environment): WorkflowEvent => {
   const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
   const pull = payload.success ? payload.data.pull_request : undefined

@@ -71,7 +71,7 @@ export const reasonOfError = (error: unknown): FailureReason => {
   return OF_CODE[error.code] ?? 'input'
 }
 
-/** Causes that need a person take precedence. `undefined` if all is done. */
+/** Causes that require user action take precedence. `undefined` on success. */
 export const reasonOfOutcome = (outcome: Outcome): FailureReason | undefined => {
   if (isAllDone(outcome) || isScheduled(outcome)) {
     return outcome.converged === false ? 'not-converged' : outcome.interrupted ? 'interrupted' : undefined

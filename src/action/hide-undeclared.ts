@@ -1,7 +1,7 @@
 /**
- * Hides what an untrusted pull request must not learn about live projects: values of Postgres settings that it did not write,
- * and names of branches and computes that neither the base nor the pull request declares by name. Otherwise, anybody could
- * read them in the comment and the log by opening a pull request with a harmless declaration.
+ * Hides what an untrusted pull request must not learn about live projects: values of Postgres settings that it did not
+ * write, and names of branches and computes that neither the base nor the pull request declares by name. Otherwise,
+ * anybody could read them in the comment and the log by opening a pull request with a harmless declaration.
  */
 import {
   type AttributeChange,

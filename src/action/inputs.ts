@@ -13,7 +13,7 @@ export const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', '
 export interface Inputs {
   readonly command: (typeof COMMANDS)[number]
   readonly paths: readonly string[]
-  /** Distinguishes this plan from others of the same pull request; empty if its paths do. */
+  /** Distinguishes this plan from others of the same pull request; empty if its paths are enough. */
   readonly label: string
   /** This job's part of a fleet. */
   readonly shard?: Shard
@@ -175,7 +175,7 @@ const shardOf = (given: string): { readonly shard?: Shard } => {
   })
 }
 
-/** The runner upper-cases names and keeps hyphens; some replacements of the runner do not keep them. */
+/** The runner upper-cases names and keeps hyphens; some alternative runners do not keep them. */
 const text = (env: Environment, name: string): string => {
   const upper = name.toUpperCase()
   return (env[`INPUT_${upper}`] ?? env[`INPUT_${upper.replaceAll('-', '_')}`] ?? '').trim()

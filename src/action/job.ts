@@ -1,4 +1,4 @@
-/** What the Action's commands share. */
+/** Shared by the Action's commands. */
 import { relative, resolve, sep } from 'node:path'
 import type { OnSignal } from '../base/index.ts'
 import { type Clock, EspalierError, shardText } from '../model/index.ts'
@@ -36,7 +36,7 @@ export const prefixOf = (root: string, cwd: string): string => {
   return path === '' ? '' : `${path}/`
 }
 
-/** What all comments and summaries contain. */
+/** Content common to all comments and summaries. */
 export const frameOf = (job: Job, kind: CommentKind) => {
   const { event, inputs, prefix } = job
   const name = nameOf(job)

@@ -5,7 +5,7 @@ import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
 /**
- * The job as if it ran for the pull request.
+ * The job, as if triggered by the pull request.
  *
  * @throws {EspalierError} `E_INPUT` if the checked-out commit is not its merge.
  */

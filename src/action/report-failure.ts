@@ -1,4 +1,4 @@
-/** Reports a failed run, and replaces what an earlier run reported. */
+/** Reports a failed run, replacing the report of an earlier run. */
 import { EspalierError } from '../model/index.ts'
 import { failureComment, type Limit, plainText, SUMMARY_LIMIT } from '../report/index.ts'
 import { reportCheck } from './check-run.ts'

@@ -59,7 +59,7 @@ interface Recorded {
   readonly note: string
 }
 
-/** Anybody with write access can edit any comment, so only comments last edited by the token's own account count. */
+/** Anyone with write access can edit any comment, so only comments last edited by the token's own account count. */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
   // For each plan, the newest comment; older ones are out of date.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN

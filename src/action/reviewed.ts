@@ -1,6 +1,6 @@
 /**
- * Records what the reviewers of a pull request were shown, as digests of changes in the plan's comment. The digests can be
- * recomputed, so tampering with the record does not go unnoticed.
+ * Records what the reviewers of a pull request were shown, as digests of changes in the plan's comment. The digests can
+ * be recomputed, so tampering with the record does not go unnoticed.
  */
 import { createHash } from 'node:crypto'
 import type { Change, Origin } from '../model/index.ts'
@@ -29,8 +29,8 @@ export const readReviewRecord = (body: string, commit: string): readonly string[
 /**
  * One digest for each attribute of an update, and one for each other change.
  *
- * They exclude the impact, since a compute may become idle or active, and names, since only ids are unique. They also exclude
- * live values of Postgres settings, which readers of the comment could guess.
+ * They exclude the impact, since a compute may become idle or active, and names, since only ids are unique. They also
+ * exclude live values of Postgres settings, which readers of the comment could guess.
  */
 const digestsOf = ({ id, kind, project, branch, from, compute, attributes, windows, refused }: Change) => {
   const what = [id, kind, project, branch.id, from?.id, compute.type, compute.id, windows, refused !== undefined]

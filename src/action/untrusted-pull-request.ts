@@ -1,6 +1,6 @@
 /**
- * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are only data: they are read as
- * git blobs, and planned within what the base's manifests allow. Nothing is checked out or run.
+ * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are only data: they are
+ * read as git blobs, and planned within what the base's manifests allow. Nothing is checked out or run.
  */
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
 import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, remoteCommit } from '../workflow/index.ts'

@@ -4,7 +4,7 @@ import type { Job } from './job.ts'
 /**
  * For everything but the comment, a refusal by GitHub does not fail the job: it is a warning that names the permission.
  *
- * @param what the words of the warning.
+ * @param what text of the warning.
  * @returns `undefined` if GitHub refused, or there is no token.
  */
 export const withGitHub = async <T>(

@@ -1,4 +1,4 @@
-/** Keys and the accounts that they belong to: each account has one share of requests, however many keys it has. */
+/** API keys and their accounts. Keys of the same account share one request allowance. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
 import { globMatcher } from '../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits, type Share } from './request-share.ts'
@@ -6,21 +6,21 @@ import type { AccountView } from './view.ts'
 
 export interface AgentKey {
   readonly name: string
-  /** Read again with the manifests: a file may be replaced. */
+  /** Called on every refresh, because the file may be rotated. */
   read(): Promise<string>
-  /** Globs over ids; absent: all projects. */
+  /** Globs over project ids. Absent: all projects. */
   readonly projects?: readonly string[]
-  /** Globs over the files that may say anything of them, shared files too; absent: all files. */
+  /** Globs over the files that may configure these projects, shared files included. Absent: all files. */
   readonly paths?: readonly string[]
-  /** Overrides what the service says. */
+  /** Overrides the account that the service reports. */
   readonly account?: string
 }
 
 export interface AccountsOptions {
   readonly keys: readonly AgentKey[]
-  /** What all clients share. */
+  /** Options common to all clients. */
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
-  /** Of an account's limit: 0 to 1. */
+  /** Fraction of the account's request limit, 0 to 1. */
   readonly share: number
   readonly interval: number
   readonly now: () => number
@@ -29,14 +29,14 @@ export interface AccountsOptions {
 export interface KeyOfProject {
   readonly api: WriteApi
   readonly account: string
-  /** Of these files, the first that may say nothing of its projects. */
+  /** The first of these files that may not configure the key's projects. */
   foreignFile(files: () => readonly string[]): string | undefined
 }
 
 export interface Accounts {
-  /** `undefined` if no key is for it. */
+  /** `undefined` if no key covers the project. */
   of(project: string): KeyOfProject | undefined
-  /** Milliseconds, stretched until all of the account's projects fit. */
+  /** In milliseconds; stretched until the account's projects fit its request allowance. */
   intervalOf(project: string, projects: readonly string[]): number
   /** @throws {EspalierError} `E_KEY` */
   rereadKeys(): Promise<void>
@@ -44,7 +44,7 @@ export interface Accounts {
   close(): Promise<void>
 }
 
-/** A project that is locked for longer frees its place for others. */
+/** A project locked for longer gives up its place in the queue. */
 const LOCK_TIMEOUT_MS = 60_000
 
 interface Opened {
@@ -137,7 +137,7 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
   }
 }
 
-/** Of accounts that nobody can tell apart, all count as one. */
+/** Keys whose account is unknown count as one account. */
 const UNKNOWN = 'unknown'
 
 const matcherOf = (globs: readonly string[] | undefined): ((text: string) => boolean) => {

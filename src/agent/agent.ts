@@ -1,4 +1,4 @@
-/** The running agent: its clockwork, and what may be asked of it. */
+/** The running agent: its loops and its control interface. */
 import type { ApiOptions } from '../api/index.ts'
 import type { Budgets } from '../apply/index.ts'
 import { mapConcurrently, type OnSignal } from '../base/index.ts'
@@ -24,14 +24,14 @@ export interface AgentOptions {
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
   readonly policy: AgentPolicy
   readonly budgets: Budgets
-  /** Of refreshes of each project, in milliseconds. */
+  /** Refresh interval of each project, in milliseconds. */
   readonly interval: number
   readonly gitInterval: number
-  /** Of an account's request limit: 0 to 1. */
+  /** Fraction of an account's request limit, 0 to 1. */
   readonly requestShare: number
   readonly concurrency: number
   readonly operationTimeoutMs: number
-  /** How long journals are kept. */
+  /** How long journals are kept, in milliseconds. */
   readonly keepMs: number
   readonly clock: Clock
   readonly random: () => number
@@ -41,14 +41,14 @@ export interface AgentOptions {
 
 export interface RunningAgent extends AgentControl {
   /**
-   * Until `stop`. The data folder is still held then: the last events may be on their way.
+   * Runs until `stop`. Keeps holding the data folder on return, because the last events may still be undelivered.
    *
-   * @throws {EspalierError} `E_AGENT_DATA` once the data folder is another agent's.
+   * @throws {EspalierError} `E_AGENT_DATA` if another agent takes over the data folder.
    */
   run(): Promise<void>
-  /** One round of each project. */
+  /** One round for each project. */
   once(): Promise<void>
-  /** Once: running steps complete. Twice: everything stops immediately. */
+  /** First call: running steps complete. Second call: everything stops immediately. */
   stop(): void
 }
 
@@ -133,7 +133,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       say(`${id} is no longer declared. Nothing of it is changed.`)
     changed()
   }
-  /** What a person must know of a failure is in the view or ends the agent. */
+  /** Aborted sleeps are ignored. Other failures appear in the view or end the agent. */
   const every = async (ms: number, task: () => Promise<void>, until: AbortSignal): Promise<void> => {
     while (!until.aborted) {
       await clock.sleep(ms, until).catch(() => undefined)
@@ -142,7 +142,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const pollForEver = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // Before the poll: whoever asks for a fetch while one is under way gets another one.
+      // Before the poll, so that a fetch requested while one is running triggers another.
       fetchAlarm = new AbortController()
       await poll()
       await rereadKeys()
@@ -154,7 +154,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     }
   }
   const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)
-  /** The lease of the data folder, until the last step is done: a step may take minutes after SIGTERM. */
+  /** Renews the data folder's lease until the last step completes, which may be minutes after SIGTERM. */
   const holding = async (working: readonly Promise<unknown>[]): Promise<void> => {
     const ended = new AbortController()
     const renewing = orLost(every(data.renewEveryMs, () => data.renew(), ended.signal))

@@ -1,9 +1,11 @@
-/** What the agent keeps between rounds: one file for each project, replaced as a whole, in a folder that one agent holds. */
+/**
+ * What the agent persists between rounds: one file per project, replaced atomically, in a folder locked by one agent.
+ */
 import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { EspalierError, PRIVATE, replaceFile } from '../base/index.ts'
+import { EspalierError, makeStateFolder, PRIVATE, replaceFile } from '../base/index.ts'
 import { isGone, ownIdentity } from './process-identity.ts'
 import { STATES } from './state.ts'
 
@@ -12,7 +14,7 @@ const FORMAT = 1
 const value = z.string().nullable()
 const entry = z.object({ want: value, seen: value, base: value.exactOptional(), agreed: z.boolean() })
 
-/** So that a record is never ahead of the attempts, the suspension and the events that belong to it, they are one file. */
+/** One file, so that a project's record, attempts, suspension and events are always consistent. */
 const PROJECT_FILE = z.object({
   format: z.number(),
   record: z
@@ -31,27 +33,27 @@ const PROJECT_FILE = z.object({
       isChanging: z.boolean(),
     }),
   ),
-  /** Attempts in a row that failed, and when the next one is made. */
+  /** Consecutive failed attempts. `retryAt`: when the next one is made. */
   failures: z.number(),
   retryAt: z.number().exactOptional(),
   failure: z.string().exactOptional(),
-  /** Operations that failed, by compute. */
+  /** Failed operations, by compute. */
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
-  /** An apply that has begun and not ended: its journal, from the data folder on, and the version that it is for. */
+  /** An apply that started and has not ended: its journal, relative to the data folder, and the manifest version. */
   applying: z.object({ journal: z.string(), version: z.string() }).exactOptional(),
-  /** What was applied since a round was last shown: its event is still to be raised. */
+  /** What was applied since the last displayed round; its event has not been raised yet. */
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
     .exactOptional(),
-  /** Changes and computes that an apply of ours was changing when it failed or ended. */
+  /** Changes and computes that one of our applies was changing when it failed or ended. */
   moving: z.array(z.string()).exactOptional(),
-  /** Changes of a chain that has begun and is not done. */
+  /** Changes of a chain that started and is not complete. */
   chain: z.array(z.string()).exactOptional(),
-  /** Steps that were started in the last 24 hours and interrupted somebody, or deleted a compute. */
+  /** Steps started in the last 24 hours that disrupted connections or deleted a compute. */
   attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
-  /** What plans that were started in the last 24 hours add. */
+  /** Capacity and CU-hours added by plans started in the last 24 hours. */
   growth: z.array(z.object({ at: z.number(), cu: z.number(), cuHours: z.number() })),
-  /** The window that some steps wait for, or run in. */
+  /** The window that some steps wait for or run in. */
   wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).exactOptional(),
   missed: z
     .object({
@@ -61,9 +63,9 @@ const PROJECT_FILE = z.object({
     })
     .exactOptional(),
   suspension: z.object({ until: z.number(), reason: z.string() }).exactOptional(),
-  /** Of the state that is shown, and since when it is. */
+  /** The displayed state, and when it began. */
   status: z.object({ state: z.enum(STATES), reason: z.string().exactOptional(), since: z.number() }).exactOptional(),
-  /** Those of the event keeper. */
+  /** State of the event keeper. */
   events: z.unknown().exactOptional(),
 })
 
@@ -79,21 +81,21 @@ export const NEW_PROJECT_FILE: ProjectFile = {
   growth: [],
 }
 
-/** Digest of what was declared of each project, and the files that declared it. */
+/** Per project, a digest of its declaration and the files that declare it. */
 const declared = z.record(z.string(), z.object({ digest: z.string(), files: z.array(z.string()) }))
 
 const SOURCE_FILE = z.object({
   format: z.number(),
   /** Repository and ref, or folder. */
   from: z.string(),
-  /** The last version that had no errors. */
+  /** The last version without errors. */
   valid: z.object({ version: z.string(), projects: declared }).exactOptional(),
-  /** The last version whose history continues the one before, or was accepted. */
+  /** The last version that descends from its predecessor, or was accepted explicitly. */
   accepted: z.object({ version: z.string(), projects: declared }).exactOptional(),
-  /** Projects that a commit declared for the first time, until their record is written. */
+  /** Projects first declared by a commit whose record is not written yet. */
   introduced: z.array(z.string()),
   fetchedAt: z.number().exactOptional(),
-  /** Of the event keeper, by subject: accounts, the repository, projects that are no longer declared. */
+  /** State of the event keeper by subject: accounts, the repository, projects no longer declared. */
   events: z.record(z.string(), z.unknown()).exactOptional(),
 })
 
@@ -108,27 +110,27 @@ const RENEW_MS = 10_000
 export interface DataFolder {
   readonly path: string
   readonly renewEveryMs: number
-  /** `undefined` if nothing is known of the project. */
+  /** `undefined` if nothing is stored for the project. */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
-  /** Projects of which something is known. */
+  /** Projects with stored state. */
   projects(): Promise<readonly string[]>
   removeProject(project: string): Promise<void>
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**
-   * Every so often, and before each call that changes something: that is how an agent that lost its lease finds out.
+   * Called periodically and before each call that changes something, so that an agent notices that it lost its lease.
    *
-   * @throws {EspalierError} `E_AGENT_DATA` once another agent took over.
+   * @throws {EspalierError} `E_AGENT_DATA` if another agent took over.
    */
   renew(): Promise<void>
   release(): Promise<void>
 }
 
 /**
- * Takes the folder, or takes it over from an agent that is gone, or has not renewed its lease for 45 s.
+ * Acquires the folder, or takes it over from an agent that is dead or has not renewed its lease for 45 s.
  *
- * @param holder random, so that a restarted process does not take itself for its predecessor.
+ * @param holder random, so that a restarted process does not mistake its predecessor's lease for its own.
  * @throws {EspalierError} `E_AGENT_DATA` while another agent holds it, or if a newer version wrote it.
  */
 export const openDataFolder = async (
@@ -136,6 +138,7 @@ export const openDataFolder = async (
   { holder, now }: { readonly holder: string; readonly now: () => number },
 ): Promise<DataFolder> => {
   const projects = join(folder, 'projects')
+  makeStateFolder(folder, 0o700)
   await mkdir(projects, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
   const lease = await takeLease(folder, holder, now)
@@ -189,11 +192,11 @@ const takeLease = async (
     now() - lease.renewedAt >= LEASE_MS ||
     (lease.process !== undefined && (await isGone(lease.process)))
 
-  /** One at a time: two that find the same dead lease must not each replace what the other has put in its place. */
+  /** Serialized: two agents that find the same dead lease must not overwrite each other's. */
   const takeOver = async (): Promise<void> => {
     const turn = `${lock}.turn`
     if (!(await isCreated(turn, own()))) {
-      // Left by one that crashed in the middle of it: the next attempt gets its turn.
+      // Left by an agent that crashed during a takeover. Removed, so that the next attempt succeeds.
       if (await isDead(await leaseIn(turn))) await rm(turn, { force: true })
       throw held(folder)
     }
@@ -205,7 +208,7 @@ const takeLease = async (
     }
   }
   const renew = async (): Promise<void> => {
-    // Of two that start at once in a new folder, one creates the file.
+    // If two agents start in a new folder, only one creates the file.
     if (await isCreated(lock, own())) return
     const lease = await leaseIn(lock)
     if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock of the data folder', PRIVATE)
@@ -221,7 +224,7 @@ const takeLease = async (
   }
 }
 
-/** Whole or not at all, so that nobody takes a lease that is being written for a damaged one. */
+/** Atomic, so that a lease being written is never mistaken for a damaged one. */
 const isCreated = async (path: string, text: string): Promise<boolean> => {
   const draft = `${path}.${randomUUID()}.tmp`
   await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })

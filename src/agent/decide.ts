@@ -1,4 +1,4 @@
-/** The decision table: what happens to each difference, and to each step. The first row that matches counts. */
+/** The decision table for differences and steps. The first matching row applies. */
 import type { ChangeKind, Consent, Impact, Step } from '../model/index.ts'
 import { openingOf } from '../windows/index.ts'
 import type { Origin } from './record.ts'
@@ -11,34 +11,34 @@ export interface AgentPolicy {
   readonly allow: ReadonlySet<Consent>
 }
 
-/** The project in this round. */
+/** State of the project in this round. */
 export interface Situation {
   readonly policy: AgentPolicy
   readonly isSuspended: boolean
-  /** No errors, at least one document, and the ref is there. */
+  /** No errors, at least one document, and the ref exists. */
   readonly areManifestsValid: boolean
   readonly history: 'known' | 'rewritten' | 'stale'
 }
 
-/** Something that is not as declared: an attribute, or a compute as a whole. */
+/** A difference from the declaration: one attribute, or the whole compute. */
 export interface Difference {
   readonly origin: Origin
   readonly kind: ChangeKind
-  /** Were the compute active. */
+  /** The impact if the compute were active. */
   readonly impact: Impact
   readonly hasWindow: boolean
-  /** The service permanently refused the same change of the same live value. */
+  /** The service permanently rejected this change from the same live value. */
   readonly wasRefused: boolean
-  /** Seen by two refreshes with a fetch in between, and no compute is changing. */
+  /** Seen in two refreshes with a fetch in between, while no compute was changing. */
   readonly isConfirmed: boolean
-  /** How often the same drift was reverted in the last 7 days. */
+  /** How often this drift was reverted in the last 7 days. */
   readonly reverts: number
 }
 
 export interface Verdict extends Status {
-  /** `plan`: it stays in the plan. `hold`: it is taken for unmanaged. `none`: nothing of the project is applied. */
+  /** `plan`: stays in the plan. `hold`: treated as unmanaged. `none`: nothing in the project is applied. */
   readonly action: 'plan' | 'hold' | 'none'
-  /** The row that decided; none for `plan`. */
+  /** The row that matched; absent for `plan`. */
   readonly row?: number
 }
 
@@ -53,7 +53,7 @@ const hold = (row: number, state: State, reason: Reason): Verdict => ({ row, act
 
 const isDrift = ({ origin }: Difference): boolean => origin === 'drift'
 
-/** Reverting it could do more harm than the drift does. */
+/** Reverting it could do more harm than the drift itself. */
 const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
   (kind !== 'update' && kind !== 'create') ||
   impact === 'disconnect' ||
@@ -107,7 +107,7 @@ export const decideDifference = (difference: Difference, situation: Situation): 
 export interface StepVerdict extends Status {
   readonly row: number
   readonly action: 'run' | 'skip' | 'wait'
-  /** When to wake, ISO 8601. */
+  /** When to retry, ISO 8601. */
   readonly opensAt?: string
 }
 
@@ -115,19 +115,19 @@ export interface StepContext {
   readonly policy: AgentPolicy
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** A policy denies what the project would be. */
+  /** A policy denies the planned state of the project. */
   readonly isDenied: boolean
-  /** The plan, with what ran in the last 24 hours, is over a budget. */
+  /** The plan, together with the last 24 hours, exceeds a budget. */
   readonly isOverBudget: boolean
-  /** A project of an earlier wave is not done. */
+  /** A project of an earlier wave is not complete. */
   readonly isWaveHeld: boolean
-  /** It was not tried too often in the last 24 hours. */
+  /** Whether the step is below the 24-hour limit on attempts. */
   readonly mayInterrupt: (step: Step) => boolean
-  /** Steps that go on with a chain that began in its window. */
+  /** Steps that continue a chain started in its window. */
   readonly continuing: ReadonlySet<string>
 }
 
-/** Rows 10 to 16, for each step of a plan in its order. A step follows the verdict of a step that it cannot do without. */
+/** Rows 10 to 16, for each step of a plan in order. A step inherits the verdict of a step that it depends on. */
 export const decideSteps = (steps: readonly Step[], context: StepContext): ReadonlyMap<string, StepVerdict> => {
   const verdicts = new Map<string, StepVerdict>()
   for (const step of steps) {
@@ -150,7 +150,7 @@ const decideStep = (step: Step, context: StepContext): StepVerdict => {
   if (isOverBudget) return skip(11, 'Budget')
   if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
-  // A branch that has no primary has nothing to interrupt.
+  // A branch without a primary has no connections to disrupt.
   if (!continuing.has(step.id) && !mayInterrupt(step)) return skip(13, 'TooManyRestarts')
   if (windows.length === 0) return run(13)
   if (continuing.has(step.id)) return run(14)

@@ -1,4 +1,4 @@
-/** What manifests declare, project by project. Pure. */
+/** Declarations by project. Pure. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, groupBy } from '../base/index.ts'
 import { type Desired, waveOf } from '../model/index.ts'
@@ -7,7 +7,7 @@ import type { SourceFile } from './data-folder.ts'
 
 export type Declared = NonNullable<SourceFile['valid']>['projects']
 
-/** Of this project; a project may be called `constructor`. */
+/** `Object.hasOwn`, because a project may be called `constructor`. */
 export const declaredOf = (declared: Declared | undefined, project: string): Declared[string] | undefined =>
   declared !== undefined && Object.hasOwn(declared, project) ? declared[project] : undefined
 
@@ -28,7 +28,7 @@ export const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared =
   )
 }
 
-/** The files that say anything of their projects: manifests, and what they extend. */
+/** The files that configure projects: manifests and the files that they extend. */
 export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
   const files = new Set<string>()
   const walk = (value: unknown): void => {
@@ -42,7 +42,7 @@ export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
 
 const PLACES = new Set(['source', 'sources', 'protectSource'])
 
-/** A commit that only moves lines changes nothing. */
+/** Drops source positions, so that a commit that only moves lines changes no digest. */
 const withoutPlaces = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutPlaces)
   if (typeof value !== 'object' || value === null) return value
@@ -51,7 +51,7 @@ const withoutPlaces = (value: unknown): unknown => {
   )
 }
 
-/** Without the errors that concern other projects. */
+/** Without errors that concern other projects. */
 export const onlyOf = (manifests: Manifests, project: string): Manifests => {
   const { loaded } = manifests
   const documents = loaded.desired.documents.filter((document) => document.project === project)

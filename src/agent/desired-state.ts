@@ -1,4 +1,4 @@
-/** What is declared of each project now, and whether it may be acted on. */
+/** The current declaration of each project, and whether the agent may act on it. */
 import { EspalierError, hasErrors } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import type { DataFolder, SourceFile } from './data-folder.ts'
@@ -8,38 +8,42 @@ import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'
 import type { SourceView } from './view.ts'
 
-/** Older than this, a fetch says nothing of what is declared now. */
+/** A fetch older than this is too old to act on. */
 const STALE_MS = 6 * 60 * 60_000
 
 export interface Declaration {
   readonly version: string
-  /** Of what is declared of this project, wherever in the files it is. */
+  /** Digest of the project's declaration, independent of file and position. */
   readonly digest: string
   readonly files: readonly string[]
-  /** Of this project only, without errors; absent if they cannot be used. */
+  /** This project's manifests, free of errors; absent if unusable. */
   readonly manifests?: Manifests
-  /** Why they cannot be used. */
+  /** Why the manifests are unusable. */
   readonly problem?: string
   readonly history: Situation['history']
-  /** An earlier version, known to this agent, did not declare it. */
+  /** No earlier version known to this agent declared it. */
   readonly isNew: boolean
   /** Projects of earlier waves. */
   waitsFor(): readonly string[]
 }
 
 export interface DesiredState {
-  /** Reads the source. @returns the projects whose declaration changed; failures are in the view. */
+  /**
+   * Reads the source. Failures are reported in the view.
+   *
+   * @returns the projects whose declaration changed.
+   */
   refresh(): Promise<readonly string[]>
   projects(): readonly string[]
   of(project: string): Declaration | undefined
-  /** Its record is on disk, so that it is not new any more. */
+  /** The project's record is on disk, so it is no longer new. */
   recorded(project: string): Promise<void>
-  /** @returns whether that is the version that counts now, and so is accepted. */
+  /** @returns whether this is the current version, and therefore accepted. */
   accept(commit: string): Promise<boolean>
-  /** What the event keeper keeps of accounts, the repository and projects that are no longer declared. */
+  /** Event keeper state of accounts, the repository and projects no longer declared. */
   events(): Readonly<Record<string, unknown>>
   keepEvents(events: Readonly<Record<string, unknown>>): Promise<void>
-  /** Milliseconds since the epoch; 0: never. */
+  /** Milliseconds since the epoch. 0: never. */
   fetchedAt(): number
   view(): SourceView
 }
@@ -50,7 +54,7 @@ interface Current {
   readonly byProject: ReadonlyMap<string, Manifests>
   readonly errors: readonly ManifestError[]
   readonly isRewritten: boolean
-  /** The first error that concerns no known project. */
+  /** The first error that belongs to no known project. */
   readonly unshown?: string
 }
 
@@ -68,7 +72,7 @@ export const openDesiredState = async (
   let isMissing = false
 
   let writing: Promise<void> = Promise.resolve()
-  /** One after the other: projects that are recorded and events that are delivered change it at the same time. */
+  /** Serialized: recording projects and delivering events change it concurrently. */
   const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
     const written = writing.then(async () => {
       const next = { ...change(file), fetchedAt }
@@ -78,7 +82,7 @@ export const openDesiredState = async (
     writing = written.catch(() => undefined)
     return written
   }
-  /** Whatever the project. */
+  /** A problem that affects all projects. */
   const problemOfAll = (): string | undefined => {
     if (isMissing) return `${source.from} has no ref ${source.ref}.`
     const loaded = current?.version.manifests.loaded
@@ -97,7 +101,7 @@ export const openDesiredState = async (
   const isDeclared = (project: string): boolean => {
     const { declared, isRewritten = false } = current ?? {}
     if (declaredOf(declared, project) !== undefined) return true
-    // What cannot be read may well declare it still.
+    // The unreadable manifests may still declare it.
     return (
       (isUnusable() || isRewritten) &&
       [file.valid, file.accepted].some((known) => declaredOf(known?.projects, project) !== undefined)
@@ -130,7 +134,7 @@ export const openDesiredState = async (
     const unshown = errors.find(({ concerns }) => !known.some(concerns))
     if (unshown !== undefined) current = { ...current, unshown: unshown.text }
   }
-  /** What no project shows: a file that declares an unknown one, or none at all. */
+  /** Errors that no project displays: a file with an unknown project, or no projects at all. */
   const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
     const unshown = problemOfAll() ?? current?.unshown
     if (error !== undefined) return { error, errorState: 'Failing' }
@@ -207,7 +211,7 @@ export const openDesiredState = async (
   return state
 }
 
-/** Of another repository, what was accepted counts all the same: nothing of it is a reason to restart databases. */
+/** Keeps the accepted versions when the repository changes: a new URL is no reason to restart databases. */
 const pick = (stored: SourceFile | undefined): Partial<SourceFile> => ({
   ...(stored?.valid === undefined ? {} : { valid: stored.valid }),
   ...(stored?.accepted === undefined ? {} : { accepted: stored.accepted }),

@@ -1,4 +1,4 @@
-/** The agent: keeps projects as declared, by the planner, the apply and the gates that a person uses. */
+/** The agent: reconciles projects with their manifests, using the CLI's planner, apply and checks. */
 export type { AccountsOptions, AgentKey } from './accounts.ts'
 export { type AgentOptions, openAgent, type RunningAgent } from './agent.ts'
 export * from './data-folder.ts'

@@ -1,4 +1,4 @@
-/** Journals of applies, a folder for each day. */
+/** Apply journals, one folder per day. */
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 

@@ -1,8 +1,8 @@
-/** A project as the service shows it, read with as few requests as will do. */
+/** A project's live state, read with as few requests as possible. */
 import { snapshot, type WriteApi } from '../api/index.ts'
 import type { Clock, Observed } from '../model/index.ts'
 
-/** Branches and the project's settings are read again with every so many refreshes. */
+/** A full refresh, with branches and project settings, runs this often; the others read only computes. */
 const FULL_EVERY = 6
 
 export class LiveProject {
@@ -21,7 +21,7 @@ export class LiveProject {
     this.readAt = startedAt
   }
 
-  /** Whether the last refresh read everything: nothing is ever applied from another one. */
+  /** Whether the last refresh was full. Only a full one may be applied from. */
   get isFull(): boolean {
     return this.#lights === 0
   }
@@ -34,7 +34,7 @@ export class LiveProject {
     return this.#observed?.projects[0]?.name
   }
 
-  /** Light: the computes alone, one request. */
+  /** A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
     const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
     if (light === undefined)
@@ -47,7 +47,7 @@ export class LiveProject {
     return light ?? (this.#observed as Observed)
   }
 
-  /** `undefined` where they name a branch that is not known yet. */
+  /** `undefined` if a compute refers to an unknown branch. */
   async #readComputes(api: WriteApi): Promise<Observed | undefined> {
     const [known] = this.#observed?.projects ?? []
     if (this.#observed === undefined || known === undefined) return undefined

@@ -1,4 +1,4 @@
-/** What the agent prints: a line for each state that changes, and for each apply. */
+/** The agent's log: one line per state change and per apply. */
 import type { ProjectView } from './view.ts'
 
 export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {

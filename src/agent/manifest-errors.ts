@@ -1,4 +1,4 @@
-/** Errors of manifests, and the projects that each of them may concern. Pure. */
+/** Manifest errors, and the projects that each may affect. Pure. */
 import type { Diagnostic } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import { type Declared, declaredOf } from './declared.ts'
@@ -9,7 +9,7 @@ export interface ManifestError {
   concerns(project: string): boolean
 }
 
-/** @param before of the last version that had no errors. */
+/** @param before declarations of the last version without errors. */
 export const errorsOf = (
   { loaded, review }: Manifests,
   declared: Declared,
@@ -28,10 +28,10 @@ export const errorsOf = (
       return {
         text: textOf(error),
         concerns: (project) => {
-          // What cannot be read at all, and a policy, may concern any project.
+          // An unreadable file or a policy may affect any project.
           if (mentioned === undefined) return true
           if (known?.has(project) === true || mentioned.has(project)) return true
-          // In a file that declared no project, what is missing elsewhere may have been moved here.
+          // A file that declared no project before may now contain what is missing elsewhere.
           return known === undefined && isChanged(project)
         },
       }
@@ -46,7 +46,7 @@ const projectsByFile = (...all: readonly (Declared | undefined)[]): ReadonlyMap<
   return byFile
 }
 
-/** Everything in the file that could be the id of a project; `undefined` if its text is not known. */
+/** Every word in the file that could be a project id; `undefined` if the text is unavailable. */
 const wordsIn = (text: string | undefined): ReadonlySet<string> | undefined =>
   text === undefined ? undefined : new Set(text.match(/[a-z0-9-]+/g))
 

@@ -1,4 +1,4 @@
-/** What a project's file remembers after a refresh, a step and an apply. Pure. */
+/** Updates of a project's file after a refresh, a step and an apply. Pure. */
 import type { Budgets } from '../apply/index.ts'
 import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../model/index.ts'
 import { differenceKey, factsOf } from '../planner/index.ts'
@@ -41,7 +41,7 @@ export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
     ...rest,
     record,
     sightings: Object.fromEntries(differing.map(({ key }) => [key, sightingOf(key)])),
-    // What was refused counts for as long as it is asked for of the same live value.
+    // A rejection applies as long as the same change from the same live value is requested.
     refusals: file.refusals.filter(({ key, want, live }) => {
       const entry = record.entries[key]
       return entry !== undefined && entry.want === want && entry.seen === live
@@ -52,7 +52,7 @@ export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
   }
 }
 
-/** What we moved and did not bring to its end is as introduced as it was before. */
+/** A change that we started and did not complete keeps its origin. */
 const withOwnMoves = (
   record: ProjectRecord,
   before: ProjectRecord | undefined,
@@ -69,7 +69,7 @@ const withOwnMoves = (
   return { ...record, entries: Object.fromEntries(entries) }
 }
 
-/** Before its first call: what is not remembered must not happen. */
+/** Recorded before the step's first call: a step that is not on record must not run. */
 export const beforeStep = (file: ProjectFile, step: Step, now: number): ProjectFile => {
   const [interrupts, deletes] = [step.impact !== 'none', step.kind === 'delete']
   if (!interrupts && !deletes) return file
@@ -113,7 +113,7 @@ export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile,
   }
 }
 
-/** Applies of one round, and one that a crash cut off, are shown as one. */
+/** Merges applies of one round, or of a run resumed after a crash, into one entry. */
 export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']): ProjectFile => {
   if (applied === undefined) return file
   const { done, interruptions } = file.applied ?? { done: [], interruptions: 0 }
@@ -127,7 +127,7 @@ export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']):
   }
 }
 
-/** For a value the service's refusal is permanent; for a new branch it is temporary. */
+/** Permanent for a value; temporary for a new branch. */
 const REJECTED = new Set([400, 422])
 
 export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, now: number): ProjectFile => {

@@ -1,4 +1,4 @@
-/** Whether the process that wrote something down still runs. Its id alone does not say: in a container it always is 1. */
+/** Whether a recorded process is still running. A pid alone is not enough: in a container it is always 1. */
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
@@ -6,17 +6,17 @@ export interface ProcessIdentity {
   readonly host: string
   readonly boot: string
   readonly pid: number
-  /** Ticks since the machine started. */
+  /** Clock ticks since boot. */
   readonly start: string
 }
 
-/** `undefined` where the system does not show it: then only time says that a process is gone. */
+/** `undefined` if the system does not expose it; a process then counts as dead only after a timeout. */
 export const ownIdentity = async (): Promise<ProcessIdentity | undefined> => {
   const [boot, start] = [await bootId(), await startOf(process.pid)]
   return boot === undefined || start === undefined ? undefined : { host: hostname(), boot, pid: process.pid, start }
 }
 
-/** Known for certain: of another machine nothing is. */
+/** True only if certain; a process on another machine is never certain to be dead. */
 export const isGone = async ({ host, boot, pid, start }: ProcessIdentity): Promise<boolean> => {
   const now = await bootId()
   if (now === undefined || host !== hostname()) return false
@@ -25,7 +25,7 @@ export const isGone = async ({ host, boot, pid, start }: ProcessIdentity): Promi
 
 const bootId = async (): Promise<string | undefined> => (await textOf('/proc/sys/kernel/random/boot_id'))?.trim()
 
-/** The name, in parentheses, may hold spaces. */
+/** The process name, in parentheses, may contain spaces. */
 const startOf = async (pid: number): Promise<string | undefined> =>
   (await textOf(`/proc/${pid}/stat`))?.split(')').at(-1)?.trim().split(' ')[19]
 

@@ -1,4 +1,4 @@
-/** Applies what a round of a project decided, and completes what an earlier run of the agent left in the middle. */
+/** Applies the outcome of a round, and recovers applies that an earlier run of the agent left incomplete. */
 import { join, relative } from 'node:path'
 import type { WriteApi } from '../api/index.ts'
 import { type ApplyEvent, type Observed, type Outcome, type Plan, type Step, stepTitle } from '../model/index.ts'
@@ -30,12 +30,12 @@ export class ProjectApply {
     this.#store = store
   }
 
-  /** The step under way completes. */
+  /** The running step completes. */
   stop(): void {
     this.#suspending.abort()
   }
 
-  /** `undefined` if a gate of the apply stopped all of it, or the project was suspended in the meantime. */
+  /** `undefined` if a check blocked the whole apply, or the project was suspended in the meantime. */
   async run(
     { manifests, observed, round }: Decided,
     version: string,
@@ -73,7 +73,11 @@ export class ProjectApply {
     return outcome
   }
 
-  /** @returns an apply that an earlier run of the agent began and did not end, once its operations are over. */
+  /**
+   * Waits for the operations of an apply that an earlier run left incomplete.
+   *
+   * @returns that apply; `undefined` if there is none.
+   */
   async recover(api: WriteApi): Promise<Interrupted | undefined> {
     const { applying } = this.#store.file
     if (applying === undefined) return undefined
@@ -93,9 +97,9 @@ export class ProjectApply {
   }
 
   /**
-   * Remembers what that apply did, so that its event is raised.
+   * Records what that apply did, so that its event is raised.
    *
-   * @param rest what is still to be done, if that is known: what it started and is not part of it was done.
+   * @param rest the remaining changes, if known: a started change that is not among them is done.
    */
   recovered({ plan, started, done }: Interrupted, rest: Plan | undefined): void {
     const { now } = this.#shared
@@ -107,7 +111,7 @@ export class ProjectApply {
     )
   }
 
-  /** Before each call: the lease still holds, and the attempt is on disk. */
+  /** Before each call: renews the lease, and writes the attempt to disk. */
   async #onEvent(event: ApplyEvent): Promise<void> {
     try {
       if (event.type === 'call') await this.#shared.data.renew()
@@ -121,7 +125,7 @@ export class ProjectApply {
   }
 }
 
-/** `undefined` if no step was done. */
+/** `undefined` if no step completed. */
 const applyView = (plan: Plan, done: ReadonlySet<string>, version: string, now: number): ProjectFile['applied'] => {
   const steps = plan.steps.filter(({ id }) => done.has(id))
   if (steps.length === 0) return undefined

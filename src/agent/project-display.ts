@@ -1,4 +1,4 @@
-/** What is shown of a project and which events it raises, kept with its record. */
+/** A project's displayed state and its events, stored with its record. */
 import type { ProjectFile } from './data-folder.ts'
 import type { LiveProject } from './live-project.ts'
 import type { ProjectStore } from './project-store.ts'
@@ -31,7 +31,7 @@ export class ProjectDisplay {
     this.#view = { ...this.#view, missedWindow, missedWindows: this.#view.missedWindows + 1 }
   }
 
-  /** A suspension hides every other state. */
+  /** A suspension takes precedence over every other state. */
   async show(given: Status, version: string, shown: Shown): Promise<void> {
     const { now, keeper, accounts, changed } = this.#shared
     const at = now()
@@ -58,5 +58,5 @@ export class ProjectDisplay {
   }
 }
 
-/** Shown now, with its event: both are in the same write. */
+/** The apply has been displayed; its event is part of the same write. */
 const withoutApplied = ({ applied: _, ...file }: ProjectFile): ProjectFile => file

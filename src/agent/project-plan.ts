@@ -1,4 +1,4 @@
-/** Plans a project as it was read, and decides what this round does about each difference. */
+/** Plans a project from its snapshot, and decides how this round handles each difference. */
 import type { Observed, Plan } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Manifests, planSnapshot } from '../workflow/index.ts'
@@ -26,15 +26,15 @@ export class ProjectPlan {
     this.#display = display
   }
 
-  /** Before differences are held back. */
+  /** The plan with all differences, including those on hold. */
   get last(): Plan | undefined {
     return this.#last
   }
 
   /**
-   * `undefined` if it cannot be planned: then that is shown.
+   * `undefined` if planning failed; the view then shows why.
    *
-   * @param continuing plans only these changes, whose chain began before.
+   * @param continuing plans only these changes, which belong to a chain already started.
    */
   async decide(
     declaration: Declaration,
@@ -80,7 +80,7 @@ export class ProjectPlan {
     return decided
   }
 
-  /** Remembers what waits for a window, and reports one that passed without it. */
+  /** Records what waits for a window, and reports a missed one. */
   async #watchWindow(declaration: Declaration, { round, manifests, observed }: Decided, plan: Plan): Promise<void> {
     const { now, startedAt } = this.#shared
     const at = now()

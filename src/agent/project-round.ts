@@ -1,4 +1,4 @@
-/** What a round of a project decides, from what was read and what is remembered. */
+/** Decides a round of a project from its snapshot and stored state. */
 import { checkBudgets } from '../apply/index.ts'
 import type { Change, Observed, Plan } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
@@ -10,10 +10,10 @@ import { decideRound, type Round } from './round.ts'
 import type { Shared } from './shared.ts'
 
 export interface RoundOptions {
-  /** Of everything that differs. */
+  /** The plan for all differences. */
   readonly plan: Plan
   readonly isSuspended: boolean
-  /** Only these changes, whose chain began before. */
+  /** Plans only these changes, which belong to a chain already started. */
   readonly continuing?: ReadonlySet<string> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The projects of an agent, as its manifests come to declare them. */
+/** The agent's projects, kept in sync with its manifests. */
 import { EspalierError } from '../base/index.ts'
 import { AgentProject } from './project.ts'
 import { startDelay } from './request-share.ts'
@@ -7,7 +7,7 @@ import type { Shared } from './shared.ts'
 export class ProjectSet {
   readonly #shared: Shared
   readonly #declared = new Map<string, AgentProject>()
-  /** Of projects that are no longer declared, events may be undelivered. */
+  /** Projects no longer declared that may still have undelivered events. */
   readonly #removed = new Map<string, AgentProject>()
   #isFirst = true
 
@@ -27,12 +27,12 @@ export class ProjectSet {
     return this.#declared.get(id)
   }
 
-  /** Its events are still to be delivered, whether or not it is declared. */
+  /** A project with events to deliver, declared or not. */
   ofEvents(id: string): AgentProject | undefined {
     return this.#declared.get(id) ?? this.#removed.get(id)
   }
 
-  /** What is kept of the events of each. */
+  /** Stored event state of each project. */
   kept(): readonly (readonly [string, unknown])[] {
     return [...this.#removed, ...this.#declared].flatMap(([id, { kept }]) =>
       kept === undefined ? [] : [[id, kept] as const],
@@ -52,10 +52,10 @@ export class ProjectSet {
   }
 
   /**
-   * Starts what is declared now and was not before, and stops what no longer is.
+   * Starts newly declared projects, and stops those no longer declared.
    *
    * @param changed projects whose declaration changed.
-   * @returns those that are no longer declared.
+   * @returns the projects that were stopped.
    */
   async follow(declared: readonly string[], changed: ReadonlySet<string>): Promise<readonly string[]> {
     const { wake, forget, now, intervalOf, data } = this.#shared

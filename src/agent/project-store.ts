@@ -1,4 +1,4 @@
-/** What is remembered of a project, in memory and on disk. */
+/** Stored state of a project, in memory and on disk. */
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile } from './data-folder.ts'
 
 export class ProjectStore {
@@ -10,7 +10,7 @@ export class ProjectStore {
   #written = ''
   #writing: Promise<void> = Promise.resolve()
 
-  /** @param lost called where it cannot be written: then nothing more may be done. */
+  /** @param lost called if a write fails: no further work may be done. */
   constructor(
     id: string,
     data: Pick<DataFolder, 'writeProject'>,
@@ -28,7 +28,7 @@ export class ProjectStore {
     return this.#file
   }
 
-  /** What is on disk: after a crash, that is all that is known. */
+  /** The state on disk: all that survives a crash. */
   get saved(): ProjectFile {
     return this.#saved
   }
@@ -37,7 +37,7 @@ export class ProjectStore {
     this.#file = change(this.#file)
   }
 
-  /** One after the other; what has not changed is not written. */
+  /** Writes are serialized; an unchanged file is not written. */
   save(): Promise<void> {
     const file = this.#file
     const write = async (): Promise<void> => {
@@ -60,7 +60,7 @@ export class ProjectStore {
   }
 }
 
-/** Without what keeps the next attempt waiting. */
+/** Clears the failure and its back-off. */
 export const withoutFailure = ({ retryAt: _, failure: __, ...file }: ProjectFile): ProjectFile => ({
   ...file,
   failures: 0,

@@ -1,4 +1,4 @@
-/** A project as it is shown, from what its last round found. Pure. */
+/** A project's view, built from its last round. Pure. */
 import { type AttributeChange, type Change, computeTitle, type Plan, type Step } from '../model/index.ts'
 import { differenceKey } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
@@ -37,13 +37,13 @@ export const differencesOf = (
     })
   })
 
-/** Of the first step of a change that does not simply run. */
+/** Status of the first step of a change that does not run unconditionally. */
 const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps']): Status | undefined => {
   const own = all.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
   return own.find(({ action }) => action !== 'run') ?? own[0]
 }
 
-/** What a person runs to settle it. */
+/** The command with which a user resolves it. */
 export const commandFor = (
   project: string,
   { state, reason }: Status,
@@ -73,7 +73,7 @@ export const commandFor = (
   return state === 'Blocked' || state === 'OutOfSync' ? `espalier apply --project ${project}` : undefined
 }
 
-/** The newest state of a project, before it was read for the first time. */
+/** The state of a project before its first refresh. */
 export const unknownProject = (id: string, account: string, since: number): ProjectView => ({
   id,
   account,
@@ -87,7 +87,7 @@ export const unknownProject = (id: string, account: string, since: number): Proj
 
 export interface Shown {
   readonly message?: string | undefined
-  /** Instead of the one that its state suggests. */
+  /** Overrides the command suggested by the state. */
   readonly command?: string | undefined
   readonly differences?: ProjectView['differences']
   readonly sync?: ProjectView['sync']
@@ -104,7 +104,7 @@ interface Around {
   readonly readAt: number | undefined
 }
 
-/** What is not found anew stays as it was. */
+/** Fields that the round did not determine keep their previous value. */
 export const shownProject = (
   last: ProjectView,
   status: Status,

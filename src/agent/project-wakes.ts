@@ -1,4 +1,4 @@
-/** When a project is read again after a round. */
+/** When a project is next refreshed after a round. */
 import type { ProjectFile } from './data-folder.ts'
 import { jittered } from './request-share.ts'
 import type { Round } from './round.ts'
@@ -10,7 +10,7 @@ const MINUTE = 60_000
 export const wakeNextInterval = (id: string, { now, wake, random, intervalOf }: Shared): void =>
   wake(id, now() + jittered(intervalOf(id), random()), 'interval')
 
-/** @param isDue whether steps are left that may run. */
+/** @param isDue whether runnable steps remain. */
 export const wakeAfterRound = (
   id: string,
   shared: Shared,

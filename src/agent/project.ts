@@ -1,4 +1,4 @@
-/** One project: its rounds, and what is known of it in between. */
+/** One project: its rounds, and its state between them. */
 import { ApiError, type WriteApi } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
 import type { Observed, Plan } from '../model/index.ts'
@@ -22,7 +22,7 @@ import { isSuspended, type Suspension } from './suspension.ts'
 import type { ProjectView, RoundView } from './view.ts'
 import type { WakeCause } from './wakes.ts'
 
-/** An apply may let the next one go ahead; what still is not done after these waits for its next wake. */
+/** An apply may unblock another. Whatever remains after this many waits for the next wake. */
 const MAX_APPLIES = 3
 
 export class AgentProject {
@@ -34,7 +34,7 @@ export class AgentProject {
   readonly #display: ProjectDisplay
   readonly #plan: ProjectPlan
   #readFailures = 0
-  /** When a round last read all that it needed: computes alone may be readable. */
+  /** When a round last read everything; later ones may have read only the computes. */
   #completedAt: number
 
   constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
@@ -56,18 +56,18 @@ export class AgentProject {
     return this.#plan.last
   }
 
-  /** An event that is sent before it is on disk would be raised again, as another one, after a crash. */
+  /** From disk: after a crash, an event sent before it was saved would be raised again under a new id. */
   get kept(): unknown {
     return this.#store.saved.events
   }
 
-  /** Work that waited while no agent ran comes first. */
+  /** Work left over from an earlier run takes precedence. */
   get isPending(): boolean {
     const { applying, failures, wait } = this.#store.file
     return applying !== undefined || failures > 0 || wait !== undefined
   }
 
-  /** As far as it goes, it is as declared now: a later wave may follow. */
+  /** Reconciled with the current declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
     const { state } = this.view
     const isCurrent = this.#store.file.record?.manifests === this.#shared.desired.of(this.id)?.digest
@@ -78,7 +78,7 @@ export class AgentProject {
     this.#shared.wake(this.id, this.#shared.now(), 'commit')
   }
 
-  /** By a bug of ours: that concerns this project, and does not end the agent. */
+  /** Reports an unexpected error on this project without ending the agent. */
   async broke(error: unknown): Promise<void> {
     const declaration = this.#shared.desired.of(this.id)
     if (declaration === undefined) return
@@ -100,7 +100,7 @@ export class AgentProject {
     return this.#store.saveAs(({ suspension: _, ...file }) => file)
   }
 
-  /** Forgets what keeps it from trying again. */
+  /** Clears back-off, rejections and conflicts. */
   forgive(): Promise<void> {
     return this.#store.saveAs(({ retryAt: _, ...file }) => ({ ...file, refusals: [], reverts: [], failures: 0 }))
   }
@@ -195,7 +195,10 @@ export class AgentProject {
     return [...steps.values()].some(({ action }) => action === 'run')
   }
 
-  /** A new value is shown before it is in effect, so an empty plan does not prove that a failed operation came to its end. */
+  /**
+   * The API shows a new value before it takes effect, so an empty plan does not prove that a failed operation
+   * recovered.
+   */
   async #checkFailedOperations(api: WriteApi): Promise<void> {
     const { failedOperations: failed } = this.#store.file
     if (Object.keys(failed).length === 0) return
@@ -221,7 +224,7 @@ export class AgentProject {
     ])
     await this.#display.show(status, declaration.version, {
       message: status.state === 'Failing' ? message : undefined,
-      // No attempt follows: whether the value is in effect, nothing shows.
+      // Nothing is retried automatically, because the API does not show whether the value took effect.
       command:
         status.state === 'Failing' && failure === undefined && compute !== undefined
           ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`

@@ -1,23 +1,25 @@
-/** Who moved an attribute last, its manifest or the live project. Told from what was seen before, not from git history. */
+/**
+ * Whether the manifest or the live project last changed an attribute. Based on earlier refreshes, not on git history.
+ */
 
 import type { Fact } from '../planner/index.ts'
 
-/** As text; `null`: there is none, or there must be none. */
+/** As text. `null`: absent, or declared absent. */
 export type Value = Fact['want']
 
 export interface Entry {
   readonly want: Value
-  /** Live at the last refresh. */
+  /** The live value at the last refresh. */
   readonly seen: Value
-  /** Live when `want` was set; absent: not known. */
+  /** The live value when `want` was set; absent if unknown. */
   readonly base?: Value
   readonly agreed: boolean
 }
 
 export interface ProjectRecord {
-  /** Version of the program that wrote it. */
+  /** Version of the program that wrote the record. */
   readonly program: string
-  /** Digest of the manifests that it was written for. */
+  /** Digest of the manifests it was written for. */
   readonly manifests: string
   readonly entries: Readonly<Record<string, Entry>>
 }
@@ -28,16 +30,16 @@ export interface Refresh {
   readonly facts: readonly Fact[]
   readonly program: string
   readonly manifests: string
-  /** An earlier valid version of the manifests, known to this agent, did not declare the project. */
+  /** No earlier valid version of the manifests, known to this agent, declared the project. */
   readonly isNewlyDeclared: boolean
 }
 
-/** What the record is after a refresh. Attributes that are no longer declared are removed. */
+/** The record after a refresh. Attributes no longer declared are dropped. */
 export const refreshed = (
   record: ProjectRecord | undefined,
   { facts, program, manifests, isNewlyDeclared }: Refresh,
 ): ProjectRecord => {
-  // What a new version of the program sees for the first time in unchanged manifests was there before.
+  // After an upgrade, facts that are new in unchanged manifests count as existing before.
   const isUpgrade = record !== undefined && record.program !== program && record.manifests === manifests
   const isRecorded = record === undefined ? isNewlyDeclared : !isUpgrade
   const entryOf = (fact: Fact): Entry => {
@@ -52,7 +54,8 @@ const baseOf = (known: Entry | undefined, fact: Fact, isRecorded: boolean): Valu
   if (agrees) return live
   if (known === undefined) {
     if (!isRecorded) return undefined
-    // A compute that must not be and was never seen before: somebody made it, so its deletion reverts that.
+    // A compute that is declared absent and was never seen before was created outside the manifests: deleting it is a
+    // revert.
     return want === null ? null : live
   }
   if (want !== known.want) return known.seen
@@ -61,6 +64,6 @@ const baseOf = (known: Entry | undefined, fact: Fact, isRecorded: boolean): Valu
   return known.base === undefined && live !== known.seen ? known.seen : known.base
 }
 
-/** Of an entry that does not agree. */
+/** The origin of an entry whose values differ. */
 export const originOf = ({ base, seen }: Entry): Origin =>
   base === undefined ? 'unrecorded' : base === seen ? 'introduced' : 'drift'

@@ -1,4 +1,4 @@
-/** What an agent that was killed left in the middle of an apply, read from its journal. */
+/** Recovers the state of an apply from the journal of an agent that was killed. */
 import { readFile } from 'node:fs/promises'
 import { hasEnded, type ReadApi, type WriteApi } from '../api/index.ts'
 import { waitForOperations } from '../apply/index.ts'
@@ -9,11 +9,11 @@ export interface Interrupted {
   readonly plan: Plan
   readonly started: ReadonlySet<string>
   readonly done: ReadonlySet<string>
-  /** Its outcome is there: it ended after all. */
+  /** The journal contains the outcome: the apply ended. */
   readonly hasEnded: boolean
 }
 
-/** `undefined` if there is no journal, or it ends before its plan: then nothing was sent. */
+/** `undefined` if there is no journal, or it ends before the plan: then nothing was sent. */
 export const readJournal = async (path: string): Promise<Interrupted | undefined> => {
   const text = await readFile(path, 'utf8').catch(() => '')
   const events = text.split('\n').flatMap(eventOf)
@@ -31,7 +31,7 @@ export const readJournal = async (path: string): Promise<Interrupted | undefined
   }
 }
 
-/** Its last line may be half written. */
+/** The last line may be truncated. */
 const eventOf = (line: string): readonly ApplyEvent[] => {
   try {
     return line === '' ? [] : [JSON.parse(line) as ApplyEvent]
@@ -40,13 +40,13 @@ const eventOf = (line: string): readonly ApplyEvent[] => {
   }
 }
 
-/** The ids of changes and computes that were being changed: that they are not as they were is nobody else's doing. */
+/** Ids of changes and computes that were being changed: their differences are ours, not somebody else's drift. */
 export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>): string[] =>
   plan.steps
     .filter(({ id }) => started.has(id))
     .flatMap(({ change, compute }) => [change, ...(compute.id === undefined ? [] : [compute.id])])
 
-/** The changes of chains that have begun and are not done: steps of which one cannot do without the other. */
+/** Changes of chains that started and are not complete. The steps of a chain depend on each other. */
 export const begunChanges = ({ plan, started, done }: Omit<Interrupted, 'hasEnded'>): readonly string[] => {
   const begun = chainsOf(plan.steps).filter(
     (steps) => steps.length > 1 && steps.some(({ id }) => started.has(id)) && steps.some(({ id }) => !done.has(id)),
@@ -65,7 +65,7 @@ const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
   return chains
 }
 
-/** Whether a branch that these steps give a primary has none now. */
+/** Whether a branch whose primary these steps provide has none now. */
 export const leavesGap = (steps: readonly Step[], { projects }: Observed): boolean => {
   const taken = new Set(
     projects.flatMap(({ computes }) =>
@@ -78,7 +78,7 @@ export const leavesGap = (steps: readonly Step[], { projects }: Observed): boole
   )
 }
 
-/** Whoever started them: what they change is known only once they are over. */
+/** Waits for all running operations, whoever started them: their effect is visible only once they end. */
 export const waitForOpen = async (
   api: ReadApi,
   project: string,
@@ -99,12 +99,12 @@ export const waitForOpen = async (
 
 type Failed = ProjectFile['failedOperations']
 
-/** Those that no later operation of their compute has made up for. */
+/** Failed operations that no later operation of the same compute has superseded. */
 export const operationsStuck = async (api: WriteApi, project: string, failed: Failed): Promise<Failed> => {
   const { operations } = await api.listOperations(project, { limit: 200 })
   const isMadeUp = (compute: string, operation: string): boolean => {
     const at = operations.findIndex(({ id }) => id === operation)
-    // It may itself be finished by now: the service retries.
+    // The failed operation may itself have finished since, because the service retries.
     const later = at < 0 ? operations : operations.slice(0, at + 1)
     return later.some(({ endpointId, status }) => endpointId === compute && status === 'finished')
   }

@@ -1,7 +1,7 @@
-/** How many requests the agent may send to one account, and the interval that fits. Times are milliseconds. */
+/** The agent's request allowance per account, and the refresh interval that fits it. Times are in milliseconds. */
 const MINUTE = 60_000
 
-/** Of the service, for all programs that use an account together. */
+/** Limit of the service, shared by all programs that use the account. */
 export const ACCOUNT_LIMIT_PER_MINUTE = 700
 /** Every sixth refresh also reads the branches and the settings. */
 export const REQUESTS_PER_REFRESH = 8 / 6
@@ -10,24 +10,24 @@ const HALVED_FOR = 5 * MINUTE
 const JITTER = 0.2
 
 export interface Share {
-  /** Of the account's limit: 0 to 1. */
+  /** Fraction of the account's limit, 0 to 1. */
   readonly share: number
   readonly limitedAt?: number
 }
 
-/** Requests a minute. A 429 halves them for five minutes. */
+/** Requests per minute. Halved for five minutes after a 429. */
 export const allowance = ({ share, limitedAt }: Share, now: number): number => {
   const isHalved = limitedAt !== undefined && now - limitedAt < HALVED_FOR
   return ACCOUNT_LIMIT_PER_MINUTE * share * (isHalved ? 0.5 : 1)
 }
 
-/** The interval asked for, stretched until refreshing all projects of the account fits into the allowance. */
+/** The requested interval, stretched until refreshing all projects of the account fits the allowance. */
 export const intervalThatFits = (wanted: number, projects: number, requestsPerMinute: number): number =>
   Math.max(wanted, SHORTEST_INTERVAL, ((projects * REQUESTS_PER_REFRESH) / requestsPerMinute) * MINUTE)
 
 /** @param random from 0 to 1. */
 export const jittered = (interval: number, random: number): number => interval * (1 - JITTER + 2 * JITTER * random)
 
-/** After a start: spread over one interval. */
+/** Spreads the first refreshes over one interval. */
 export const startDelay = (index: number, projects: number, interval: number): number =>
   projects === 0 ? 0 : (index / projects) * interval

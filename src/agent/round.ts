@@ -1,4 +1,4 @@
-/** What one round does with one project. */
+/** One round of one project. */
 import type { AttributeChange, Change, Plan, Step } from '../model/index.ts'
 import { differenceKey, type Selected } from '../planner/index.ts'
 import {
@@ -14,17 +14,17 @@ import { originOf, type ProjectRecord } from './record.ts'
 import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
 import { type Status, worstOf } from './state.ts'
 
-/** What earlier rounds left behind. */
+/** State left by earlier rounds. */
 export interface Memory {
   readonly record: ProjectRecord
   readonly refusals: readonly Refusal[]
   readonly reverts: readonly Revert[]
-  /** By key of the difference. */
+  /** By difference key. */
   readonly sightings: Readonly<Record<string, Sighting>>
 }
 
 export interface RoundInput {
-  /** Plans all of the project, or what is selected of it. */
+  /** Plans the whole project, or a selection of it. */
   readonly plan: (select?: (change: Change) => Selected) => Plan
   readonly memory: Memory
   readonly situation: Situation
@@ -33,19 +33,19 @@ export interface RoundInput {
 }
 
 export interface Round {
-  /** Before differences are held back. */
+  /** The plan with all differences, including those on hold. */
   readonly whole: Plan
-  /** Of each difference, by its key. */
+  /** By difference key. */
   readonly verdicts: ReadonlyMap<string, Verdict>
-  /** What is left of the plan once differences are held back. */
+  /** The plan without the differences on hold. */
   readonly plan: Plan
   readonly steps: ReadonlyMap<string, StepVerdict>
-  /** Steps that were tried too often to be in the plan. */
+  /** Steps left out of the plan because they were tried too often. */
   readonly exhausted: readonly Step[]
   readonly status: Status
 }
 
-/** Differences are decided first, then what is left is planned again, so no step is ever taken out of a plan. */
+/** Decides the differences, then plans again without those on hold, so that no step is ever removed from a plan. */
 export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: RoundInput): Round => {
   const whole = plan()
   const verdicts = new Map(
@@ -73,7 +73,7 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
   const first = held.length === 0 ? whole : plan(select)
   const decided = decide(first)
-  // What no gate of an apply stops must not be in its plan.
+  // No check in the apply blocks these, so they must not be in the plan.
   const exhausted = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
   if (exhausted.length === 0) {
     return { whole, verdicts, plan: first, steps: decided, exhausted, status: worstOf([...held, ...decided.values()]) }
@@ -95,7 +95,7 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   }
 }
 
-/** An update is decided attribute by attribute; `undefined`: anything else is done as a whole. */
+/** An update is decided per attribute; `undefined` stands for a change made as a whole. */
 const partsOf = ({ kind, attributes }: Change): readonly (AttributeChange | undefined)[] =>
   kind === 'update' ? attributes : [undefined]
 

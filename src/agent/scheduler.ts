@@ -1,22 +1,22 @@
-/** Runs projects when they are due: some at once, in the order of the queue, each one at a time. */
+/** Runs projects when due: several concurrently, in queue order, each project one at a time. */
 import type { Clock } from '../model/index.ts'
 import { dueWakes, timerFor, type Wake, type WakeCause } from './wakes.ts'
 
 export interface Scheduler {
-  /** Of two wakes of a project for the same cause, the earlier counts. */
+  /** If a wake with the same cause exists, the earlier time is kept. */
   wake(project: string, at: number, cause: WakeCause): void
-  /** Forgets the wakes of a cause, or all of them. */
+  /** Drops the wakes with this cause, or all. */
   forget(project: string, cause?: WakeCause): void
   /** Milliseconds since the epoch. */
   tickedAt(): number
-  /** Runs until `stop`, then until what has begun is done. */
+  /** Runs until `stop`, then waits for running work. */
   run(): Promise<void>
   stop(): void
 }
 
 export interface SchedulerOptions {
   readonly clock: Clock
-  /** The time of day. */
+  /** Current time, milliseconds since the epoch. */
   readonly now: () => number
   readonly concurrency: number
   /** Must not reject. @param dueAt when the first of its wakes was due. */
@@ -63,7 +63,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
           if (!running.has(wake.project)) start(wake)
         }
         const idle = [...wakes.values()].filter(({ project }) => !running.has(project))
-        // What is due and finds no room starts when something ends.
+        // Projects that are due and exceed the concurrency start when another ends.
         const next = running.size >= concurrency ? [] : idle
         const ms = timerFor(next, now())
         alarmAt = now() + ms

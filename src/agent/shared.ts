@@ -1,4 +1,4 @@
-/** What the projects of an agent share. */
+/** What all projects of an agent share. */
 import type { Budgets } from '../apply/index.ts'
 import type { OnSignal } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
@@ -11,7 +11,7 @@ import type { WakeCause } from './wakes.ts'
 
 export interface Shared {
   readonly clock: Clock
-  /** The time of day. */
+  /** Current time, milliseconds since the epoch. */
   readonly now: () => number
   readonly random: () => number
   readonly startedAt: number
@@ -22,17 +22,17 @@ export interface Shared {
   readonly budgets: Budgets
   readonly operationTimeoutMs: number
   readonly keeper?: EventKeeper | undefined
-  /** SIGTERM, once and twice. */
+  /** SIGTERM, first and second. */
   readonly onSignal: OnSignal
-  /** A file for the journal of an apply. */
+  /** Path of the journal for an apply. */
   journalFor(project: string, version: string): Promise<string>
-  /** Milliseconds, stretched until all projects fit. */
+  /** In milliseconds; stretched until all projects fit. */
   intervalOf(project: string): number
   isSettled(project: string): boolean
   wake(project: string, at: number, cause: WakeCause): void
   forget(project: string): void
   changed(): void
   isStopping(): boolean
-  /** The data folder is another agent's now, or cannot be written. */
+  /** Called when another agent holds the data folder, or it cannot be written. */
   lost(error: unknown): void
 }

@@ -1,4 +1,4 @@
-/** Where manifests come from: one ref of a git repository, or a folder. Nothing of either is run. */
+/** Where manifests come from: one ref of a git repository, or a folder. No code from either is executed. */
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -30,21 +30,21 @@ export interface Source {
   readonly from: string
   readonly ref?: string
   /**
-   * The version that counts now; `undefined` if the ref is gone.
+   * The current version; `undefined` if the ref does not exist.
    *
-   * @throws {EspalierError} if it cannot be reached.
+   * @throws {EspalierError} if the source cannot be read.
    */
   read(): Promise<Version | undefined>
-  /** What an earlier run fetched, for as long as the repository cannot be reached. */
+  /** What an earlier run fetched, used while the repository is unreachable. */
   lastRead(): Promise<Version | undefined>
-  /** Whether the version only adds to an earlier one. */
+  /** Whether `version` descends from `earlier`. */
   continues(version: string, earlier: string): Promise<boolean>
 }
 
-/** What manifests are read and reviewed with, besides what they hold themselves. */
+/** Settings for reading and reviewing manifests that do not come from the manifests themselves. */
 export interface SourceSettings {
   readonly sizeTable?: SizeTable
-  /** Absolute, and not part of the repository. */
+  /** Absolute paths outside the repository. */
   readonly policyPaths?: readonly string[]
   /** Adds prices and account limits. */
   readonly review?: (manifests: Manifests) => Promise<Manifests>
@@ -53,11 +53,11 @@ export interface SourceSettings {
 interface GitOptions extends SourceSettings {
   readonly repo: string
   readonly ref: string
-  /** Within the repository. */
+  /** Relative to the repository root. */
   readonly paths: readonly string[]
-  /** Where the mirror is kept. */
+  /** Folder of the git mirror. */
   readonly folder: string
-  /** Of the mirror. Default: 2 GiB. */
+  /** Maximum size of the mirror. Default: 2 GiB. */
   readonly maxBytes?: number
 }
 
@@ -140,5 +140,7 @@ const readFolder = async (
   return review(await readManifests(given, { ...options, cwd: folder }))
 }
 
-/** Kubernetes replaces a mounted ConfigMap by moving the link `..data`: followed once, all files are of one version. */
+/**
+ * Kubernetes updates a mounted ConfigMap by swapping the `..data` symlink: resolved once, all files are of one version.
+ */
 const settled = (path: string): Promise<string> => realpath(join(path, '..data')).catch(() => path)

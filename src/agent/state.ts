@@ -1,6 +1,6 @@
-/** What a project's state is called, on every surface. */
+/** Names of a project's states, on every surface. */
 
-/** The first that holds is shown. */
+/** In order of precedence. */
 export const STATES = [
   'Suspended',
   'Invalid',
@@ -41,7 +41,7 @@ export interface Status {
   readonly reason?: Reason
 }
 
-/** @param found of a project that was refreshed: nothing found means that nothing differs. */
+/** @param found statuses of a refreshed project; none means in sync. */
 export const worstOf = (found: readonly Status[]): Status =>
   found.reduce<Status>((worst, one) => (STATES.indexOf(one.state) < STATES.indexOf(worst.state) ? one : worst), {
     state: 'Synced',

@@ -1,4 +1,4 @@
-/** A suspended project is refreshed and reported, and nothing is applied to it. Times are milliseconds since the epoch. */
+/** A suspended project is refreshed and reported, but nothing is applied. Times are in milliseconds since the epoch. */
 import { EspalierError } from '../base/index.ts'
 
 export interface Suspension {

@@ -1,4 +1,4 @@
-/** What the agent shows of itself, in the same words on its page, in its API, metrics and events, and in `agent status`. */
+/** The agent's state as presented on its page, in its API, metrics and events, and by `agent status`. */
 import type { ChangeKind, Impact, Plan } from '../model/index.ts'
 import type { Origin } from './record.ts'
 import type { Status } from './state.ts'
@@ -8,7 +8,7 @@ import type { MissCause } from './wakes.ts'
 export interface AgentView {
   readonly version: string
   readonly startedAt: string
-  /** When the scheduler last ran: it does so at least once a minute. */
+  /** When the scheduler last ran; at least once a minute. */
   readonly tickedAt: string
   readonly source: SourceView
   readonly accounts: readonly AccountView[]
@@ -18,17 +18,17 @@ export interface AgentView {
 /** Where the manifests come from. */
 export interface SourceView {
   readonly kind: 'git' | 'folder'
-  /** Repository without credentials, or the folder. */
+  /** Repository URL without credentials, or the folder. */
   readonly from: string
   readonly ref?: string
-  /** Commit, or digest of the folder, that counts now. */
+  /** Current commit, or digest of the folder. */
   readonly version?: string
   readonly committedAt?: string
   /** Last successful fetch or read. */
   readonly fetchedAt?: string
-  /** Why the last one failed, or an error of the manifests that no project shows. */
+  /** Why the last fetch failed, or a manifest error that belongs to no project. */
   readonly error?: string
-  /** `Failing`: it could not be read. `Invalid`: what was read has errors. */
+  /** `Failing`: the source could not be read. `Invalid`: the manifests have errors. */
   readonly errorState?: 'Failing' | 'Invalid'
 }
 
@@ -36,9 +36,9 @@ export interface AccountView {
   readonly name: string
   readonly projects: number
   readonly intervalSeconds: number
-  /** The interval that was asked for does not fit the account's share of requests. */
+  /** The configured interval does not fit the account's request allowance. */
   readonly isStretched: boolean
-  /** Answers since the start, by HTTP status; `none` counts requests without one. */
+  /** Responses since start, by HTTP status; `none` counts requests without a response. */
   readonly requests: Readonly<Record<string, number>>
 }
 
@@ -46,7 +46,7 @@ export interface ProjectView extends Status {
   readonly id: string
   readonly name?: string
   readonly account: string
-  /** In addition to state and reason: an error, or a reason that a person gave. */
+  /** An error message, or the reason a user gave. */
   readonly message?: string
   readonly since: string
   /** When the state ends by itself, or the next attempt is made. */
@@ -58,15 +58,15 @@ export interface ProjectView extends Status {
   /** Commit or digest that the project was last planned for. */
   readonly version?: string
   readonly refreshedAt?: string
-  /** When the next window opens that scheduled steps wait for. */
+  /** When the next window opens for the scheduled steps. */
   readonly windowOpensAt?: string
-  /** The last window that passed without its work being done. */
+  /** The last window that closed before its work was done. */
   readonly missedWindow?: MissedWindowView
   /** Since the start. */
   readonly missedWindows: number
-  /** The last apply that did something. */
+  /** The last apply that changed something. */
   readonly lastApply?: ApplyView
-  /** Settles it, if a person must: a command to paste. */
+  /** A command to paste, if a user has to act. */
   readonly command?: string
 }
 
@@ -79,18 +79,18 @@ export interface MissedWindowView {
 export interface ApplyView {
   readonly at: string
   readonly version: string
-  /** Titles of the steps that were done. */
+  /** Titles of the completed steps. */
   readonly done: readonly string[]
-  /** How many of them interrupted somebody. */
+  /** How many of them disrupted connections. */
   readonly interruptions: number
 }
 
 export interface DifferenceView extends Status {
   readonly branch: string
-  /** Id of the compute, or what it will be: `replica "reporting"`. */
+  /** Id of the compute, or its title if it does not exist yet: `replica "reporting"`. */
   readonly compute: string
   readonly kind: ChangeKind
-  /** Path of the attribute of an update. */
+  /** Path of the attribute, for an update. */
   readonly path?: string
   readonly live: string | null
   readonly want: string | null
@@ -100,47 +100,61 @@ export interface DifferenceView extends Status {
   readonly declaredAt?: string
 }
 
-/** One round that ended. */
+/** A completed round. */
 export interface RoundView {
   readonly project: string
   readonly result: 'unchanged' | 'changed' | 'failed'
   readonly durationMs: number
-  /** From the moment at which it was due to its start. */
+  /** Time between being due and starting. */
   readonly delayMs: number
 }
 
 /**
- * Which events a project raises. What is still to be delivered is kept in the project's own file, written together with
- * its record, so that neither is ever ahead of the other.
+ * Decides which events a project raises. Undelivered events are stored in the project's file, in the same write as its
+ * record, so that the two stay consistent.
  */
 export interface EventKeeper {
-  /** After each round, before the file is written. Pure. @param kept what it returned last, as JSON. */
+  /**
+   * Called after each round, before the file is written. Pure.
+   *
+   * @param kept its previous return value, as JSON.
+   */
   afterRound(project: ProjectView, kept: unknown, now: number): unknown
-  /** Once that is on disk. */
+  /** Called once that is on disk. */
   onKept(project: string): void
 }
 
-/** What page, API and commands may ask of a running agent. */
+/** What the page, API and commands can ask of a running agent. */
 export interface AgentControl {
   view(): AgentView
-  /** The last plan of a project, before differences are held back; `undefined` before the first refresh. */
+  /** The last plan of a project, including differences on hold; `undefined` before the first refresh. */
   planOf(project: string): Plan | undefined
-  /** Calls `listener` after each change of the view. Returns how to stop that. */
+  /**
+   * Calls `listener` after each change of the view.
+   *
+   * @returns a function that unsubscribes.
+   */
   watch(listener: () => void): () => void
-  /** Calls `listener` after each round. Returns how to stop that. */
+  /**
+   * Calls `listener` after each round.
+   *
+   * @returns a function that unsubscribes.
+   */
   watchRounds(listener: (round: RoundView) => void): () => void
   /**
-   * What the {@link EventKeeper} keeps, by subject: the id of a project, `account/NAME` or `repository`. That of a project
-   * that is no longer declared stays until its events are delivered and it is `undefined`.
+   * State of the {@link EventKeeper} by subject: a project id, `account/NAME` or `repository`. The state of a project
+   * no longer declared is kept until its events are delivered and it is `undefined`.
    */
   kept(): ReadonlyMap<string, unknown>
-  /** Replaces that of one subject, on disk too. Called one at a time for each subject, and never within `afterRound`. */
+  /** Updates one subject's state, on disk too. Calls for a subject must not overlap, nor happen within `afterRound`. */
   keep(subject: string, change: (kept: unknown) => unknown): Promise<void>
-  /** Refreshes now; forgets back-off, refusals and conflicts. `accept`: a commit whose rewritten history is accepted. */
+  /**
+   * Refreshes now, clearing back-off, rejections and conflicts. `accept`: a commit whose rewritten history is accepted.
+   */
   reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void>
   /** @param until milliseconds since the epoch. */
   suspend(projects: readonly string[] | 'all', until: number, reason: string): Promise<void>
   resume(projects: readonly string[] | 'all'): Promise<void>
-  /** Fetches now, but no more often than every 10 s. */
+  /** Fetches now, at most once every 10 s. */
   fetchSoon(): void
 }

@@ -1,4 +1,4 @@
-/** The window that steps of a project wait for, or run in. Pure. */
+/** The window that steps of a project wait for or run in. Pure. */
 import type { Step } from '../model/index.ts'
 import { closingOf, openingOf } from '../windows/index.ts'
 import type { ProjectFile } from './data-folder.ts'
@@ -7,7 +7,7 @@ import { missOf } from './wakes.ts'
 
 export type Waiting = NonNullable<ProjectFile['wait']>
 
-/** Steps that run in a window, now or later; one that was tried too often in this window may run in the next. */
+/** Steps that run in a window, now or later. One that was tried too often in this window may run in the next. */
 export const windowedSteps = ({
   plan,
   steps,
@@ -17,7 +17,7 @@ export const windowedSteps = ({
     ({ impact, windows = [] }) => impact !== 'none' && windows.length > 0,
   )
 
-/** The window of these steps that is open, or opens next; the same one for as long as it has not closed. */
+/** The open or next window of these steps; stays the same until it has closed. */
 export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, now: number): Waiting | undefined => {
   const openings = steps.flatMap(({ windows = [] }): readonly Waiting[] => {
     const { isOpen, opensAt } = openingOf(windows, now)
@@ -31,7 +31,7 @@ export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, no
   return isSame ? { ...known, closesAt: next.opensAt <= now ? next.closesAt : known.closesAt } : next
 }
 
-/** The window that closed without all of its work being done. */
+/** The window that closed before all of its work was done. */
 export const missedWindow = (
   known: Waiting | undefined,
   isWorkLeft: boolean,

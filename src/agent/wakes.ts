@@ -1,6 +1,6 @@
-/** When a project is read next, and which one first. Times are milliseconds since the epoch. */
+/** When each project is refreshed next, and in which order. Times are in milliseconds since the epoch. */
 
-/** In the order of the queue. */
+/** In order of priority. */
 export const WAKE_CAUSES = ['window', 'commit', 'reconcile', 'backoff', 'interval'] as const
 
 export type WakeCause = (typeof WAKE_CAUSES)[number]
@@ -11,11 +11,11 @@ export interface Wake {
   readonly cause: WakeCause
 }
 
-/** `setTimeout` overflows after 24.8 days, clocks jump and laptops sleep: the wall clock is asked again this often. */
+/** `setTimeout` overflows after 24.8 days, clocks jump and laptops sleep, so the wall clock is checked this often. */
 const LONGEST_TIMER = 60_000
 const REFRESH_AHEAD = 5 * 60_000
 
-/** The wakes that are due: an open window first, then by cause, then the one that waits longest. */
+/** The wakes that are due: open windows first, then by cause, then longest overdue. */
 export const dueWakes = (wakes: readonly Wake[], now: number): readonly Wake[] =>
   wakes
     .filter(({ at }) => at <= now)
@@ -26,11 +26,11 @@ export const dueWakes = (wakes: readonly Wake[], now: number): readonly Wake[] =
         (a.project < b.project ? -1 : a.project > b.project ? 1 : 0),
     )
 
-/** How long to sleep: until the next wake, and never longer than a minute. */
+/** How long to sleep: until the next wake, at most a minute. */
 export const timerFor = (wakes: readonly Wake[], now: number): number =>
   Math.max(0, Math.min(LONGEST_TIMER, ...wakes.map(({ at }) => at - now)))
 
-/** A project is refreshed in the minutes before its window opens, spread by `random` (0 to 1), and again when it opens. */
+/** Refreshes in the minutes before the window opens, spread by `random` (0 to 1), and again when it opens. */
 export const windowWakes = (project: string, opensAt: number, now: number, random: number): readonly Wake[] => [
   ...(opensAt - REFRESH_AHEAD > now
     ? [{ project, at: opensAt - REFRESH_AHEAD * random, cause: 'interval' as const }]
@@ -46,7 +46,7 @@ export interface OpenedWindow {
 
 export type MissCause = 'suspended' | 'agent-down' | 'failed' | 'too-little-time'
 
-/** Why a window passed without its work; `undefined` if it is still open or the work is done. */
+/** Why a window closed without its work done; `undefined` if it is still open or the work is done. */
 export const missOf = (
   { opensAt, closesAt, isWorkDone }: OpenedWindow,
   agent: {

@@ -165,8 +165,7 @@ interface Page<T> {
 
 /**
  * Reads all pages and removes duplicates: a list may change between two pages. Pages may be shorter than requested, and
- * even
- * the last one may have a cursor. So the end is a page without new items, or a repeated cursor.
+ * even the last one may have a cursor. So the end is a page without new items, or a repeated cursor.
  */
 const everyPage = async <T extends { readonly id: string }>(
   clock: Clock,

@@ -8,8 +8,7 @@ export interface KeyFinder {
   readonly hide: (text: string) => string
   /**
    * The path of a value that contains the key, such as `branches.0.name`; `undefined` if there is none. `text` is the
-   * JSON
-   * from which the value was parsed.
+   * JSON from which the value was parsed.
    */
   readonly find: (value: unknown, text: string) => string | undefined
 }

@@ -15,8 +15,7 @@ const GRACE_MS = 30_000
 
 /**
  * Tracks how operations end. `failed` is not final, because the service may retry. It becomes final if nothing happens
- * for
- * 30 s after the failure, or after the announced retry.
+ * for 30 s after the failure, or after the announced retry.
  */
 export class OperationEnds {
   readonly #clock: Clock

@@ -8,8 +8,7 @@ const LARGEST_PAGE = 1_000
 
 /**
  * Newest first. Pages may be shorter than requested, and even the last one has a cursor (public OpenAPI). So the end is
- * a page
- * without new operations, or a repeated cursor.
+ * a page without new operations, or a repeated cursor.
  *
  * @param limit stops after this many.
  */

@@ -15,10 +15,8 @@ import type { Project } from './wire.ts'
 
 /**
  * Reads branches, computes and details of each project: three requests per project plus paging, with several projects
- * at a
- * time (default 16). Projects that do not exist, or that the key cannot see, are in `missing`; those that cannot be
- * read for
- * another reason are in `unreadable`.
+ * at a time (default 16). Projects that do not exist, or that the key cannot see, are in `missing`; those that cannot
+ * be read for another reason are in `unreadable`.
  *
  * @throws {ApiError} for problems that affect all projects: the key, the connection, the rate limit, or a service that
  * fails

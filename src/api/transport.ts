@@ -152,7 +152,8 @@ export class Transport {
   }
 
   /**
-   * Removes the key from error messages. A successful response that contains the key is refused, lest it be displayed.
+   * Removes the key from error messages. A successful response that contains the key is rejected, so that the key is
+   * never displayed.
    */
   #read(text: string, status: number, request: { readonly method: string; readonly path: string }): unknown {
     const value = parse(text, status, request)

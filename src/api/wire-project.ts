@@ -1,7 +1,6 @@
 /**
  * The response of `GET /projects/{id}`. No plan needs these fields, so invalid ones are ignored. The owner's name and
- * e-mail
- * address are never stored.
+ * e-mail address are never stored.
  */
 import { z } from 'zod'
 import { ID, type ProjectSettings, SIZE_TABLE } from '../model/index.ts'

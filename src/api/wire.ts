@@ -1,7 +1,6 @@
 /**
  * Parses the API's responses. Unknown fields and enum values are accepted, and null equals absent. Missing required
- * fields and
- * invalid ids or sizes are errors. Each `error` says what is expected; odd-values.ts makes a sentence of it.
+ * fields and invalid ids or sizes are errors. Each `error` says what is expected; odd-values.ts makes a sentence of it.
  */
 import { z } from 'zod'
 import { onceEach } from '../base/index.ts'

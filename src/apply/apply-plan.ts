@@ -151,8 +151,8 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
 }
 
 /**
- * A step without impact may start: right before its request it is checked whether its compute is still idle. A disruptive
- * step waits even if its compute has become idle, since nobody has consented to run it now.
+ * A step without impact may start: right before its request it is checked whether its compute is still idle. A
+ * disruptive step waits even if its compute has become idle, since nobody has consented to run it now.
  */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
   if (ignoreWindows || step.impact === 'none') return undefined

@@ -1,4 +1,4 @@
-/** Decides whether a step may be sent, by reading again what it changes and relies on. */
+/** Decides whether a step may be sent, by re-reading what it changes and relies on. */
 import type { Moved, ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 import { findInPlace, findPrimary, type Search } from './find-created.ts'
@@ -7,7 +7,7 @@ import { compare, movedForDelete, unmetBy } from './verify.ts'
 export type Assessment =
   /** Nothing has changed since the plan. `live` is the compute that the request changes; absent for a create. */
   | { readonly kind: 'send'; readonly body: StepRequest['body']; readonly live?: ObservedCompute }
-  /** Already done, by a request of this step whose answer was lost, or by somebody else. */
+  /** Already done: by a request of this step whose response was lost, or by another client. */
   | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
 

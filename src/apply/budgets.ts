@@ -6,7 +6,7 @@ export interface Budgets {
   readonly maxDeletes?: number | undefined
   /** Increase of the sum of upper limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** Increase of expected CU-hours a month; of the most possible if none is expected. */
+  /** Increase of expected CU-hours a month; of the upper bound if there is no expected value. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 

@@ -11,7 +11,7 @@ export interface Judgement {
   readonly reason?: FailureReason
   /** Consents that are missing. */
   readonly missing?: readonly Consent[]
-  /** A sentence for people; absent if the step is allowed. */
+  /** A sentence for display; absent if the step is allowed. */
   readonly message?: string
 }
 

@@ -1,4 +1,4 @@
-/** Finds a compute that already exists where a step would create one: by a lost request, or by somebody else. */
+/** Finds a compute that already exists where a step would create one: by a lost request or another client. */
 import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
@@ -12,8 +12,8 @@ export interface Search {
 const OPERATIONS = 20
 
 /**
- * The primary of the branch, or the replica of that name, if the plan did not know it. The list of computes may be stale, so
- * computes named only by recent operations are read too, and every candidate is read by id.
+ * The primary of the branch, or the replica of that name, if the plan did not know it. The list of computes may be
+ * stale, so computes named only by recent operations are read too, and every candidate is read by id.
  */
 export const findInPlace = async (
   step: Step,

@@ -7,7 +7,7 @@ import type { Timings } from './timings.ts'
 const FIRST_ROUND_MS = 250
 /** The interval that the public API reference suggests. */
 const LONGEST_ROUND_MS = 5_000
-/** Read by then in any case: somebody may be watching. */
+/** Read at the latest by then, because a user may be watching. */
 const LONGEST_FIRST_MS = 15_000
 /** If an operation is late, it is read again after this share of its expected duration. */
 const LATE_SHARE = 0.05
@@ -105,7 +105,7 @@ const paceOf = (
   }
 }
 
-/** The list may be stale and holds only the newest: what is missing is read by id. */
+/** The list may be stale and holds only the newest operations: missing ones are read by id. */
 const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: Omit<WaitOptions, 'verify'>,

@@ -24,7 +24,7 @@ export interface PlanFileParts {
   readonly manifestDigest: string
   /** The paths that the manifests were read from. */
   readonly manifests?: readonly string[]
-  /** Its part of the fleet. */
+  /** The shard of the fleet. */
   readonly shard?: Shard
   /** Distinguishes it from other plans of one workflow. */
   readonly label?: string
@@ -53,7 +53,7 @@ export interface PrintedExtra {
     /** The commit of the base. */
     readonly base: string
   }
-  /** Its part of the fleet: `2/5`. */
+  /** The shard of the fleet: `2/5`. */
   readonly shard?: string
 }
 

@@ -16,7 +16,7 @@ export const successors = (
   )
 }
 
-/** Tells people which pins to edit. */
+/** Tells users which pins to edit. */
 export const pinNotes = (
   plan: Plan,
   outcomes: ReadonlyMap<string, StepOutcome>,

@@ -139,7 +139,7 @@ const reasonOf = ({ status }: ApiError): FailureReason => {
   return 'apply-failed'
 }
 
-/** What the step has changed, as far as is known. */
+/** The known changes made by the step. */
 const fateOf = ({ code }: ApiError, { accepted, lost }: Progress): string | undefined => {
   if (code === 'E_READ_BACK') return undefined
   if (accepted) return 'The request was accepted, but its result could not be read.'
@@ -155,7 +155,7 @@ const read = async (
 ): Promise<ObservedCompute | undefined> =>
   id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
-/** What was requested but does not show when it is read back. */
+/** Requested values that are missing when read back. */
 const effect = async (step: Step, computeId: string | undefined, context: RunContext): Promise<readonly Unmet[]> => {
   for (let round = 0; ; round += 1) {
     const missing = unmet(step, await read(computeId, step, context), context)

@@ -18,8 +18,9 @@ export interface Present {
   /** The plan as of now. */
   readonly fresh: PlanResult
   /**
-   * The same, but with each compute active or idle as it was when the plan was saved. The file is compared with this one,
-   * since impacts, counts and the order of moves depend on activity, and each step checks activity again when it runs.
+   * The same, but with each compute active or idle as it was when the plan was saved. The file is compared with this
+   * one, since impacts, counts and the order of moves depend on activity, and each step checks activity again when it
+   * runs.
    */
   readonly rewound: PlanResult
 }
@@ -96,7 +97,7 @@ const deniedIn = ({ policies }: Plan): ReadonlySet<string> =>
 
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
-/** Changes and steps, with all that is shown of them. */
+/** Changes and steps, with everything displayed about them. */
 const actionsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
   waves: waves.map(({ name, projects: own }) => [name, own.filter((project) => projects.includes(project))]),
   changes: byId(changes, (change) => change),
@@ -116,8 +117,8 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * What else a reader relies on. Computes that the plan does not touch may come and go (previews, unmanaged ones); if they
- * did, they are left out of the comparison.
+ * What else a reader relies on. Computes that the plan does not touch may come and go (previews, unmanaged ones); if
+ * they did, they are left out of the comparison.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary, warnings } = plan
@@ -134,7 +135,7 @@ const shownOf = (plan: Plan, moved: Moved): unknown => {
   }
 }
 
-/** What the plan itself adds, whatever else changes. */
+/** The change made by the plan itself, independent of other changes in capacity. */
 const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
   computes: after.computes - before.computes,
   minCu: after.minCu - before.minCu,

@@ -16,7 +16,7 @@ import type { RunContext } from './context.ts'
 export type Sent =
   /** The answer of the control API. */
   | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
-  /** In effect, without an answer: by our request whose answer was lost, sent at `lostAt`, or by somebody else. */
+  /** In effect without a response: through our request sent at `lostAt`, or through another client. */
   | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }
   | { readonly kind: 'stale'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
   | { readonly kind: 'outside-window'; readonly opening: Opening }
@@ -35,7 +35,7 @@ const RESENDS = 3
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
 /** A repeated update or delete does no harm, but a repeated create makes a second compute: worth waiting half a minute. */
 export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
-/** Refusals that somebody else's change, made right before the request, may have caused. */
+/** Refusals that may be caused by another client's change right before the request. */
 const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
 
 export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {

@@ -30,7 +30,7 @@ export const staleStep = async (
 const wordsOf = ({ what, before, after }: Moved): string =>
   after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
 
-/** The latest operation by somebody else on one of these computes. Only an explanation, so it is optional. */
+/** The latest operation by another client on one of these computes. Optional, because it only explains the outcome. */
 const latestOperation = async (
   { project }: Step,
   ids: readonly string[],

@@ -65,8 +65,8 @@ export class Timings {
   }
 
   /**
-   * In milliseconds, when operations that were just started have probably ended. They run one after the other, because of
-   * the project's lock. `undefined` if one of them is unknown.
+   * In milliseconds, when operations that were just started have probably ended. They run one after the other, because
+   * of the project's lock. `undefined` if one of them is unknown.
    */
   expectMs(project: string, actions: readonly string[]): number | undefined {
     if (this.#isOtherClock) return undefined

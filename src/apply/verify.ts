@@ -1,4 +1,4 @@
-/** Compares a compute with what a request asks for, and with what it was before. */
+/** Compares a compute with a request, and with its earlier state. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   type AttributeKey,
@@ -28,7 +28,7 @@ const wholeValue = (key: AttributeKey, attributes: ComputeAttributes): Value => 
   text: attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key]),
 })
 
-/** The values in `attributes` of what `asked` sets. */
+/** The values in `attributes` of the fields that `asked` sets. */
 const valuesOf = (
   keys: readonly AttributeKey[],
   asked: ComputeAttributes,
@@ -74,7 +74,7 @@ export interface Unmet {
   readonly words: string
 }
 
-/** What the request changes but the compute does not show; empty if all is in effect. */
+/** Requested changes that the compute does not show; empty if all are in effect. */
 export const unmetBy = (
   live: ObservedCompute,
   { body }: StepRequest,
@@ -100,7 +100,7 @@ export const unmetBy = (
 }
 
 export type Comparison =
-  /** What the request changes is as it was: send this body, merged with the live values. */
+  /** Nothing that the request changes is in effect: send this body, merged with the live values. */
   | { readonly kind: 'unchanged'; readonly body: StepRequest['body'] }
   | { readonly kind: 'in-effect' }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[] }

@@ -2,10 +2,8 @@
 
 /**
  * Characters that are invisible or change the text direction: bidi controls, everything that Unicode calls ignorable
- * (zero
- * width, joiners, variation selectors, fillers, tags), unusual spaces, and lone surrogates. ASCII control characters
- * are
- * not included, because JSON and YAML escape them anyway.
+ * (zero width, joiners, variation selectors, fillers, tags), unusual spaces, and lone surrogates. ASCII control
+ * characters are not included, because JSON and YAML escape them anyway.
  */
 const UNSEEN = String.raw`\x7f-\x9f\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\ufff9-\ufffb\p{Cs}`
 const INVISIBLE = new RegExp(`[${UNSEEN}]`, 'gu')

@@ -1,13 +1,12 @@
 /** Reads files up to a size limit, and writes them atomically. */
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { isAbsolute, relative, sep } from 'node:path'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
 /**
  * Whether `path` is `folder` or inside it. Both must be absolute, or relative to the same folder. Does not follow
- * links.
- * Names may start with two dots: Kubernetes mounts ConfigMaps through `..data`.
+ * links. Names may start with two dots: Kubernetes mounts ConfigMaps through `..data`.
  */
 export const isInside = (folder: string, path: string): boolean => {
   const route = relative(folder, path)
@@ -21,6 +20,17 @@ export const namesIn = (folder: string): readonly string[] => {
   } catch {
     return []
   }
+}
+
+/**
+ * Makes a folder for a program's own state, and git ignore it: it may be in the repository of the manifests, and hold
+ * keys or a repository of its own. An existing folder stays as it is.
+ *
+ * @param mode of a new folder.
+ */
+export const makeStateFolder = (folder: string, mode: number): void => {
+  const isNew = mkdirSync(folder, { recursive: true, mode }) !== undefined
+  if (isNew) writeFileSync(join(folder, '.gitignore'), '*\n')
 }
 
 /** The input exceeds the limit. */
@@ -61,8 +71,7 @@ export const PRIVATE = 0o600
 
 /**
  * A commit can contain a symlink in place of an output file, and writing through it would change another file. Links to
- * a
- * pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
+ * a pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
  *
  * @throws {Error} if `path` is a link to a file.
  */

@@ -1,7 +1,6 @@
 /**
  * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its
- * own
- * and, for `fetch` over ssh, `ssh`.
+ * own and, for `fetch` over ssh, `ssh`.
  */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
@@ -16,8 +15,7 @@ const REMOTE_TIMEOUT_MS = 600_000
 
 /**
  * Environment variables that git inherits: enough to find programs, the user's configuration, proxies and certificates.
- * Not
- * those that name another repository (`GIT_DIR`) or another program (`GIT_EXTERNAL_DIFF`), and no keys.
+ * Not those that name another repository (`GIT_DIR`) or another program (`GIT_EXTERNAL_DIFF`), and no keys.
  */
 const INHERITED = new RegExp(
   `^(${[
@@ -82,7 +80,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
   const { input, isRemote = false, isOwn = false, signal } = asked
   refuseBare(cwd)
   const options = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
-  // Loaded only here: it takes longer to load than all of Espalier's nouns, and most commands start no git.
+  // Loaded only here: it is slow to load, and most commands do not run git.
   const { execFile } = await import('node:child_process')
   const running = promisify(execFile)('git', ['--no-pager', ...options, ...args], {
     cwd,
@@ -126,7 +124,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
   }
 }
 
-/** Messages of git when it refuses to use a folder. */
+/** Messages that git prints when it refuses to use a folder. */
 const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,
@@ -167,8 +165,7 @@ const isFile = (path: string): boolean => statOf(path)?.isFile() === true
 
 /**
  * Links count even if their target does not exist: git accepts `HEAD -> refs/heads/main` as a HEAD. A folder with
- * `commondir`
- * has only its HEAD of its own, like the folder that git keeps for a worktree.
+ * `commondir` shares everything but HEAD, like the folder that git keeps for a worktree.
  */
 const isRepository = (folder: string): boolean => {
   const has = (name: string): boolean => statOf(join(folder, name), lstatSync) !== undefined

@@ -1,7 +1,6 @@
 /**
  * Maps items with at most `concurrency` at a time. Results are in the order of the items. After a failure, no further
- * items
- * are started.
+ * items are started.
  */
 export const mapConcurrently = async <T, R>(
   items: readonly T[],

@@ -6,7 +6,7 @@ import { EspalierError } from '../model/index.ts'
 
 const MAX_BYTES = 64 * 1024
 
-/** The existing one, or a new one. */
+/** The existing token, or a new one. */
 export const tokenIn = async (folder: string): Promise<string> => {
   const file = join(folder, 'token')
   const known = await textOf(file)

@@ -1,4 +1,4 @@
-/** Asks the person at the terminal. */
+/** Prompts the user at the terminal. */
 import { createInterface } from 'node:readline/promises'
 import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
 import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
@@ -6,7 +6,7 @@ import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
-/** What the steps of a consent do: for one step, and for several. */
+/** The effect of the steps of a consent: wording for one step, and for several. */
 const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
   restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
   disconnect: ['ends the connections of a compute', 'end the connections of computes'],

@@ -17,7 +17,7 @@ export class BottomLines {
   /** The lines that are on the screen now. */
   #shown: readonly string[] = []
   #redrawing: NodeJS.Immediate | undefined
-  /** Whether the last output did not end with a newline. */
+  /** Whether the last output lacked a final newline. */
   #isLineOpen = false
 
   /** Intercepts writes to both streams, so that other code can print as usual. */
@@ -25,7 +25,7 @@ export class BottomLines {
     this.#out = out
     this.#write = out.write.bind(out)
     this.#restores = [out, err].filter(({ isTTY }) => isTTY).map((stream) => this.#intercept(stream))
-    // After Ctrl-Z and `fg`, the shell has written since: draw the lines again below.
+    // After Ctrl-Z and `fg`, the shell has printed a prompt: redraw the lines below it.
     const unlisten = onSignal('SIGCONT', () => {
       this.#shown = []
     })

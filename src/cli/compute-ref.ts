@@ -1,4 +1,4 @@
-/** Finds computes by what people type: an id, `branch` for its primary, or `branch/replica`. */
+/** Finds computes as users refer to them: an id, `branch` for its primary, or `branch/replica`. */
 import { nearest } from '../base/index.ts'
 import { EspalierError, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'

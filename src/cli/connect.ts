@@ -79,6 +79,6 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
   }
 }
 
-/** Otherwise people would think that the seed was used. */
+/** Otherwise users would think that the seed was used. */
 export const seedIgnored = (folder: string): string =>
   `Note  The sandbox in ${folder} already has a state, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`

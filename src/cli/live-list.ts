@@ -22,8 +22,8 @@ export interface LiveOptions {
 }
 
 /**
- * listr2 provides the drawing loop and the spinner. The contents come from the events, and steps are not listr2 tasks: each
- * task would need a promise, and steps that never start would have to be resolved one by one.
+ * listr2 provides the drawing loop and the spinner. The contents come from the events, and steps are not listr2 tasks:
+ * each task would need a promise, and steps that never start would have to be resolved one by one.
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: LiveOptions, io: Io) => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))

@@ -8,7 +8,7 @@ import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { STDIN } from './stdin.ts'
 
-/** What a page needs from outside of `report`. */
+/** Page data from outside `report`. */
 export const PAGE_FRAME = {
   version: VERSION,
   sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),

@@ -8,8 +8,8 @@ const PIPED_WIDTH = 100
 const NARROWEST = 40
 
 /**
- * For colour, `--no-color` beats a non-empty NO_COLOR, which beats FORCE_COLOR, which beats what the stream is. The width
- * is in columns.
+ * Precedence for colour: `--no-color`, a non-empty NO_COLOR, FORCE_COLOR, the type of the stream. The
+ * width is in columns.
  */
 export const styleOf = (
   stream: Stream,
@@ -37,13 +37,13 @@ const hasColor = (stream: Stream, noColor: boolean, env: Environment): boolean =
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
-/** Whether somebody can answer a prompt, which would hang in CI. */
+/** Whether a user can answer a prompt, which would hang in CI. */
 export const canAsk = ({ stdin, stderr, env }: Io): boolean =>
   stdin.isTTY === true && stderr.isTTY === true && !isCi(env)
 
 export const isCi = (env: Environment): boolean => (env.CI ?? '') !== '' && env.CI !== 'false' && env.CI !== '0'
 
-/** Whether lines can be redrawn; not in a log. */
+/** Whether lines can be redrawn, unlike in a log. */
 export const canRedraw = (stream: Stream, env: Environment): boolean =>
   stream.isTTY === true && env.TERM !== 'dumb' && !isCi(env)
 

@@ -1,4 +1,4 @@
-/** What would save the most. Counters show averages: no advice claims to know peaks, or when a compute is idle. */
+/** The changes that would save most. Counters only show averages, so no advice claims to know peaks or idle times. */
 import { groupBy } from '../base/index.ts'
 import {
   formatDay,
@@ -21,30 +21,30 @@ export interface Advice {
   readonly branch: string
   /** `ep-…`. */
   readonly compute: string
-  /** CU-hours a month. */
+  /** CU-hours per month. */
   readonly saves: number
-  /** Whether `saves` is the least that it saves, or the most. */
+  /** Whether `saves` is a lower or an upper bound. */
   readonly bound: 'at least' | 'up to'
-  /** Why, and how sure it is. */
+  /** The reason, and how certain it is. */
   readonly text: string
   readonly edit: Edit
 }
 
-/** The change of the manifest. */
+/** The change to make in the manifest. */
 export interface Edit {
   readonly key: SavingKey
-  /** As in a manifest; `null`: the manifests do not set it. */
+  /** As written in a manifest; `null`: not set there. */
   readonly before: string | null
   readonly after: string
-  /** The line to change, or the declaration to add the key to; absent if no manifest declares the compute. */
+  /** The line to change, or the declaration to add the key to; absent if the compute is unmanaged. */
   readonly source?: Source
-  /** How many other computes the same line counts for. */
+  /** How many other computes the same line affects. */
   readonly others: number
 }
 
 export type SavingKey = 'size' | 'scaleToZero'
 
-/** Where a manifest sets an attribute, or would. */
+/** Where a manifest sets an attribute, or would set it. */
 export interface DeclaredPlace {
   readonly source: Source
   /** Whether the attribute is set there. */
@@ -57,11 +57,11 @@ export interface AdviceContext {
   readonly placeOf: (compute: string, key: SavingKey) => DeclaredPlace | undefined
 }
 
-/** Smaller savings are noise. */
+/** Smaller savings are noise. CU-hours per month. */
 const LEAST_HOURS = 10
 const LEAST_SHARE = 0.05
 const WEEK_HOURS = 168
-/** A minimum that low costs next to nothing. */
+/** A minimum this low costs next to nothing. */
 const SMALLEST_MIN = 0.25
 
 type Found = Omit<Advice, 'project' | 'branch' | 'compute' | 'edit'> & {
@@ -69,7 +69,7 @@ type Found = Omit<Advice, 'project' | 'branch' | 'compute' | 'edit'> & {
   readonly after: string
 }
 
-/** The best advice for each compute of a project; savings of one compute do not add up. Most first. */
+/** The best advice for each compute of a project, largest saving first. Savings of one compute do not add up. */
 export const adviceFor = (costs: readonly LiveCost[], { project, placeOf }: AdviceContext): readonly Advice[] => {
   const total = costs.reduce((sum, { cost }) => sum + (cost.expected ?? 0), 0)
   const least = Math.max(LEAST_HOURS, LEAST_SHARE * total)
@@ -155,7 +155,7 @@ const sleepsLate = ({ settings, usage, hours }: LiveCost): Found | undefined => 
   }
 }
 
-/** The live value as a manifest spells it. */
+/** The live value in manifest syntax. */
 const textOf = ({ settings: { size, scaleToZero } }: LiveCost, key: SavingKey): string | null => {
   if (key === 'size') return size === undefined ? null : sizeText(size)
   if (scaleToZero === undefined) return null

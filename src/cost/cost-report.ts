@@ -1,4 +1,4 @@
-/** What the computes of some projects cost as they are: for `espalier cost`. */
+/** The cost of live computes, for `espalier cost`. */
 import { groupBy } from '../base/index.ts'
 import {
   addCosts,
@@ -21,14 +21,14 @@ import { basisSentence } from './words.ts'
 
 export interface Spending {
   readonly cost: CostTotal
-  /** Absent without a price, and in a total over several prices. */
+  /** Absent without a price, and in a total across several prices. */
   readonly money?: { readonly price: Price; readonly expected: number | null }
 }
 
 export interface ProjectSpending extends Spending {
   readonly project: string
   readonly name: string | null
-  /** The account's plan, in the service's word. */
+  /** The account's plan, as the service names it. */
   readonly tier: string | null
   readonly period: { readonly start: string; readonly end: string } | null
 }
@@ -45,7 +45,7 @@ export interface ComputeSpending {
   /** `primary`, `replica reporting`. */
   readonly title: string
   readonly size: Size | null
-  /** Seconds; 0 the default, −1 never. */
+  /** Seconds. 0: the default; −1: never. */
   readonly scaleToZero: number | null
   readonly disabled: boolean
   readonly cost: CostRange
@@ -53,7 +53,7 @@ export interface ComputeSpending {
   readonly sentence: string
 }
 
-/** All lists are sorted by what costs most. */
+/** All lists are sorted by cost, highest first. */
 export interface CostReport {
   readonly model: '1'
   readonly hoursPerMonth: typeof HOURS_PER_MONTH
@@ -67,7 +67,7 @@ export interface CostReport {
 
 export interface CostReportOptions {
   readonly priceOf?: (project: string) => Price | undefined
-  /** Where the manifests set an attribute of a compute, or would. */
+  /** Where the manifests set an attribute of a compute, or would set it. */
   readonly placeOf?: (project: string, compute: string, key: SavingKey) => DeclaredPlace | undefined
 }
 
@@ -144,7 +144,7 @@ const computeSpending = (project: string, one: LiveCost): ComputeSpending => {
 const titleOf = ({ id, type, attributes: { name } }: LiveCost['compute']): string =>
   computeTitle({ type, ...(name !== undefined ? { name } : type === 'read_only' ? { name: id } : {}) })
 
-/** What is unknown counts with its bound. */
+/** An unknown cost is ranked by its upper bound. */
 const worstFirst = <T extends { readonly costs: readonly LiveCost[] }>(all: readonly T[]): readonly T[] => {
   const weight = ({ costs }: T): number =>
     costs.reduce((sum, { cost: { expected, high } }) => sum + (expected ?? high ?? Number.POSITIVE_INFINITY), 0)

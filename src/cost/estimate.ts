@@ -1,4 +1,4 @@
-/** CU-hours a month of one compute, and what a change does to them. Every rule is worked by hand in docs/cost.md. */
+/** Estimates one compute's CU-hours per month, and the effect of a change. docs/cost.md works through every rule. */
 import {
   type ComputeSettings,
   type CostFlag,
@@ -12,12 +12,12 @@ import {
 } from '../model/index.ts'
 import type { Share, Usage } from './usage.ts'
 
-/** A compute on its branch. */
+/** A compute in the context of its branch. */
 export interface Costed {
   readonly settings: ComputeSettings
   /** Absent: no usable history. */
   readonly usage?: Usage | undefined
-  /** Of the coming month in which the branch exists, at most 730. */
+  /** Hours that the branch exists in the coming month, at most 730. */
   readonly hours: number
 }
 
@@ -32,17 +32,17 @@ export const ZERO: CostRange = { low: 0, expected: 0, high: 0 }
 const ANY_SHARE: Share = { low: 0, expected: null, high: 1 }
 const ALL_THE_TIME: Share = { low: 1, expected: 1, high: 1 }
 
-/** Hours of the coming month in which a branch exists. */
+/** Hours that a branch exists in the coming month. */
 export const hoursToCome = (expiresAt: string | undefined, now: number): number => {
   const left = expiresAt === undefined ? Number.NaN : (Date.parse(expiresAt) - now) / 3_600_000
   return Number.isNaN(left) ? HOURS_PER_MONTH : Math.min(HOURS_PER_MONTH, Math.max(0, left))
 }
 
-/** What a compute costs as it is, not rounded. */
+/** The current cost of a compute, unrounded. */
 export const estimateCompute = ({ settings, usage, hours }: Costed): CostRange =>
   settings.disabled ? ZERO : cost(shareOf(settings, usage), averageOf(settings, usage), settings, hours)
 
-/** A new compute: from its settings alone. */
+/** The cost of a new compute, from its settings alone. */
 export const estimateCreate = (after: Costed): Estimate => {
   const range = estimateCompute({ settings: after.settings, hours: after.hours })
   return { before: ZERO, after: range, delta: range, flags: [] }
@@ -53,13 +53,13 @@ export const estimateDelete = (before: Costed): Estimate => {
   return { before: range, after: ZERO, delta: deltaOf(range, ZERO), flags: before.usage?.flags ?? [] }
 }
 
-/** The compute is deleted, and another one takes its place. */
+/** A compute is deleted and another one created in its place. */
 export const estimateReplace = (before: Costed, after: Costed): Estimate => {
   const [from, to] = [estimateCompute(before), estimateCreate(after).after]
   return { before: from, after: to, delta: deltaOf(from, to), flags: before.usage?.flags ?? [] }
 }
 
-/** @param isMoved to another branch, where other data may be used differently. */
+/** @param isMoved to another branch, whose data may be used differently. */
 export const estimateUpdate = (before: Costed, after: Omit<Costed, 'usage'>, isMoved = false): Estimate => {
   const { usage } = before
   const [from, to] = [before.settings, after.settings]
@@ -88,7 +88,7 @@ export const estimateUpdate = (before: Costed, after: Omit<Costed, 'usage'>, isM
           high: Math.max(0, (to.size.max - from.size.min) * after.hours),
         }
       : deltaOf(range, changed)
-  // It may sleep now, so at the same size it cannot cost more.
+  // The new settings let it sleep, so at the same size it cannot cost more.
   const sleepsNow = isNeverIdle(from) && !isNeverIdle(to) && sameSize(from.size, to.size)
   return {
     before: range,
@@ -108,7 +108,7 @@ const cost = (
   if (size === undefined) return { low: null, expected: null, high: null }
   const at = (active: number | null, cu: number | null): number | null =>
     active === null || cu === null ? null : (active * cu + (isIdleAtMinimum ? (1 - active) * size.min : 0)) * hours
-  // However often it is active, a fixed size that never sleeps costs the same.
+  // A fixed size that never sleeps costs the same however it is used.
   const isCertain = isIdleAtMinimum && size.min === size.max
   return {
     low: at(share.low, size.min),
@@ -117,20 +117,20 @@ const cost = (
   }
 }
 
-/** Whether its settings keep it active all the time. */
+/** Whether its settings keep it always active. */
 export const isNeverIdle = ({ scaleToZero, size }: ComputeSettings): boolean =>
   scaleToZero === SCALE_TO_ZERO_NEVER || (size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu)
 
 const shareOf = (settings: ComputeSettings, usage: Usage | undefined): Share =>
   isNeverIdle(settings) ? ALL_THE_TIME : (usage?.share ?? ANY_SHARE)
 
-/** A fixed size is its own average. */
+/** The average of a fixed size is the size itself. */
 const averageOf = ({ size }: ComputeSettings, usage: Usage | undefined): number | null => {
   if (size === undefined) return null
   return size.min === size.max ? size.min : usage === undefined ? null : clamp(usage.averageCu, size)
 }
 
-/** The average stays where the new limits allow it. */
+/** Keeps the current average where the new limits allow it. */
 const averageAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): number | null => {
   const average = averageOf(from, usage)
   if (to.size === undefined) return null
@@ -139,16 +139,16 @@ const averageAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage |
 
 interface ShareAfter {
   readonly share: Share
-  /** It used to sleep and no longer does: the hours that are added need no more than the minimum size. */
+  /** It slept before and no longer does: the added hours need only the minimum size. */
   readonly isIdleAtMinimum?: boolean
-  /** How often it was suspended is unknown. */
+  /** The number of suspensions is unknown. */
   readonly isUncounted?: boolean
 }
 
 const shareAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): ShareAfter => {
   if (isNeverIdle(to))
     return isNeverIdle(from) ? { share: ALL_THE_TIME } : { share: usage?.share ?? ANY_SHARE, isIdleAtMinimum: true }
-  // What never slept does not show when it is idle.
+  // A compute that never slept has no record of idle time.
   if (isNeverIdle(from)) return { share: ANY_SHARE }
   if (usage === undefined || sameTimeout(from, to)) return { share: usage?.share ?? ANY_SHARE }
   if (from.scaleToZero === undefined || to.scaleToZero === undefined) return { share: ANY_SHARE }
@@ -157,7 +157,7 @@ const shareAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | u
   if (usage.suspends === undefined) {
     return { share: seconds > 0 ? { low, expected: now, high: 1 } : { low: 0, expected: now, high }, isUncounted: true }
   }
-  // Each time it was suspended, it now is so many seconds later (or earlier).
+  // Each suspension now happens that many seconds later (or earlier).
   const moved = (usage.suspends * seconds) / 3600 / usage.hours
   const expected = Math.min(1, Math.max(0, (now ?? 0) + moved))
   return { share: { low: seconds > 0 ? Math.min(low, expected) : 0, expected, high: expected } }
@@ -176,7 +176,7 @@ const sameSize = (a: Size | undefined, b: Size | undefined): boolean => a?.min =
 const isSame = (from: ComputeSettings, to: ComputeSettings): boolean =>
   from.disabled === to.disabled && sameSize(from.size, to.size) && sameTimeout(from, to)
 
-/** At a limit the counters do not show what the compute needs. */
+/** At a limit, the counters do not show the actual demand. */
 const limitFlags = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): readonly CostFlag[] => {
   if (usage === undefined || from.size === undefined || to.size === undefined) return []
   const flags: CostFlag[] = []

@@ -1,4 +1,4 @@
-/** What the computes of a project cost as they are. */
+/** The current cost of a project's computes. */
 import { groupBy } from '../base/index.ts'
 import {
   type CostBasis,
@@ -15,7 +15,7 @@ import { usageOfBranch } from './usage.ts'
 export interface LiveCost extends Costed {
   readonly compute: ObservedCompute
   readonly branch: ObservedBranch
-  /** Not rounded. */
+  /** Unrounded. */
   readonly cost: CostRange
 }
 

@@ -1,4 +1,4 @@
-/** What a plan does to the cost of its projects: a pure function of the plan and the snapshot. */
+/** How a plan changes the cost of its projects. Pure. */
 import { groupBy } from '../base/index.ts'
 import {
   addCosts,
@@ -65,7 +65,7 @@ export const planCost = (
   }
 }
 
-/** Of one compute, not rounded. */
+/** Cost of one compute, unrounded. */
 export interface ComputeCost {
   readonly branchId: string
   readonly cost: CostRange
@@ -73,12 +73,12 @@ export interface ComputeCost {
 
 interface EstimatedChange {
   readonly change: Change
-  /** Absent: it is created. */
+  /** Absent if the plan creates the compute. */
   readonly current: LiveCost | undefined
   readonly estimate: Estimate
 }
 
-/** All computes of a project before and after a plan, and what each change does. */
+/** All computes of a project before and after a plan, and the cost of each change. */
 export const projectCosts = (
   project: ObservedProject,
   changes: readonly Change[],
@@ -113,7 +113,7 @@ export const projectCosts = (
   }
 }
 
-/** A change that is refused does not run, so it changes nothing. */
+/** A refused change does not run, so it costs nothing. */
 const estimateOf = (
   change: Change,
   steps: readonly Step[],

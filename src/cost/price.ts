@@ -1,7 +1,7 @@
 import { EspalierError, type Price } from '../model/index.ts'
 
 /**
- * `0.222USD`: of a CU-hour.
+ * Parses the price of a CU-hour, such as `0.222USD`.
  *
  * @throws {EspalierError} `E_PRICE`
  */

@@ -1,4 +1,4 @@
-/** What each compute of a branch used in this consumption period, from the branch's counters (docs/cost.md). */
+/** Usage of each compute of a branch in this consumption period, from the branch's counters (docs/cost.md). */
 import {
   type CostFlag,
   isFixed,
@@ -10,35 +10,35 @@ import {
 } from '../model/index.ts'
 
 const HOUR_MS = 3_600_000
-/** Less history than this says nothing about a month. */
+/** A shorter history is too little to project a month from. */
 const MIN_HISTORY_HOURS = 24
 const WEEK_HOURS = 168
-/** Counters are published every 15 minutes, and may be an hour late. */
+/** Counters are published every 15 minutes and may lag by an hour. */
 const COUNTERS_LATE_MS = 2 * HOUR_MS
 const DEFAULT_SIZE = { min: 0.25, max: 0.25 }
 
-/** A part from 0 to 1 of the time. */
+/** Bounds of a fraction of time, 0 to 1. */
 export interface Share {
   readonly low: number
   readonly expected: number | null
   readonly high: number
 }
 
-/** What one compute used. */
+/** Usage of one compute. */
 export interface Usage {
-  /** When the counting began, milliseconds since the epoch. */
+  /** Start of the measurement, milliseconds since the epoch. */
   readonly since: number
-  /** Of history. */
+  /** Length of the history, in hours. */
   readonly hours: number
   readonly share: Share
-  /** Its size on average while it was active, in CU. */
+  /** Average size while active, in CU. */
   readonly averageCu: number
-  /** How often it was suspended; absent if the operations do not reach back far enough. */
+  /** Number of suspensions; absent if the operations do not go back far enough. */
   readonly suspends?: number
   readonly flags: readonly CostFlag[]
 }
 
-/** By compute id; empty if the history is too short, missing, or not of this period. */
+/** Usage by compute id; empty if the history is too short, missing or from another period. */
 export const usageOfBranch = (
   { settings, pastOperations = [], operationsSince }: Omit<ObservedProject, 'id' | 'branches' | 'computes'>,
   branch: ObservedBranch,
@@ -69,7 +69,7 @@ export const usageOfBranch = (
       if (hours < WEEK_HOURS) flags.push('short-history')
       if (own > hours) flags.push('clamped')
       if (split.isEven) flags.push('split-evenly')
-      // What was counted before the compute existed was a predecessor's, and may be part of this.
+      // Usage counted before the compute existed was a predecessor's, and may be included here.
       const share = part(own, (now - from) / HOUR_MS)
       const low = isMeasured ? share : part(own, hours)
       const usage: Usage = {
@@ -89,20 +89,20 @@ const part = (hours: number, of: number): number => (of <= 0 ? 0 : Math.min(1, h
 
 interface Counted {
   readonly compute: ObservedCompute
-  /** When it could be active first. */
+  /** When it could first be active. */
   readonly from: number
-  /** Active, by its operations; absent if they do not reach back. */
+  /** Active hours according to its operations; absent if they do not go back far enough. */
   readonly hours: number | undefined
   readonly suspends: number | undefined
 }
 
 interface Part extends Counted {
   readonly hours: number
-  /** By operations. */
+  /** Whether the hours come from operations. */
   readonly isMeasured: boolean
 }
 
-/** Active hours for each compute, together at most `active`. */
+/** Active hours of each compute, with a sum of at most `active`. */
 const splitHours = (
   counted: readonly Counted[],
   active: number,
@@ -113,7 +113,7 @@ const splitHours = (
     return { parts: counted.map((one) => ({ ...one, hours: active, isMeasured: false })), isEven: false }
   }
   if (measured.length === counted.length) {
-    // The counter is what is charged; of one compute that existed all the time it is also exact.
+    // The counter is what is billed. For a single compute that existed throughout, it is also exact.
     const [only] = measured
     const isAlone = measured.length === 1 && only !== undefined && (timeOf(only.compute.createdAt) ?? 0) < only.from
     const hours = isAlone ? [active] : scaled(measured, active)
@@ -135,7 +135,7 @@ const scaled = (parts: readonly { readonly hours: number }[], active: number): r
   return parts.map(({ hours }) => (total > active ? (hours * active) / total : hours))
 }
 
-/** Fixed sizes are known; autoscaling computes share the rest by their hours and the middle of their range. */
+/** Fixed sizes are known; autoscaling computes share the rest, weighted by hours and the midpoint of their range. */
 const averageSizes = (parts: readonly Part[], averageCu: number): readonly number[] => {
   const cuHours = sum(parts.map(({ hours }) => hours)) * averageCu
   const fixed = sum(parts.map(({ compute, hours }) => (isFixed(sizeOf(compute)) ? hours * sizeOf(compute).min : 0)))
@@ -152,7 +152,7 @@ const averageSizes = (parts: readonly Part[], averageCu: number): readonly numbe
 
 const sizeOf = ({ attributes }: ObservedCompute) => attributes.size ?? DEFAULT_SIZE
 
-/** Hours between its starts and suspends. */
+/** Hours between starts and suspensions. */
 const activity = (
   compute: ObservedCompute,
   operations: readonly PastOperation[],
@@ -185,7 +185,7 @@ const activity = (
 const isAwake = ({ attributes, state }: ObservedCompute): boolean =>
   attributes.scaleToZero === SCALE_TO_ZERO_NEVER && state === 'active'
 
-/** Had the service counted, it would show by now. */
+/** Active for long enough that the counters would show it. */
 const isLongActive = ({ state, startedAt }: ObservedCompute, now: number): boolean =>
   state === 'active' && (timeOf(startedAt) ?? now) <= now - COUNTERS_LATE_MS
 

@@ -1,10 +1,10 @@
-/** Numbers and reasons of cost as people read them. */
+/** Formats cost figures and their basis. */
 import { type CostBasis, type CostRange, formatDay, type Price } from '../model/index.ts'
 
 /** One decimal below 10, none above, thousands with a comma: `7.3`, `292`, `1,460`; `unknown`. */
 export const formatCuHours = (value: number | null): string => (value === null ? 'unknown' : grouped(value))
 
-/** With its sign: `+73`, `−110`, `±0`. */
+/** Signed: `+73`, `−110`, `±0`. */
 export const formatDifference = (value: number | null): string => {
   if (value === null) return 'unknown'
   const text = grouped(Math.abs(value))

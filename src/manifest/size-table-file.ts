@@ -14,8 +14,7 @@ import { compileValidators } from './definition/validator.ts'
 
 /**
  * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`. Limits default to the
- * built-in
- * table, `ramGb` and `cacheGb` to values computed from the size.
+ * built-in table, `ramGb` and `cacheGb` to values computed from the size.
  *
  * @throws {EspalierError} `E_SIZE_TABLE` if the file cannot be read or is invalid.
  */

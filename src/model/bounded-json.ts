@@ -1,7 +1,6 @@
 /**
  * Parses untrusted JSON. The parsed value can take thirty times the memory of its text, so the limit is on the number
- * of
- * values and keys.
+ * of values and keys.
  */
 
 /** Limit for a file. */

@@ -13,7 +13,7 @@ export const MOVER_WORDS: Readonly<Record<Mover, string>> = {
 
 export interface Difference {
   readonly change: Change
-  /** Absent if the whole compute differs: it is to be created, moved, replaced or deleted. */
+  /** Absent if the whole compute differs: it must be created, moved, replaced or deleted. */
   readonly attribute?: AttributeChange
   readonly mover: Mover
   /** The most recent operation that may have caused it. The API does not show who started it. */

@@ -1,8 +1,7 @@
 /**
  * Globs over branch names: `*` within one segment (segments are separated by `/`), `**` across segments, `?` one
  * character, `[a-z]` and `[!a-z]` sets, `{a,b}` alternatives. There is no backtracking: matching takes time
- * proportional
- * to the length of the pattern times that of the name.
+ * proportional to the length of the pattern times that of the name.
  */
 
 type Token =

@@ -117,6 +117,6 @@ export interface Observed {
   readonly unreadable?: readonly UnreadableProject[]
 }
 
-/** Whether a compute is idle and stays so: nobody can be connected to it. */
+/** Whether a compute is idle and stays idle, so that it has no connections. */
 export const isIdle = (compute: ObservedCompute): boolean =>
   compute.state === 'idle' && (compute.pendingState === undefined || compute.pendingState === 'idle')

@@ -83,7 +83,7 @@ export interface Outcome {
 export type ApplyEvent = { readonly time: string } & (
   | { readonly type: 'version'; readonly espalier: string; readonly format: string }
   | { readonly type: 'plan'; readonly plan: Plan }
-  /** Somebody allowed what a policy denies, before any step ran. */
+  /** A policy violation was overridden before any step ran. */
   | {
       readonly type: 'policy-overridden'
       readonly policy: string

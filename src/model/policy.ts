@@ -34,7 +34,7 @@ export interface Policy {
 
 /**
  * `existing`: the violation is not new, so it is only a warning. `unknown`: the value could not be read.
- * `overridden`: somebody allowed it and gave a reason.
+ * `overridden`: allowed, with a reason.
  */
 export const POLICY_OUTCOMES = ['denied', 'warned', 'existing', 'unknown', 'overridden'] as const
 

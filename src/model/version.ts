@@ -1,4 +1,4 @@
-/** Put in by the build; running from source there is none. */
+/** Set by the build; absent when running from source. */
 declare const __ESPALIER_VERSION__: string | undefined
 declare const __ESPALIER_COMMIT__: string | undefined
 

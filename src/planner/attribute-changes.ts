@@ -1,4 +1,4 @@
-/** What differs between a declared compute and a live one, in the words of the manifest. */
+/** Differences between a declared and a live compute, in manifest terms. */
 import { compare } from '../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
@@ -10,18 +10,18 @@ import {
   rowOf,
 } from '../model/index.ts'
 
-/** What the manifest asks for, whether or not a live compute has it already. */
+/** Every attribute that the manifest sets, whether or not the live compute already has the value. */
 export const managedKeys = ({ attributes }: DesiredCompute): readonly AttributeKey[] =>
   ATTRIBUTE_KEYS.filter((key) => attributes[key] !== undefined)
 
 export interface AttributeChangeOptions {
   readonly keys: readonly AttributeKey[]
   readonly before: ComputeAttributes
-  /** Whether anyone can be connected to the compute that changes. */
+  /** Whether the compute may have connections while it changes. */
   readonly inUse: boolean
 }
 
-/** One entry for each attribute; a map is compared entry by entry. */
+/** One entry per attribute; maps are compared entry by entry. */
 export const attributeChanges = (
   desired: DesiredCompute,
   { keys, before: live, inUse }: AttributeChangeOptions,
@@ -54,13 +54,13 @@ export const attributeChanges = (
         .sort(([a], [b]) => compare(a, b))
         .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
     }
-    // Every value but a map is shown as a whole.
+    // Every value except a map is shown as a whole.
     const before = live[key] as AttributeValue | undefined
     const after = desired.attributes[key] as AttributeValue | undefined
     return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })
 
-/** The same declaration without the attributes that are not among `paths`; a map keeps the entries that are. */
+/** The declaration reduced to the attributes in `paths`; a map keeps only the entries in `paths`. */
 export const withOnly = (desired: DesiredCompute, paths: ReadonlySet<string>): DesiredCompute => {
   const kept = ATTRIBUTE_KEYS.flatMap((key): readonly (readonly [AttributeKey, unknown])[] => {
     const value = desired.attributes[key]

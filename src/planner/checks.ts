@@ -1,4 +1,4 @@
-/** Rules that a manifest cannot break alone: checked on desired merged with observed, before a step exists. */
+/** Rules that depend on the live state, checked before any steps are built. */
 import { compare, groupBy } from '../base/index.ts'
 import {
   type ComputeAttributes,
@@ -18,7 +18,7 @@ export const checkMerged = (
   declarations: Declarations,
   { staying, sizeTable }: { readonly staying: readonly ObservedCompute[]; readonly sizeTable: SizeTable },
 ): readonly Diagnostic[] => {
-  // A pin to nothing is an error by itself, and says nothing about what else is there.
+  // A pin to a missing compute is an error of its own and proves nothing about the branch.
   const claims = declarations.claims.filter(({ desired, observed }) => desired.id === undefined || observed)
   const crowded = crowdedBranches(project, declarations)
   return [
@@ -34,8 +34,8 @@ export const checkMerged = (
 }
 
 /**
- * Declared branches with several live primaries, which the service promises never to have. Nothing may be deleted or
- * changed on the strength of that: which of them is in use is for people to find out.
+ * Declared branches with several live primaries, which the service promises never to have. Nothing is changed or
+ * deleted: a user has to determine which one is in use.
  */
 const crowdedBranches = (
   { computes }: ObservedProject,
@@ -61,12 +61,12 @@ const crowdedBranches = (
   )
 }
 
-/** Scale to zero is for computes up to 16 CU. */
+/** Scale to zero requires a compute of at most 16 CU. */
 const checkScaleToZero = (
   { desired, observed: claimed, branch, type }: Claim,
   table: SizeTable,
 ): readonly Diagnostic[] => {
-  // A compute of the other type is replaced, and its successor inherits nothing.
+  // A compute of another type is replaced, and its successor inherits nothing.
   const observed = claimed?.type === type ? claimed : undefined
   const live: ComputeAttributes = observed?.attributes ?? {}
   const size = desired.attributes.size ?? live.size
@@ -105,7 +105,7 @@ const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedComp
   })
 }
 
-/** The API keeps no names unique, people do: names that stay as they are next to those that are declared. */
+/** The API does not enforce unique names, but users expect them. Compares declared names with those that stay. */
 const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const names = new Map<string, string>()
   const stays = (branchId: string, name: string | undefined, who: string): void => {
@@ -134,7 +134,7 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
   })
 }
 
-/** A replica whose key was edited looks like a new one next to an unmanaged one: warns before a second one is created. */
+/** A replica whose key was edited looks like a new one next to an unmanaged one: warns before creating a second. */
 const checkRenames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const isReplica = ({ type }: Pick<Claim, 'type'>): boolean => type === 'read_only'
   const missing = groupBy(

@@ -1,17 +1,17 @@
-/** What manifests say of interrupting and deleting a live compute. */
+/** What the manifests allow: deleting and disrupting a live compute. */
 import type { Desired, ObservedCompute, ObservedProject, RestartWindow } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { manifestPolicyOf } from './manifest-policy.ts'
 import { protectedByService, protectionOf } from './protection.ts'
 
 export interface ComputePolicy {
-  /** Why it must not be deleted: a clause. */
+  /** Why it must not be deleted, as a clause. */
   readonly undeletable?: string
-  /** When it may be interrupted; absent: at any time. */
+  /** When it may be disrupted; absent: at any time. */
   readonly window?: RestartWindow
 }
 
-/** The policy that a plan of the same manifests enforces, for each compute of this project. */
+/** The policy that a plan of these manifests enforces for each compute of the project. */
 export const policyOf = (desired: Desired, project: ObservedProject): ((compute: ObservedCompute) => ComputePolicy) => {
   const policy = manifestPolicyOf(declarationsOf(desired, project))
   const protection = protectionOf(policy)

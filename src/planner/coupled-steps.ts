@@ -1,6 +1,6 @@
 /**
- * Steps that run together or not at all. A step that only makes room for another one would leave a branch without its
- * primary, or a compute on the branch it was parked on, if that other one is refused or has no consent.
+ * Steps that run together or not at all. If a step only makes room for another one that is refused or lacks consent,
+ * running it alone would leave a branch without its primary, or a compute on the branch it was parked on.
  */
 import type { Consent } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
@@ -8,7 +8,7 @@ import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { refuse } from './protection.ts'
 import type { StepDraft } from './steps.ts'
 
-/** The drafts, with refusals and consents carried over to the steps that make room for them. */
+/** Propagates refusals and consents to the steps that make room. */
 export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {
   const all = drafts.flatMap(({ steps }) => steps)
   const byId = new Map(all.map(({ step }) => [step.id, step]))

@@ -1,4 +1,4 @@
-/** What manifests declare for one live project. */
+/** Everything that the manifests declare for one live project. */
 import {
   type Desired,
   type Diagnostic,
@@ -13,9 +13,9 @@ import { type Matched, type MatchOptions, match } from './match.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 
 export interface Declarations extends ResolvedProject, Matched {
-  /** The unclaimed computes that are to be deleted. */
+  /** Unclaimed computes to delete. */
   readonly departures: readonly Departure[]
-  /** What `restartWindow: service` means here. */
+  /** The window that `restartWindow: service` resolves to. */
   readonly serviceWindow: RestartWindow
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -31,7 +31,7 @@ export const declarationsOf = (
   project: ObservedProject,
   options: MatchOptions = {},
 ): Declarations => {
-  // Rules of several documents are tried in the order of their positions, not of their loading.
+  // Rules of several documents are tried in source order, not in load order.
   const own = documents
     .filter((document) => document.project === project.id)
     .sort((a, b) => compareSource(a.source, b.source))

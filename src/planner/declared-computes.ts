@@ -2,7 +2,7 @@
 import type { Desired, DesiredCompute, ObservedProject } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 
-/** By compute id; computes that no manifest declares are absent. */
+/** By compute id; unmanaged computes are absent. */
 export const declaredComputes = (desired: Desired, project: ObservedProject): ReadonlyMap<string, DesiredCompute> =>
   new Map(
     declarationsOf(desired, project).claims.flatMap(({ observed, desired: declared }) =>

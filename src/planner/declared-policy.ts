@@ -1,4 +1,4 @@
-/** What manifests say of a live project that no live state shows. */
+/** Policy that the manifests declare for a live project. */
 import type { Desired, ObservedProject } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { manifestPolicyOf } from './manifest-policy.ts'
@@ -6,7 +6,7 @@ import { manifestPolicyOf } from './manifest-policy.ts'
 export interface DeclaredPolicy {
   readonly prune: boolean
   protects(branchId: string): boolean
-  /** @param slot as in the id of a change: `BRANCH_ID/primary`. */
+  /** @param slot as in a change id: `BRANCH_ID/primary`. */
   hasWindow(compute: { readonly branch: string; readonly slot?: string; readonly id?: string }): boolean
 }
 

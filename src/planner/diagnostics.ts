@@ -14,7 +14,7 @@ export const warning = (code: PlanCode, message: string, hint: string, source?: 
   severity: 'warning',
 })
 
-/** Asks for the nearest known name; `otherwise` if none is near. */
+/** Suggests the closest known name; `otherwise` if none is close. */
 export const didYouMean = (wanted: string, known: readonly string[], otherwise: string): string => {
   const near = nearest(wanted, known)
   return near === undefined ? otherwise : `Did you mean \`${near}\`?`
@@ -31,7 +31,7 @@ export const listNames = (names: readonly string[]): string => {
 
 const NOWHERE: Source = { file: '', line: 0, column: 0, length: 1 }
 
-/** By file, then by position in it. */
+/** By file, then by position. */
 export const compareSource = (a: Source, b: Source): number =>
   compare(a.file, b.file) || a.line - b.line || a.column - b.column
 

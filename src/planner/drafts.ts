@@ -1,4 +1,4 @@
-/** From claims to changes: what differs for each compute, and which calls would make it equal, not ordered yet. */
+/** Turns claims into changes: what differs for each compute, and which calls resolve it, not yet ordered. */
 import {
   type AttributeKey,
   type Capacity,
@@ -30,15 +30,15 @@ import {
   type StepDraft,
 } from './steps.ts'
 
-/** A change with its steps, which know nothing yet of other changes. */
+/** A change with its steps, independent of other changes. */
 export interface Draft {
   readonly change: Change
   readonly steps: readonly StepDraft[]
-  /** That of the claim; absent if none claims the compute. */
+  /** Slot of the claim; absent for an unclaimed compute. */
   readonly slot?: string
 }
 
-/** The change that a declaration asks for, or `undefined` if nothing differs. */
+/** The change that a declaration requires; `undefined` if nothing differs. */
 export const draftClaim = (claim: Claim, context: DraftContext): Draft | undefined => {
   const { observed: live, desired, slot } = claim
   if (live === undefined) return { ...draftCreate(claim, context), slot }
@@ -83,7 +83,7 @@ const draftPatch = (
   const { desired, branch } = claim
   const moved = live.branchId !== branch.id
   const attributes = attributeChanges(desired, { keys, before: live.attributes, inUse: !isIdle(live) })
-  // The move first: it is the main reason, and the first consent to be asked for.
+  // The move comes first: it is the main reason, and the first consent to request.
   const impacts: readonly Impact[] = [...(moved ? ['move' as const] : []), ...attributes.map((one) => one.impact)]
   const reasons: readonly Reason[] = [
     ...(moved ? ['PIN_ELSEWHERE' as const] : []),
@@ -109,7 +109,7 @@ const draftPatch = (
   return { change, steps: [patchStep(claim, live, change, { keys, impacts, rule })] }
 }
 
-/** A compute that is to be deleted, because the manifest declares that there is none or because nothing claims it. */
+/** Deletes a compute that the manifest declares absent, or that no declaration claims. */
 export const draftDelete = (
   { live, reason, resolved: { branch, shape } }: Departure,
   { project, sizeTable }: DraftContext,

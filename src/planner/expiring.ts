@@ -1,4 +1,4 @@
-/** Branches that the service is about to delete: what is not worth doing there, and what to warn of. */
+/** Branches that the service is about to delete: skips changes not worth making there, warns about the others. */
 import {
   type Change,
   type Diagnostic,
@@ -59,7 +59,7 @@ export const withoutExpiring = (
   }
 }
 
-/** For each change on a branch that will be deleted: when. */
+/** When the branch of each change will be deleted, by change id. */
 export const expiringChanges = (
   changes: readonly Change[],
   { branches }: ObservedProject,

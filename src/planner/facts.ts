@@ -1,4 +1,4 @@
-/** Everything that is declared of a project, with its live value, for a record of both. */
+/** Every declared attribute of a project with its live value, for the record. */
 import {
   type AttributeChange,
   type Change,
@@ -12,18 +12,18 @@ import { managedKeys } from './attribute-changes.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import type { Claim, MatchOptions } from './match.ts'
 
-/** One attribute of one compute. Whether it exists, its branch and its type are attributes too. */
+/** One attribute of one compute. Existence, branch and type count as attributes. */
 export interface Fact {
-  /** As {@link differenceKey} has it for a difference. */
+  /** Same format as {@link differenceKey}. */
   readonly key: string
-  /** As text; `null`: there must be none. */
+  /** As text. `null`: declared absent. */
   readonly want: string | null
-  /** As text; `null`: there is none. */
+  /** As text. `null`: absent. */
   readonly live: string | null
   readonly agrees: boolean
 }
 
-/** The key of the fact that a change makes agree: that of one attribute, or of what is done to the compute as a whole. */
+/** Key of the fact that a change resolves: one attribute, or the compute as a whole. */
 export const differenceKey = ({ id, kind, compute }: Change, attribute?: AttributeChange): string => {
   const whole = { create: 'exists', delete: 'exists', replace: 'type', move: 'branch', update: '' }[kind]
   return `${compute.id ?? id}/${attribute?.path ?? whole}`
@@ -59,7 +59,7 @@ const claimFacts = ({ slot, branch, type, desired, observed: live }: Claim, proj
   ]
 }
 
-/** Unmanaged computes included, so that a later `prune` is known for what it is. */
+/** Includes unmanaged computes, so that a later `prune` is recognized as such. */
 const unclaimedFacts = ({ unclaimed, departures }: Declarations): readonly Fact[] => {
   const leaving = new Set(departures.map(({ live }) => live.id))
   return unclaimed.map(({ id }) => ({

@@ -1,7 +1,7 @@
-/** Which live computes can become what is declared at all. */
+/** Which live computes can be changed into what is declared. */
 import { type ComputeAttributes, differingKeys, SCALE_TO_ZERO_NEVER, type SizeTable } from '../model/index.ts'
 
-/** Above 16 CU a compute never scales to zero, so neither a size nor a time may be changed to where both would meet. */
+/** A compute above 16 CU cannot scale to zero, so a change must not result in both. */
 export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes, table: SizeTable): boolean => {
   const changed = differingKeys(desired, live)
   if (!changed.includes('size') && !changed.includes('scaleToZero')) return true

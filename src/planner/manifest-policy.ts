@@ -1,4 +1,4 @@
-/** What manifests say of deleting, moving and interrupting what is live in one project. */
+/** What the manifests allow in one project: deleting, moving and disrupting live computes. */
 import type { DeclaredWindow, RestartWindow } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import type { ResolvedBranch } from './resolve.ts'
@@ -6,20 +6,20 @@ import type { ResolvedBranch } from './resolve.ts'
 export interface ManifestPolicy {
   /** By branch id. */
   readonly branches: ReadonlyMap<string, ResolvedBranch>
-  /** When a compute may be interrupted; `undefined`: at any time. */
+  /** When a compute may be disrupted; `undefined`: at any time. */
   windowOf(compute: Place): RestartWindow | undefined
 }
 
 interface Place {
   readonly branch: string
-  /** Where it is declared, as in a claim. */
+  /** Slot of the declaration, as in a claim. */
   readonly slot?: string | undefined
   readonly id?: string | undefined
 }
 
 /**
- * A live compute has the window of the declaration that claims it, wherever it is to go. Otherwise the window of its slot
- * counts, and then that of the document that declares its branch.
+ * The window of a live compute is that of the declaration that claims it, wherever it is moved. Without a claim, the
+ * window of its slot applies, then that of the document that declares its branch.
  */
 export const manifestPolicyOf = ({ branches, claims, serviceWindow }: Declarations): ManifestPolicy => {
   const windows = new Map<string | undefined, DeclaredWindow>()

@@ -1,4 +1,4 @@
-/** Which live compute each declared one is. */
+/** Matches declared computes to live ones. */
 import { compare, groupBy } from '../base/index.ts'
 import {
   type ComputeType,
@@ -20,34 +20,37 @@ import { problem, warning } from './diagnostics.ts'
 import { canBecome } from './feasible.ts'
 import type { ResolvedBranch } from './resolve.ts'
 
-/** One declared compute and the live one that it claims; without one it is to be created. */
+/** A declared compute and the live one that it claims. Without a live one, it is created. */
 export interface Claim {
   readonly branch: ObservedBranch
   readonly type: ComputeType
   readonly desired: DesiredCompute
-  /** Where it is declared: `BRANCH_ID/primary` or `BRANCH_ID/replica/KEY`. */
+  /** Position of the declaration: `BRANCH_ID/primary` or `BRANCH_ID/replica/KEY`. */
   readonly slot: string
   readonly observed?: ObservedCompute
 }
 
 export interface Matched {
   readonly claims: readonly Claim[]
-  /** Claimed by no declaration, sorted by id. */
+  /** Not claimed by any declaration; sorted by id. */
   readonly unclaimed: readonly ObservedCompute[]
-  /** By id of an unclaimed compute that fits a declaration as well as the chosen one does: why prune must not delete it. */
+  /**
+   * Ids of unclaimed computes that match a declaration as well as the chosen one: the reason prune must not delete
+   * them.
+   */
   readonly ambiguous: ReadonlyMap<string, string>
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export interface MatchOptions {
-  /** Id of a compute that was replaced to the id of its successor. */
+  /** Maps the id of a replaced compute to its successor's. */
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly sizeTable?: SizeTable
 }
 
 type Slot = Omit<Claim, 'observed'>
 
-/** No compute may be pinned twice: the manifest's reader refuses that. */
+/** Assumes that no compute is pinned twice, which the manifest reader rejects. */
 export const match = (
   { id: project, computes }: ObservedProject,
   branches: readonly ResolvedBranch[],
@@ -81,7 +84,7 @@ export const match = (
     }
   }
 
-  /** Of several with the name the one with the least to change is taken. */
+  /** Among computes with the same name, claims the one that needs the fewest changes. */
   const claimByName = (open: readonly Slot[], replicas: readonly ObservedCompute[], name: 'key' | 'renamedFrom') => {
     const named = groupBy(replicas, ({ attributes }) => attributes.name)
     const namesakes = ({ desired }: Slot) => (desired[name] === undefined ? [] : (named.get(desired[name]) ?? []))
@@ -92,7 +95,7 @@ export const match = (
     }
   }
 
-  /** What is left on both sides, the pair with the least to change first. */
+  /** Pairs the rest on both sides, fewest changes first. */
   const adopt = (open: readonly Slot[], replicas: readonly ObservedCompute[]): void => {
     const pairs = pairsOf(open, () => replicas, sizeTable).filter(({ cost }) => cost < INFEASIBLE)
     const costs = new Map<Slot, number>()
@@ -120,7 +123,7 @@ export const match = (
       (freeOn.get(`${branch.id} read_only`) ?? []).filter(({ id }) => free.has(id) && !ambiguous.has(id))
     claimByName(openReplicas(), replicas(), 'key')
     claimByName(openReplicas(), replicas(), 'renamedFrom')
-    // Somebody chose a name that is not declared: such a replica is renamed only where `prune` would delete it.
+    // A replica with an undeclared name was named deliberately: it is renamed only where `prune` would delete it.
     const adoptable = replicas().filter(({ attributes: { name } }) => name === undefined || prune)
     adopt(openReplicas(), adoptable)
   }
@@ -151,7 +154,7 @@ interface Pair {
   readonly cost: number
 }
 
-/** Cheapest first, then active computes, since an idle one costs nothing anywhere; ties stay in the order given. */
+/** Lowest cost first, then active computes; ties keep the given order. */
 const pairsOf = (
   slots: readonly Slot[],
   candidates: (slot: Slot) => readonly ObservedCompute[],
@@ -163,10 +166,10 @@ const pairsOf = (
     )
     .sort((a, b) => a.cost - b.cost || Number(isIdle(a.compute)) - Number(isIdle(b.compute)))
 
-/** More than any difference that a call can remove. */
+/** Higher than the cost of any difference that a call can resolve. */
 const INFEASIBLE = 1_000
 
-/** The worst impact counts most, then how many attributes differ. Nobody is interrupted on an idle compute. */
+/** The highest impact dominates, then the number of differing attributes. On an idle compute, nobody is affected. */
 const costOf = ({ attributes }: DesiredCompute, live: ObservedCompute, table: SizeTable): number => {
   if (!canBecome(attributes, live.attributes, table)) return INFEASIBLE
   const keys = differingKeys(attributes, live.attributes)

@@ -2,7 +2,7 @@ import { compare } from '../base/index.ts'
 import { type Change, type Plan, totalCost } from '../model/index.ts'
 
 /**
- * Absent if a plan has none: a sum without it would be too low.
+ * Absent if a plan has no cost: the sum would be too low.
  *
  * @param changes of all plans, in the order in which their costs are listed
  */

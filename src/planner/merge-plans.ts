@@ -4,7 +4,7 @@ import { bySource } from './diagnostics.ts'
 import { mergeCosts } from './merge-costs.ts'
 import { NO_CAPACITY } from './summary.ts'
 
-/** The plan that one run over all their projects would have made. No project may be in two of them. */
+/** The plan that a single run over all projects would have produced. The plans must not share projects. */
 export const mergePlans = (plans: readonly Plan[]): Plan => {
   const changes = byProject(plans.flatMap((plan) => plan.changes))
   return {
@@ -36,7 +36,7 @@ const mergeLists = <K extends 'maintenance' | 'skipped' | 'expiring' | 'leftOut'
   return all.length === 0 ? {} : { [key]: all }
 }
 
-/** Shards of one fleet have the same policies. */
+/** Shards of a fleet have the same policies. */
 const mergePolicies = (plans: readonly Plan[]): Pick<Plan, 'policies'> => {
   const all = plans.flatMap(({ policies }) => policies ?? [])
   const [first] = all
@@ -50,7 +50,7 @@ const mergePolicies = (plans: readonly Plan[]): Pick<Plan, 'policies'> => {
   }
 }
 
-/** An override that one part does not need may be for another part: it is unused if all parts say so. */
+/** An override that one shard does not need may be needed in another; it is unused only if every shard reports it. */
 const mergeWarnings = (plans: readonly Plan[]): Plan['warnings'] => {
   const all = plans.flatMap(({ warnings }) => warnings)
   const unused = groupBy(
@@ -68,7 +68,7 @@ const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
   return Object.keys(names).length === 0 ? {} : { projectNames: names }
 }
 
-/** All shards have the same waves, each with its own projects. */
+/** Every shard has the same waves, with its own projects. */
 const mergeWaves = (plans: readonly Plan[]): Pick<Plan, 'waves'> => {
   const all = plans.flatMap(({ waves }) => waves ?? [])
   if (all.length === 0) return {}
@@ -81,7 +81,7 @@ const mergeWaves = (plans: readonly Plan[]): Pick<Plan, 'waves'> => {
   }
 }
 
-/** Shards of one fleet are planned with the same selection. */
+/** Shards of a fleet are planned with the same selection. */
 const mergeSelections = (plans: readonly Plan[]): Pick<Plan, 'selection'> => {
   const selections = plans.flatMap(({ selection }) => selection ?? [])
   const [first] = selections
@@ -102,7 +102,7 @@ export const mergeOrigins = (origins: readonly Origin[]): Origin => {
   }
 }
 
-/** Within a project the order stays: it means something. */
+/** Sorts by project; the order within a project is significant and stays. */
 const byProject = <T extends { readonly project: string }>(items: readonly T[]): readonly T[] =>
   [...groupBy(items, ({ project }) => project)].sort(([a], [b]) => compare(a, b)).flatMap(([, group]) => group)
 
@@ -114,7 +114,7 @@ const NO_SUMMARY: PlanSummary = {
   calls: 0,
 }
 
-/** Adds what are numbers, at any depth. */
+/** Adds numeric fields, recursively. */
 const added = <T extends object>(a: T, b: T): T =>
   Object.fromEntries(
     Object.entries(a).map(([key, value]) => {

@@ -1,4 +1,6 @@
-/** The order of one project's steps: one primary per branch at every moment, then as little disruption as possible. */
+/**
+ * Orders one project's steps: at most one primary per branch at every moment, then as little disruption as possible.
+ */
 import { compare } from '../base/index.ts'
 import type { BranchName, Diagnostic, Step } from '../model/index.ts'
 import { problem } from './diagnostics.ts'
@@ -6,7 +8,7 @@ import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { parkingSteps, type StepDraft } from './steps.ts'
 
 export interface Ordered {
-  /** In an order in which they can run. */
+  /** In execution order. */
   readonly steps: readonly Step[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -14,7 +16,7 @@ export interface Ordered {
 interface Node {
   readonly step: StepDraft['step']
   readonly after: Set<string>
-  /** Part of `after`. */
+  /** Subset of `after`. */
   readonly inTurnAfter: Set<string>
 }
 
@@ -28,14 +30,14 @@ const nodeOf = (
   inTurnAfter: new Set(inTurnAfter),
 })
 
-/** @param parkOn live branches that stay without a primary, on which one may wait while others swap their slots. */
+/** @param parkOn live branches without a primary, on which one may wait while others swap slots. */
 export const order = (drafts: readonly StepDraft[], slots: PrimarySlots, [place]: readonly BranchName[]): Ordered => {
   const nodes = new Map(drafts.map(({ step, follows }) => [step.id, nodeOf(step, [follows])]))
   for (const draft of drafts) {
     const room = roomFor(draft, slots)?.step.id
     if (room === undefined) continue
     nodes.get(draft.step.id)?.after.add(room)
-    // A compute that is replaced elsewhere is deleted only once the slot of its successor is free.
+    // A compute whose replacement goes elsewhere is deleted only once the successor's slot is free.
     if (draft.follows !== undefined) nodes.get(draft.follows)?.after.add(room)
   }
   chainRestarts(nodes)
@@ -46,7 +48,7 @@ export const order = (drafts: readonly StepDraft[], slots: PrimarySlots, [place]
   return { steps: sortTopologically(nodes), diagnostics: [] }
 }
 
-/** One restart at a time on a branch, so that some of its computes answer throughout; after a failure the rest stay up. */
+/** One restart at a time per branch, so that other computes keep answering. After a failure, the rest stay up. */
 const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
   const last = new Map<string, string>()
   const restarts = [...nodes.values()].filter(
@@ -63,8 +65,8 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
 }
 
 /**
- * From each ring the one whose connections cost least waits on the empty branch, one ring after the other. It sets out
- * only with consent to all moves of its ring: it would be left there otherwise.
+ * Breaks each ring, one after the other, by parking one primary (an idle one if possible) on the empty branch. It is
+ * parked only with consent to all moves of its ring, because it would be stranded otherwise.
  */
 const parkAll = (
   rings: readonly (readonly Node[])[],
@@ -94,7 +96,10 @@ const cycleProblem = (ring: readonly Node[]): Diagnostic => {
   )
 }
 
-/** Of the steps that are ready, the lowest runs first: capacity, then what harms no one, replicas before primaries, deletes last. */
+/**
+ * Of the steps that are ready, the lowest priority runs first: added capacity, harmless steps, replicas, primaries,
+ * deletes.
+ */
 const priorityOf = ({ kind, impact, compute }: Node['step']): number => {
   if (kind === 'create') return 0
   if (kind === 'delete') return 9
@@ -112,7 +117,7 @@ const priorityOf = ({ kind, impact, compute }: Node['step']): number => {
   }
 }
 
-/** A total order, whatever the order in which steps were found. */
+/** A total order, independent of the order in which steps were found. */
 const byPriority = (a: Node, b: Node): number =>
   priorityOf(a.step) - priorityOf(b.step) ||
   compare(a.step.branch.name, b.step.branch.name) ||
@@ -124,7 +129,7 @@ const sortTopologically = (nodes: ReadonlyMap<string, Node>): readonly Step[] =>
   for (const node of nodes.values()) {
     for (const id of node.after) followers.set(id, [...(followers.get(id) ?? []), node])
   }
-  // Last first, so that the next one is taken off the end.
+  // Reversed, so that the next step is popped from the end.
   const ready = [...nodes.values()].filter(({ after }) => after.size === 0).sort((a, b) => byPriority(b, a))
   const steps: Step[] = []
   for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
@@ -140,7 +145,7 @@ const sortTopologically = (nodes: ReadonlyMap<string, Node>): readonly Step[] =>
   return steps
 }
 
-/** Where `node` belongs in `ready`, which is sorted last first. */
+/** Index at which `node` belongs in `ready`, which is sorted in reverse. */
 const positionIn = (ready: readonly Node[], node: Node): number => {
   let [low, high] = [0, ready.length]
   while (low < high) {

@@ -1,4 +1,4 @@
-/** Who caused a change: the manifests of the head, or somebody who changed the live project before (drift). */
+/** Whether a change was introduced by the head's manifests or is existing drift. */
 import {
   type AttributeChange,
   type Change,
@@ -10,11 +10,11 @@ import {
 } from '../model/index.ts'
 
 /**
- * Splits the changes of the head's plan by what the base's plan would change as well. Both are made from one snapshot. A
- * compute that had drifted and is edited further is in both parts, each with its own attributes.
+ * Splits the changes of the head's plan by whether the base's plan contains them as well. Both plans use the same
+ * snapshot. A compute that drifted and is also edited appears in both parts, each with its own attributes.
  *
- * @param base `undefined` if there is none: then everything is introduced.
- * @param released what the head no longer manages: its drift is not settled but out of sight.
+ * @param base `undefined` if there is none: every change is introduced.
+ * @param released computes that the head no longer manages: their drift is not resolved, only ignored.
  */
 export const originOf = (base: Plan | undefined, head: Plan, released: readonly ReleasedCompute[] = []): Origin => {
   const before = changesByCompute(base)
@@ -45,11 +45,11 @@ export const originOf = (base: Plan | undefined, head: Plan, released: readonly 
 }
 
 /**
- * Who moved away from the other, attribute by attribute:
+ * Which side diverged from the other, per attribute:
  *
- * - The base asks for the same: the live project left it.
- * - The base asks for nothing: the live project is as the base wants it, so the manifest left it.
- * - The base asks for something else: both did.
+ * - The base wants the same: the live project diverged.
+ * - The base wants no change: the live project matches the base, so the manifest diverged.
+ * - The base wants something else: both diverged.
  *
  * @param base the plan of the base's manifests, from the same snapshot as `head`.
  */
@@ -71,14 +71,14 @@ export const whoMoved = (base: Plan | undefined, head: Plan): readonly Differenc
   })
 }
 
-/** The compute, or the slot if one is to be created. */
+/** The compute, or its slot if it does not exist yet. */
 const keyOf = ({ project, compute, id }: Pick<Change, 'project' | 'compute' | 'id'>): string =>
   `${project} ${compute.id ?? id}`
 
 const changesByCompute = (plan: Plan | undefined): ReadonlyMap<string, Change> =>
   new Map((plan?.changes ?? []).map((change) => [keyOf(change), change]))
 
-/** The same is done to the compute, and it ends in the same place. */
+/** Same action on the compute, with the same target. */
 const isSameAction = (a: Change, b: Change): boolean => a.kind === b.kind && a.branch.id === b.branch.id
 
 const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): boolean =>

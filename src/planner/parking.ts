@@ -1,12 +1,12 @@
-/** Branches on which a primary may wait while others swap their slots. */
+/** Branches on which a primary may wait while others swap slots. */
 import type { BranchName, Diagnostic, ObservedProject } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import { problem } from './diagnostics.ts'
 import type { Protection } from './protection.ts'
 
 /**
- * A branch to park on has no primary, and none is to come. One that is on its way elsewhere does not count: it may wait
- * there since an apply that was interrupted.
+ * A branch to park on has no primary and will not get one. A primary that is to leave the branch does not count: it may
+ * have been parked there by an interrupted apply.
  */
 export const parkingPlaces = (
   { computes }: ObservedProject,

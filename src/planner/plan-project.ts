@@ -31,15 +31,15 @@ import { assignWindows } from './windows.ts'
 
 export interface PlanOptions extends MatchOptions {
   /**
-   * Another version of the manifests (the git base) whose policy counts as well: what it protects stays protected, what it
-   * does not prune is not pruned, and its restart windows are kept. Where these manifests are weaker there is a warning.
+   * Another version of the manifests (the base branch) whose policy applies too: its protection, restart windows and
+   * lack of `prune` stay in force. Each weaker setting in these manifests causes a warning.
    */
   readonly basePolicy?: Desired
-  /** What is planned of each change that the manifests ask for; the rest is left as it is. Default: all of it. */
+  /** Which part of each change to plan; the rest is left alone. Default: everything. */
   readonly select?: (change: Change) => Selected
-  /** What `select` represents, for the plan to show. */
+  /** The selection that `select` implements, for display. */
   readonly selection?: PlanSelection
-  /** Further checks of a project's plan; an error leaves the project out. */
+  /** Additional checks of a project's plan; an error excludes the project. */
   readonly check?: (
     project: ObservedProject,
     planned: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
@@ -53,9 +53,9 @@ export interface ProjectPlan {
   readonly expiring: readonly ExpiringChange[]
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly managed: number
-  /** By the selection. */
+  /** Changes excluded by the selection. */
   readonly leftOut: SelectedDrafts['leftOut']
-  /** With an error among them the rest means nothing. */
+  /** If these include an error, the other fields are meaningless. */
   readonly diagnostics: readonly Diagnostic[]
 }
 

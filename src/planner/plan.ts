@@ -20,13 +20,13 @@ import { bySource, didYouMean, problem } from './diagnostics.ts'
 import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
 import { capacityTotals, withEstimates } from './summary.ts'
 
-/** The projects that the manifests declare, sorted, each once. */
+/** Ids of the declared projects, sorted and unique. */
 export const projectIds = (desired: Desired): readonly string[] =>
   [...new Set(desired.documents.map(({ project }) => project))].sort(compare)
 
 /**
- * What makes the live projects equal to what the manifests declare. Pure: the same input gives the same bytes, in whatever
- * order declarations and observations are listed. A project with an error is left out; the others are planned.
+ * Plans the changes that bring live projects in line with the manifests. Pure and deterministic: the order of
+ * declarations and observations does not matter. A project with an error is left out; the others are planned.
  */
 export const plan = (desired: Desired, observed: Observed, options: PlanOptions = {}): PlanResult => {
   const documents = groupBy(desired.documents, ({ project }) => project)
@@ -93,13 +93,13 @@ const wavesIn = (waves: readonly DesiredWave[], projects: readonly string[]): re
   waves.map(({ name }, at) => ({ name, projects: projects.filter((project) => waveOf(waves, project) === at) }))
 
 const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
-  // Those that are left out too, or that only the base declares: they are shown as well.
+  // Includes projects that were left out or that only the base declares: they are shown as well.
   const sorted = projects.toSorted((a, b) => compare(a.id, b.id))
   const named = sorted.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))
   return named.length === 0 ? {} : { projectNames: Object.fromEntries(named) }
 }
 
-/** Why there is nothing to plan against: `id` is not among the observed projects. */
+/** Why the project cannot be planned: `id` is not among the observed projects. */
 const readingProblem = (id: string, observed: Observed, source?: Source): Diagnostic => {
   const { projects, namesakes = [], unreadable = [] } = observed
   const failed = unreadable.find((project) => project.id === id)
@@ -121,7 +121,7 @@ const readingProblem = (id: string, observed: Observed, source?: Source): Diagno
   )
 }
 
-/** The projects that were asked for and are not among the observed ones. */
+/** Requested projects that could not be observed. */
 export const unreadProjects = (observed: Observed): readonly LeftOutProject[] => {
   const { missing, unreadable = [] } = observed
   const ids = [...missing, ...unreadable.map(({ id }) => id)]

@@ -1,11 +1,11 @@
-/** A branch has at most one primary: which steps wait for each other's slot. */
+/** A branch has at most one primary: which steps wait for another to free the slot. */
 import { compare } from '../base/index.ts'
 import type { StepDraft } from './steps.ts'
 
 export interface PrimarySlots {
-  /** By branch id, the step that empties its primary slot. */
+  /** The step that empties a branch's primary slot, by branch id. */
   readonly freedBy: ReadonlyMap<string, StepDraft>
-  /** Moves that each wait for the next one's slot, the last one for the first one's: step ids. */
+  /** Cycles of moves in which each waits for the next one's slot: step ids. */
   readonly rings: readonly (readonly string[])[]
 }
 
@@ -17,11 +17,11 @@ export const primarySlotsOf = (steps: readonly StepDraft[]): PrimarySlots => {
 
 type FreedBy = Pick<PrimarySlots, 'freedBy'>
 
-/** The step that must empty the slot which `step` fills. */
+/** The step that must empty the slot that `step` fills. */
 export const roomFor = ({ fills }: StepDraft, { freedBy }: FreedBy): StepDraft | undefined =>
   fills === undefined ? undefined : freedBy.get(fills)
 
-/** The step, the one that makes room for it, the one that makes room for that, and so on; each once. */
+/** The step, the one that makes room for it, the one that makes room for that, and so on, each once. */
 export const chain = (
   start: StepDraft,
   slots: FreedBy,
@@ -36,7 +36,7 @@ export const chain = (
   return [...steps]
 }
 
-/** At most one step fills a branch, so from each step there is one way on and every cycle is a plain ring. */
+/** At most one step fills a branch, so each step has one successor and every cycle is a simple ring. */
 const ringsOf = (steps: readonly StepDraft[], freedBy: PrimarySlots['freedBy']): PrimarySlots['rings'] => {
   const settled = new Set<StepDraft>()
   return [...steps]

@@ -1,11 +1,11 @@
-/** What must not be deleted, moved or replaced, whatever the flags. */
+/** What must not be deleted, moved or replaced, regardless of flags. */
 import type { Desired, Diagnostic, Observed, ObservedBranch } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
 import { type ManifestPolicy, manifestPolicyOf } from './manifest-policy.ts'
 
-/** Why a branch is protected, by branch id: the end of a sentence. */
+/** Why a branch is protected, by branch id, phrased as the end of a sentence. */
 export type Protection = ReadonlyMap<string, string>
 
 export const protectionOf = (head: ManifestPolicy, base?: ManifestPolicy): Protection => {
@@ -19,7 +19,7 @@ export const protectionOf = (head: ManifestPolicy, base?: ManifestPolicy): Prote
   ])
 }
 
-/** A warning for each branch of which the head gives up a policy that the base has. */
+/** One warning for each branch and policy of the base that the head removes. */
 export const removedPolicies = (project: string, head: ManifestPolicy, base: ManifestPolicy): readonly Diagnostic[] => {
   const removed = (branch: ObservedBranch, what: string): Diagnostic =>
     warning(
@@ -38,14 +38,14 @@ export const removedPolicies = (project: string, head: ManifestPolicy, base: Man
   ]
 }
 
-/** The same of every observed project, those included that `head` no longer declares. */
+/** The same for every observed project, including those that `head` no longer declares. */
 export const policyRemovals = (base: Desired, head: Desired, { projects }: Observed): readonly Diagnostic[] =>
   projects.flatMap((project) => {
     const policyIn = (desired: Desired) => manifestPolicyOf(declarationsOf(desired, project))
     return removedPolicies(project.id, policyIn(head), policyIn(base))
   })
 
-/** @param why the end of a sentence. */
+/** @param why phrased as the end of a sentence. */
 export const refuse = (draft: Draft, why: string | undefined): Draft =>
   why === undefined || draft.change.refused !== undefined
     ? draft
@@ -55,7 +55,7 @@ export const refuse = (draft: Draft, why: string | undefined): Draft =>
         steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, refused: why } })),
       }
 
-/** Why the draft must not run, if so. */
+/** Why the draft must not run; `undefined` if it may. */
 export const protectionAgainst = (
   { change, steps }: Draft,
   branches: ReadonlyMap<string, ObservedBranch>,
@@ -68,7 +68,7 @@ export const protectionAgainst = (
     const why = protection.get(id)
     if (why !== undefined) return `branch \`${name}\` is protected (${why}): nothing on it may be ${verb}`
   }
-  // The service forbids deleting the computes of its protected branches; moving and creating them is allowed.
+  // The service forbids deleting computes of protected branches; it allows moving and creating them.
   const shielded = steps.find(({ step }) => step.kind === 'delete' && branches.get(step.branch.id)?.isProtected)
   return shielded && protectedByService(shielded.step.branch.name, verb)
 }

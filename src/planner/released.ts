@@ -1,10 +1,10 @@
-/** What is no longer managed: the base's manifests declare it, the head's do not, and it is live. */
+/** Live computes that the base's manifests declare and the head's do not. */
 import { compare } from '../base/index.ts'
 import type { Desired, Observed, ReleasedCompute } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { branchNamer, unmanagedCompute } from './steps.ts'
 
-/** What the head deletes (declared absent, pruned) is a change of its plan and not among these. */
+/** Excludes what the head deletes (declared absent, pruned): that is a change of its plan. */
 export const releasedSince = (base: Desired, head: Desired, { projects }: Observed): readonly ReleasedCompute[] =>
   projects
     .flatMap((project) => {

@@ -1,4 +1,4 @@
-/** Branch names to ids, rules to the live branches that they match. */
+/** Resolves branch names to ids, and rules to the live branches that they match. */
 import { compare, groupBy } from '../base/index.ts'
 import {
   type BranchReference,
@@ -13,12 +13,12 @@ import {
 } from '../model/index.ts'
 import { compareSource, didYouMean, listNames, problem, warning } from './diagnostics.ts'
 
-/** What one live branch should hold. */
+/** The desired content of one live branch. */
 export interface ResolvedBranch {
   readonly branch: ObservedBranch
   readonly shape: DesiredShape
   readonly prune: boolean
-  /** The document's, for computes that nothing declares. */
+  /** The document's window, for undeclared computes. */
   readonly restartWindow?: DeclaredWindow
   readonly skipExpiring?: number
   readonly source: Source
@@ -68,7 +68,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     }
   }
 
-  // A branch that is listed by name or id is never matched by a rule; the first rule that matches a branch counts.
+  // A rule never matches a branch listed by name or id. The first matching rule applies.
   const unlisted = project.branches.filter(({ id }) => !resolved.has(id))
   for (const document of documents) {
     for (const rule of document.rules) {

@@ -1,8 +1,8 @@
-/** The drafts of a selection: no change is made that was not selected, not even as a step of another one. */
+/** Applies a selection: an unselected change is never made, not even as a step of a selected one. */
 import type { Change } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
 
-/** `true`: the whole change; `false`: none of it; paths: only these attributes of an update. */
+/** `true`: the whole change. `false`: none of it. Paths: only these attributes of an update. */
 export type Selected = boolean | ReadonlySet<string>
 
 export interface SelectedDrafts {
@@ -10,7 +10,7 @@ export interface SelectedDrafts {
   readonly leftOut: { readonly changes: number; readonly dependent: number }
 }
 
-/** @param withOnly the draft with these attributes alone; `undefined` if nothing is left of it. */
+/** @param withOnly reduces the draft to these attributes; `undefined` if nothing is left. */
 export const selectDrafts = (
   all: readonly Draft[],
   select: (change: Change) => Selected,
@@ -25,7 +25,7 @@ export const selectDrafts = (
     return part === undefined ? [] : [part]
   })
   const chosen = drafts.length
-  // A primary slot that an unselected change would free stays taken, and so does the next one in the chain.
+  // The slot that an unselected change would free stays taken, which may block further changes.
   for (;;) {
     const kept = new Set(drafts.map(({ change }) => change.id))
     const taken = new Set(

@@ -1,4 +1,4 @@
-/** The calls that carry changes out, each as it will be sent. */
+/** The API calls that make changes, exactly as they will be sent. */
 import {
   type AttributeKey,
   apiPath,
@@ -20,12 +20,12 @@ import {
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
 
-/** A step before it is ordered; `frees` and `fills` are the branches whose primary slot it empties or takes. */
+/** A step before ordering. `frees` and `fills`: the branches whose primary slot it empties or takes. */
 export interface StepDraft {
   readonly step: Omit<Step, 'after'>
   readonly frees?: string
   readonly fills?: string
-  /** Id of the step of the same change that must come first. */
+  /** Id of a step of the same change that must run first. */
   readonly follows?: string
 }
 
@@ -46,7 +46,7 @@ const CREATE_RULE = 'a new compute interrupts no one'
 
 type Parts = Pick<Step, 'kind' | 'request' | 'rule' | 'impact' | 'unlessIdle' | 'consents' | 'actions'>
 
-/** @param position in its change, from 1. */
+/** @param position within its change, from 1. */
 const stepOf = (change: Change, position: number, { kind, request, rule, ...rest }: Parts): StepDraft['step'] => ({
   id: `${change.id}#${position}`,
   change: change.id,
@@ -61,7 +61,7 @@ const stepOf = (change: Change, position: number, { kind, request, rule, ...rest
   ...rest,
 })
 
-/** @param replaced what the manifest does not declare of its settings is carried over. */
+/** @param replaced its settings are carried over where the manifest declares none. */
 export const createStep = (
   { branch, type, desired }: Claim,
   change: Change,
@@ -91,7 +91,7 @@ export const createStep = (
 const isEmptySettings = (settings: WireSettings = {}): boolean =>
   Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
 
-/** Of a compute that is deleted, or replaced by one with another host. */
+/** Deletes a compute that is no longer wanted, or that was replaced by one with another host. */
 export const deleteStep = (
   live: ObservedCompute,
   change: Change,
@@ -109,7 +109,7 @@ export const deleteStep = (
   ...(live.type === 'read_write' ? { frees: live.branchId } : {}),
 })
 
-/** One call for all that differs, the branch included, so that the compute restarts once. */
+/** One call for all differences, including the branch, so that the compute restarts once. */
 export const patchStep = (
   { branch, type, desired }: Claim,
   live: ObservedCompute,
@@ -137,7 +137,7 @@ export const patchStep = (
   }
 }
 
-/** A move to the empty `branch` and, after it, the move to where the compute was to go. */
+/** A move to the empty `branch`, followed by the move to the actual target. */
 export const parkingSteps = (
   step: StepDraft['step'],
   branch: BranchName,
@@ -157,7 +157,7 @@ export const parkingSteps = (
   { ...step, id: `${step.change}#2` },
 ]
 
-/** A declared compute as plans show it. */
+/** A declared compute as displayed in plans. */
 export const plannedCompute = (
   { type, desired }: Pick<Claim, 'type' | 'desired'>,
   live?: ObservedCompute,
@@ -170,7 +170,7 @@ export const plannedCompute = (
   }
 }
 
-/** A live compute as plans show it. */
+/** A live compute as displayed in plans. */
 export const livePlanned = ({ type, attributes: { name }, id, host, state }: ObservedCompute): PlannedCompute => ({
   type,
   ...(name === undefined ? {} : { name }),
@@ -189,7 +189,7 @@ export const unmanagedCompute = (
   ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
 })
 
-/** In the order of the impacts, each class once. */
+/** In order of impact, without duplicates. */
 const consentsOf = (impacts: readonly Impact[]): readonly Consent[] => [
   ...new Set(impacts.map((impact) => CONSENT_OF[impact]).filter((consent) => consent !== undefined)),
 ]

@@ -1,4 +1,4 @@
-/** What a plan adds up to. */
+/** Totals of a plan. */
 import { groupBy } from '../base/index.ts'
 import {
   type CapacityTotal,
@@ -18,7 +18,7 @@ import {
 
 export const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
 
-/** Before and after the changes. A compute whose size is not known is not counted. */
+/** Before and after the changes. Computes of unknown size are not counted. */
 export const capacityTotals = (
   projects: readonly ObservedProject[],
   changes: readonly Change[],
@@ -43,7 +43,7 @@ export const capacityTotals = (
   return { before, after }
 }
 
-/** With the estimates that past operations allow. Nothing else in a plan depends on them. */
+/** Adds estimates from past operations. Nothing else in a plan depends on them. */
 export const withEstimates = (plan: Plan, { projects }: Observed): Plan => {
   const live = new Map(projects.map((project) => [project.id, project]))
   const estimates = [...groupBy(plan.steps, ({ project }) => project)].flatMap(([id, steps]): readonly Estimate[] => {
@@ -54,7 +54,7 @@ export const withEstimates = (plan: Plan, { projects }: Observed): Plan => {
   return { ...plan, estimates }
 }
 
-/** A project's lock runs its operations one after the other, so their times add up. */
+/** A project's operations run one at a time, so their durations add up. */
 const estimate = (project: ObservedProject, steps: readonly Step[]): Estimate | undefined => {
   const durations = new Map(
     [...groupBy(project.pastOperations ?? [], ({ action }) => action)].map(

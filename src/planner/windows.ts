@@ -1,4 +1,4 @@
-/** When steps that interrupt may run: in the window of their compute, and of what they make room for. */
+/** When disruptive steps may run: in the window of their compute, and of the computes that they make room for. */
 import { compare } from '../base/index.ts'
 import { type Diagnostic, formatWindow, type RestartWindow } from '../model/index.ts'
 import { warning } from './diagnostics.ts'
@@ -7,14 +7,14 @@ import type { ManifestPolicy } from './manifest-policy.ts'
 import { chain, type PrimarySlots } from './primary-slots.ts'
 import type { StepDraft } from './steps.ts'
 
-/** By their words, so that each is there once. */
+/** Keyed by content, to remove duplicates. */
 type Windows = Map<string, RestartWindow>
 
 /**
- * The drafts, with windows on each step that interrupts, or would if its compute were active. A step that makes room for
- * another one waits for the windows of both, since the branch would stay without a primary in between.
+ * Assigns windows to each step that is disruptive, or would be if its compute were active. A step that makes room for
+ * another waits for the windows of both: in between, the branch has no primary.
  *
- * @param base its windows hold until the head takes its place.
+ * @param base its windows apply until the head is merged.
  */
 export const assignWindows = (
   drafts: readonly Draft[],
@@ -31,7 +31,7 @@ export const assignWindows = (
     if (before !== undefined && (own === undefined || formatWindow(own) !== formatWindow(before))) {
       diagnostics.push(windowChanged(change, before, own))
     }
-    // A replacement is created in a slot that has to be free first, and its predecessor's deletion waits for that.
+    // A replacement is created in a slot that has to be free first, and its predecessor is deleted afterwards.
     for (const { step } of steps.flatMap((one) => chain(one, slots)).filter(mayInterrupt)) {
       windows.set(step.id, new Map([...(windows.get(step.id) ?? []), [formatWindow(window), window]]))
     }
@@ -54,7 +54,7 @@ const withWindows = (draft: Draft, windows: ReadonlyMap<string, Windows>): Draft
   }
 }
 
-/** The same bytes, whatever the order in which they were found. */
+/** Deterministic, regardless of the order in which they were found. */
 const sorted = (windows: Windows): readonly RestartWindow[] =>
   [...windows].sort(([a], [b]) => compare(a, b)).map(([, window]) => window)
 

@@ -1,7 +1,7 @@
-/** What a change of the policies themselves does, once it is merged. */
+/** The effect of a change to the policies themselves, once merged. */
 import { formatDuration, type Policy, type PolicyRule } from '../model/index.ts'
 
-/** A sentence without a full stop for each policy that is added, removed or changed, by name. */
+/** One sentence, without a full stop, per policy added, removed or changed; sorted by name. */
 export const policyChanges = (before: readonly Policy[], after: readonly Policy[]): readonly string[] => {
   const [was, is] = [before, after].map((all) => new Map(all.map((policy) => [policy.name, policy])))
   return [...new Set([...before, ...after].map(({ name }) => name))].sort().flatMap((name) => {

@@ -1,11 +1,11 @@
-/** Judges projects by policies. All policies that match apply; there is no order among them. */
+/** Evaluates policies. All policies that match apply; there is no precedence. */
 import type { Policy, PolicyOutcome, PolicyResult, Source } from '../model/index.ts'
 import { type Measure, measure } from './measure.ts'
 import type { PolicyProject } from './state.ts'
 
 export interface JudgedProject {
   readonly after: PolicyProject
-  /** Absent: nothing was there before, so every violation is new. */
+  /** Absent: there is no earlier state, so every violation is new. */
   readonly before?: PolicyProject
 }
 
@@ -15,13 +15,14 @@ export interface Judgement extends PolicyResult {
 
 export interface Judged {
   readonly results: readonly Judgement[]
-  /** Policies that could not be decided for some value, by name. */
+  /** Policies with an unknown value, by name. */
   readonly undecided: readonly string[]
 }
 
 /**
  * @param overrides reasons by policy name.
- * @param isComplete whether all values that can be known are: what is unknown then warns; else it is `undecided`.
+ * @param isComplete whether every value that can be known is known. If so, an unknown value is a warning; otherwise it
+ * is `undecided`.
  */
 export const judgePolicies = (
   policies: readonly Policy[],
@@ -43,7 +44,7 @@ export const judgePolicies = (
   return { results, undecided: [...undecided].sort() }
 }
 
-/** `undefined`: nothing is to be said. A step towards the limit is never stopped. */
+/** `undefined`: nothing to report. A change towards the limit is never blocked. */
 const outcomeOf = (
   { level }: Policy,
   { excess, isNew }: Measure,
@@ -86,7 +87,7 @@ const toResult = (
   }
 }
 
-/** Names of overrides that no violation needed. */
+/** Names of overrides that no violation required. */
 export const unusedOverrides = (
   overrides: ReadonlyMap<string, string>,
   results: readonly PolicyResult[],

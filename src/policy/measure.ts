@@ -1,4 +1,4 @@
-/** What a policy is about in a project, and how far each value is beyond what it allows. */
+/** The values that a policy checks in a project, and how far each exceeds the limit. */
 import {
   formatDuration,
   formatScaleToZero,
@@ -14,13 +14,13 @@ import type { ExpectedCuHours, PolicyBranch, PolicyCompute, PolicyProject } from
 
 /** One value that a policy checks. */
 export interface Measure {
-  /** The same before and after a plan. */
+  /** Identifies the value before and after a plan. */
   readonly key: string
   readonly branch?: string
   readonly compute?: string
-  /** How far beyond the limit: 0 is allowed; `undefined` is unknown. */
+  /** Amount above the limit. 0: allowed; `undefined`: unknown. */
   readonly excess: number | undefined
-  /** `4 CU for primary on preview/checkout`; what follows "denies". */
+  /** `4 CU for primary on preview/checkout`: the text after "denies". */
   readonly what: string
   /** `at most 0.25 CU`. */
   readonly limit: string
@@ -29,7 +29,7 @@ export interface Measure {
   readonly source?: Source
 }
 
-/** A project whose name is unknown matches every name: nothing escapes because it could not be read. */
+/** A project with an unknown name matches every name, so that an unreadable project cannot evade a policy. */
 const concernsProject = ({ projects, within }: Policy, { id, name }: Pick<PolicyProject, 'id' | 'name'>): boolean =>
   (within === undefined || within.includes(id)) &&
   (projects === undefined ||
@@ -90,7 +90,7 @@ type ComputeRule = Extract<
   { kind: 'maxSize' | 'minSize' | 'scaleToZero' | 'maxScaleToZero' | 'restartWindow' }
 >
 
-/** What each of them is about. */
+/** The value that each rule checks. */
 const VALUE_OF = {
   maxSize: 'size',
   minSize: 'size',
@@ -146,7 +146,7 @@ const ofCompute = (rule: ComputeRule, branch: PolicyBranch, compute: PolicyCompu
   }
 }
 
-/** Large computes never sleep, whatever they are set to. */
+/** Large computes never sleep, whatever their setting. */
 const sleepExcess = ({ settings }: PolicyCompute, isForbidden: boolean, most: number): number | undefined => {
   const { size, scaleToZero } = settings
   const isLarge = size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu
@@ -168,7 +168,7 @@ const ofReplicas = (
   const count = branch.computes.filter(({ type }) => type === 'read_only').length
   return {
     ...atBranch(branch),
-    // Whether there are others besides those declared, only the service knows.
+    // Only the service knows whether undeclared ones exist.
     excess: excessOfSum(count, most, isComplete),
     what: `${count} replicas on ${branch.name}`,
     limit: `at most ${most}`,
@@ -188,11 +188,11 @@ const ofProjectCu = ({ cu }: { readonly cu: number }, project: PolicyProject): M
   }
 }
 
-/** What is known can be too much by itself. */
+/** The known part alone may exceed the limit. */
 const excessOfSum = (known: number, most: number, isComplete: boolean): number | undefined =>
   known > most ? known - most : isComplete ? 0 : undefined
 
-/** The expected number changes with every hour; it is not part of the words, so that a saved plan stays the same. */
+/** The expected value changes every hour. The message omits it, so that a saved plan stays the same. */
 const ofCuHours = (
   { cuHours: most }: { readonly cuHours: number },
   expected: ExpectedCuHours | undefined,

@@ -1,4 +1,4 @@
-/** `NAME=reason`: somebody allows what a policy denies. */
+/** `NAME=reason`: allows what a policy denies. */
 
 import { nearest } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
@@ -6,9 +6,8 @@ import { EspalierError } from '../model/index.ts'
 const MAX_REASON = 200
 
 /**
- * Reasons by policy name.
- *
- * @throws {EspalierError} `E_OVERRIDE` for one without a reason.
+ * @returns reasons by policy name.
+ * @throws {EspalierError} `E_OVERRIDE` if a reason is missing.
  */
 export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, string> => {
   const overrides = new Map<string, string>()
@@ -28,7 +27,7 @@ export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, st
   return overrides
 }
 
-/** @throws {EspalierError} `E_OVERRIDE` for an override of a policy that does not exist. */
+/** @throws {EspalierError} `E_OVERRIDE` for an unknown policy. */
 export const checkOverrideNames = (overrides: ReadonlyMap<string, string>, policies: readonly string[]): void => {
   const unknown = [...overrides.keys()].find((name) => !policies.includes(name))
   if (unknown === undefined) return

@@ -1,27 +1,27 @@
-/** What policies are judged on: a project as it is, or as it will be. */
+/** What policies are evaluated on: a project's current or planned state. */
 import type { ComputeSettings, ComputeType, Source } from '../model/index.ts'
 
 export interface ExpectedCuHours {
-  /** CU-hours a month of the computes whose use can be estimated. */
+  /** CU-hours per month of the computes whose usage can be estimated. */
   readonly known: number
-  /** Whether these are all computes. */
+  /** Whether this covers all computes. */
   readonly isComplete: boolean
 }
 
-/** Throughout, absent is unknown: of a manifest by itself much is. */
+/** An absent value is unknown; much is, for a manifest alone. */
 export interface PolicyProject {
   readonly id: string
   readonly name?: string
   readonly prune?: boolean
   readonly cuHours?: ExpectedCuHours
   readonly branches: readonly PolicyBranch[]
-  /** Whether `branches` are all branches with all their computes. */
+  /** Whether `branches` is complete, with all computes. */
   readonly isComplete: boolean
 }
 
 export interface PolicyBranch {
   readonly name: string
-  /** By a manifest; the service's own protection allows moves, so it does not count. */
+  /** Protected by a manifest. The service's own protection does not count, because it allows moves. */
   readonly protect?: boolean
   readonly cuHours?: ExpectedCuHours
   readonly computes: readonly PolicyCompute[]
@@ -29,16 +29,16 @@ export interface PolicyBranch {
 }
 
 export interface PolicyCompute {
-  /** The same before and after. */
+  /** Identifies the compute before and after. */
   readonly key: string
   /** `primary`, `replica reporting`. */
   readonly title: string
   readonly type: ComputeType
   readonly settings: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>
   readonly hasWindow?: boolean
-  /** Created by the plan: an unknown size is the manifest's own, and can be given. */
+  /** Created by the plan: an unknown size can be fixed by setting it in the manifest. */
   readonly isNew?: boolean
   readonly source?: Source
-  /** Where its values are set. */
+  /** Where its values are declared. */
   readonly sources?: { readonly size?: Source; readonly scaleToZero?: Source }
 }

@@ -1,4 +1,4 @@
-/** A plan, applied with every gate that the command line has. */
+/** Applies a plan with all the checks of the command line. */
 import { systemClock } from '../base/index.ts'
 import type { ApplyEvent, Consent, Diagnostic, Outcome, Plan } from '../model/index.ts'
 import { apply as applyPlanned, savedPlanOf } from '../workflow/index.ts'
@@ -9,37 +9,37 @@ import type { Planned } from './plan.ts'
 export interface ApplyOptions {
   /** What may happen to connections and computes. Default: `['restart']`. */
   readonly allow?: readonly Consent[]
-  /** Nothing is changed where the plan exceeds one of these. */
+  /** Limits for the plan. Nothing is changed if it exceeds one of them. */
   readonly budgets?: {
     readonly maxRestarts?: number
     readonly maxDeletes?: number
     readonly maxCuIncrease?: number
   }
-  /** Where some projects cannot be planned, applies the others. */
+  /** If some projects cannot be planned, applies the others. */
   readonly keepGoing?: boolean
-  /** Interrupts outside of restart windows too. */
+  /** Ignores restart windows. */
   readonly now?: boolean
   /** Projects processed concurrently. Default 16. */
   readonly concurrency?: number
   /** How long to wait for the operations of a step. Default: ten minutes. */
   readonly operationTimeoutMs?: number
-  /** Aborted: no new step starts, running steps are completed. */
+  /** On abort, no new step starts, and running steps complete. */
   readonly signal?: AbortSignal
-  /** A file that gets every event before what it announces. */
+  /** Path of a journal file. Each event is written before the action it announces. */
   readonly journal?: string
-  /** Awaited before what it announces; where it rejects, nothing new is started. */
+  /** Awaited before the action that the event announces. If it rejects, nothing new starts. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
 }
 
 export type Applied =
-  /** Some projects cannot be planned, and nothing was changed in the others either: see `keepGoing`. */
+  /** Some projects could not be planned, so nothing was changed: see `keepGoing`. */
   | { readonly kind: 'unplannable'; readonly diagnostics: readonly Diagnostic[]; readonly plan: Plan }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
 
 /**
  * Applies exactly this plan, or nothing: the projects are read and planned again first.
  *
- * @throws {EspalierError} `E_STALE` if something else would be planned now; `E_BUDGET`; `E_JOURNAL`.
+ * @throws {EspalierError} `E_STALE` if the new plan differs; `E_BUDGET`; `E_JOURNAL`.
  */
 export const apply = async (
   client: WriteClient,

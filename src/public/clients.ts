@@ -1,4 +1,4 @@
-/** Connections to the control API, as the package hands them out. */
+/** Clients of the control API. */
 import { createReadApi, createWriteApi } from '../api/index.ts'
 import { clients } from './internals.ts'
 
@@ -10,13 +10,13 @@ export interface ClientOptions {
   readonly sharedBy?: number
 }
 
-/** Cannot change anything. */
+/** Read-only. */
 export interface ReadClient {
   listProjects(): Promise<readonly { readonly id: string; readonly name: string }[]>
   close(): Promise<void>
 }
 
-/** What `apply` needs. */
+/** Required by `apply`. */
 export interface WriteClient extends ReadClient {
   readonly canWrite: true
 }
@@ -28,7 +28,7 @@ export const createReadClient = (options: ClientOptions): ReadClient => {
 }
 
 /**
- * @param options with `lockTimeoutMs`: how long to wait for a locked project. Default: ten minutes.
+ * @param options `lockTimeoutMs`: how long to wait for a locked project. Default: ten minutes.
  * @throws {EspalierError} `E_KEY`, `E_BASE_URL`, `E_TLS`, `E_PROXY`
  */
 export const createWriteClient = (options: ClientOptions & { readonly lockTimeoutMs?: number }): WriteClient => {

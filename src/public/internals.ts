@@ -1,6 +1,6 @@
 /**
- * What stands behind the objects that the package hands out. Their own properties are the promise to users; the rest is
- * ours to change, and is not in the published types.
+ * Internal state of the objects that the package returns. Only their own properties are public API; the rest may
+ * change, and is missing from the published types.
  */
 import type { ReadApi, WriteApi } from '../api/index.ts'
 import type { Manifests, Planned } from '../workflow/index.ts'
@@ -9,7 +9,7 @@ class Internals<Internal> {
   readonly #known = new WeakMap<object, Internal>()
   readonly #source: string
 
-  /** @param source what users get these objects from. */
+  /** @param source the function that returns these objects. */
   constructor(source: string) {
     this.#source = source
   }

@@ -1,4 +1,4 @@
-/** Manifests and live projects, to a plan. */
+/** Loads manifests, reads live projects and plans changes. */
 import { snapshot } from '../api/index.ts'
 import { type Diagnostic, EspalierError, type Observed, type Origin, type Plan } from '../model/index.ts'
 import {
@@ -13,26 +13,26 @@ import type { ReadClient } from './clients.ts'
 import { clients, manifests as internals, plans } from './internals.ts'
 
 export interface LoadOptions {
-  /** What paths are relative to. Default: the process's folder. */
+  /** Base of relative paths. Default: the current directory. */
   readonly cwd?: string
-  /** A git ref: the manifests as they are at that commit, read without checking anything out. */
+  /** A git ref: reads the manifests of that commit without checking it out. */
   readonly ref?: string
 }
 
-/** From `loadManifests`. */
+/** Returned by `loadManifests`. */
 export interface Manifests {
-  /** Ids of the projects that they declare, each once. */
+  /** Ids of the declared projects, without duplicates. */
   readonly projects: readonly string[]
-  /** Errors and warnings, with file, line and column. Where one is an error, nothing is planned. */
+  /** Errors and warnings, with file, line and column. If there is an error, nothing is planned. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Every manifest that was read. */
+  /** Every manifest file read. */
   readonly files: readonly string[]
 }
 
 /**
- * Reads files, directories and globs; without any, `espalier.yaml`, `espalier.yml` or `espalier/`.
+ * Reads files, directories and globs. Default: `espalier.yaml`, `espalier.yml` or `espalier/`.
  *
- * @throws {EspalierError} `E_NO_MANIFESTS` if there is nothing to read; `E_GIT` if the ref cannot be read.
+ * @throws {EspalierError} `E_NO_MANIFESTS` if no manifest is found; `E_GIT` if the ref cannot be read.
  */
 export const loadManifests = async (
   paths: readonly string[] = [],
@@ -45,44 +45,44 @@ export const loadManifests = async (
 }
 
 export interface PlanOptions {
-  /** Other manifests, such as those of the base branch: the plan says what these introduce, and what is drift. */
+  /** Manifests of the base branch, to separate introduced changes from existing drift. */
   readonly base?: Manifests
-  /** Also read past operations, and estimate how long it takes. Default: yes. */
+  /** Estimates the duration, from past operations. Default: yes. */
   readonly estimate?: boolean
-  /** Projects read at once. Default 16. */
+  /** Projects read concurrently. Default 16. */
   readonly concurrency?: number
 }
 
-/** From `plan` or `planFrom`. */
+/** Returned by `plan` or `planFrom`. */
 export interface Planned {
-  /** Of every project that can be planned. */
+  /** Covers every project that could be planned. */
   readonly plan: Plan
-  /** Empty if every project could be planned; else `plan.leftOut` names those that could not. */
+  /** Empty if every project could be planned; otherwise `plan.leftOut` names the others. */
   readonly diagnostics: readonly Diagnostic[]
-  /** The snapshot that it was planned from. */
+  /** The snapshot on which the plan is based. */
   readonly observed: Observed
-  /** With `base`: its changes by who caused them. */
+  /** With `base`: which changes are introduced, and which are drift. */
   readonly origin?: Origin
-  /** With `base`: each protection, prune and restart window that these manifests give up. */
+  /** With `base`: each protection, prune setting and restart window that these manifests remove. */
   readonly policyRemovals?: readonly Diagnostic[]
 }
 
-/** Reads the live projects by id. One that cannot be read is in `missing` or `unreadable`. */
+/** Reads live projects by id. Those that cannot be read are in `missing` or `unreadable`. */
 export const observe = async (
   client: ReadClient,
   projects: readonly string[],
   options: { readonly concurrency?: number } = {},
 ): Promise<Observed> => snapshot(clients.of(client), projects, options)
 
-/** Reads the projects of the manifests and plans what would make them as declared. Changes nothing. */
+/** Reads the declared projects and plans the changes that bring them in line with the manifests. Changes nothing. */
 export const plan = async (client: ReadClient, manifests: Manifests, options: PlanOptions = {}): Promise<Planned> =>
   published(await planLive(clients.of(client), usable(manifests), inside(options)))
 
-/** The same against a snapshot that was taken before: no network. */
+/** Plans against an existing snapshot, without network access. */
 export const planFrom = (observed: Observed, manifests: Manifests, options: Pick<PlanOptions, 'base'> = {}): Planned =>
   published(planSnapshot(observed, usable(manifests), inside(options)))
 
-/** The text of a plan file, for `espalier apply FILE`. */
+/** The content of a plan file, for `espalier apply FILE`. */
 export const savePlan = (planned: Planned): string => encodeSavedPlan(plans.of(planned))
 
 const inside = ({ base, ...options }: PlanOptions) => ({
@@ -101,7 +101,7 @@ const published = (planned: InternalPlanned): Planned => {
   return plans.publish(made, planned)
 }
 
-/** A plan of manifests with errors would lack what could not be read. */
+/** A plan from manifests with errors would be incomplete. */
 const usable = (manifests: Manifests) => {
   const wrong = manifests.diagnostics.find(({ severity }) => severity === 'error')
   if (wrong === undefined) return internals.of(manifests)

@@ -1,4 +1,4 @@
-/** Plans and outcomes as text. */
+/** Renders plans and outcomes as text. */
 import { jsonPlan } from '../apply/index.ts'
 import type { Diagnostic, Outcome, Plan } from '../model/index.ts'
 import { markdownPlan, terminalDiagnostics, terminalOutcome, terminalPlan } from '../report/index.ts'
@@ -12,7 +12,7 @@ export interface TextStyle {
 }
 
 export interface BaseName {
-  /** What the plan was compared with, by its readable name: `main`. */
+  /** Display name of the base: `main`. */
   readonly ref?: string
 }
 
@@ -37,7 +37,7 @@ export const render = {
   /** The outcome of each step, as `espalier apply` prints it. */
   outcome: (plan: Plan, outcome: Outcome, options: TextStyle = {}): string =>
     terminalOutcome(plan, outcome, styleOf(options)),
-  /** Errors and warnings, each with its place. */
+  /** Errors and warnings with their source positions. */
   diagnostics: (diagnostics: readonly Diagnostic[], options: TextStyle = {}): string =>
     terminalDiagnostics(diagnostics, styleOf(options), () => undefined),
 }

@@ -171,7 +171,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 
 const disposable = (branch: TestBranch): Branch => ({ ...branch, [Symbol.asyncDispose]: () => branch.delete() })
 
-/** Other clocks could not run the sandbox's timers. */
+/** Only these clocks can run the sandbox's timers. */
 const ownClock = (clock: Clock) => {
   if (isOwn(clock)) return clock
   throw new EspalierError('E_USAGE', 'The clock must come from manualClock().')

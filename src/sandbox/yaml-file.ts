@@ -1,4 +1,4 @@
-/** YAML files that a person wrote: seeds and faults. Each mistake is reported with file, line and column. */
+/** Hand-written YAML files: seeds and faults. Each mistake is reported with file, line and column. */
 import { readFile } from 'node:fs/promises'
 import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
 import type { z } from 'zod'

@@ -1,4 +1,4 @@
-/** What the account's plan says of a project's changes. */
+/** Checks a project's changes against the account's plan. */
 import { groupBy } from '../base/index.ts'
 import {
   type Change,
@@ -16,13 +16,13 @@ import { checkTierReplicas, checkTierSettings, type TierProblem } from './tier-c
 
 export interface TierOptions {
   readonly table?: TierTable
-  /** Overrides the tier that the service shows; `none` checks nothing. */
+  /** Overrides the tier that the service reports; `none` disables the checks. */
   readonly tier?: string
-  /** `false`: it was asked not to. Default: yes. */
+  /** Whether to read the project from the service. Default: yes. */
   readonly readProject?: boolean
 }
 
-/** Of a project, or why it is not known. */
+/** The tier of a project, or why it is unknown. */
 export const tierOfProject = (
   { settings }: Pick<ObservedProject, 'settings'>,
   { table = TIER_TABLE, tier }: TierOptions,
@@ -31,7 +31,7 @@ export const tierOfProject = (
   return word === undefined || tier === 'none' ? undefined : tierOf(word, table)
 }
 
-/** Only what the plan changes is checked: live values may be older than the rule. */
+/** Checks only what the plan changes: live values may predate the limit. */
 export const checkProject = (
   project: ObservedProject,
   { changes, steps }: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
@@ -90,7 +90,7 @@ const toDiagnostic = ({ severity, code, message, hint }: TierProblem, change: Ch
   return { severity, code, message: `${message}.`, hint, ...(source === undefined ? {} : { source }) }
 }
 
-/** What of a compute each limit is about. */
+/** The attribute that each limit concerns. */
 const PATH_OF: Partial<Record<TierProblem['code'], string>> = {
   E_TIER_SIZE: 'size',
   W_TIER_SIZE: 'size',

@@ -1,4 +1,4 @@
-/** Whether the account's plan allows what is asked for. */
+/** Whether the account's plan allows the requested settings. */
 import {
   type ComputeSettings,
   formatDuration,
@@ -14,7 +14,7 @@ import {
   type TierTable,
 } from '../model/index.ts'
 
-/** Something that a tier does not allow. Whatever the table says of it, only an error stops anything. */
+/** A limit of the tier that is exceeded. Only those with severity `error` block a plan. */
 export interface TierProblem {
   readonly severity: Severity
   readonly code: LimitCode
@@ -23,7 +23,7 @@ export interface TierProblem {
   readonly hint: string
 }
 
-/** What of `settings` the tier does not allow; what is absent is not checked. */
+/** Settings that the tier does not allow; absent ones are not checked. */
 export const checkTierSettings = (
   { size, scaleToZero }: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>,
   tier: Tier,
@@ -33,7 +33,7 @@ export const checkTierSettings = (
   ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier, version)),
 ]
 
-/** @param count of the replicas that the project has afterwards. */
+/** @param count replicas in the project afterwards. */
 export const checkTierReplicas = (
   count: number,
   { title, replicas }: Tier,
@@ -50,7 +50,7 @@ export const checkTierReplicas = (
         },
       ]
 
-/** @param expected CU-hours a month of the project; `null` is unknown. */
+/** @param expected CU-hours per month of the project; `null`: unknown. */
 export const checkTierCuHours = (expected: number | null, { title, cuHours }: Tier): readonly TierProblem[] =>
   cuHours === undefined || expected === null || expected <= cuHours.max
     ? []

@@ -1,2 +1,2 @@
-/** Restart windows against the clock: which are open, and when the next one opens. */
+/** Restart windows: which are open, and when the next one opens. */
 export { closingOf, type Opening, openingOf } from './opening.ts'

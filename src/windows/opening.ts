@@ -4,20 +4,20 @@ import { type RestartWindow, WEEKDAYS, weekdayTitle } from '../model/index.ts'
 export interface Opening {
   /** Whether all of the windows are open. */
   readonly isOpen: boolean
-  /** The first moment from then on at which all of them are, ISO 8601 in UTC; absent if there is none within a year. */
+  /** The next time at which all windows are open, ISO 8601 in UTC; absent if there is none within a year. */
   readonly opensAt?: string
-  /** The same by the clock of the first window's place: `Sun 2026-11-22 02:00`. */
+  /** The same in the first window's time zone: `Sun 2026-11-22 02:00`. */
   readonly opensLocally?: string
 }
 
-/** A window comes round every week, but for a night on which the clock leaves it out. */
+/** A window recurs every week, except when a clock change skips it. */
 const HORIZON_DAYS = 15
-/** Two in different places may meet only between the days on which their clocks change. */
+/** Windows in different time zones may overlap only between their clock changes. */
 const HORIZON_OF_SEVERAL_DAYS = 370
 
 /**
- * A window is open while the clock on the wall of its place shows a time in it. So it is shorter or longer by an hour
- * where the clock is put forward or back inside of it, and does not open where all of it is left out.
+ * A window is open while the local time of its zone is within it. A clock change inside it makes it an hour shorter or
+ * longer; if the change skips all of it, it does not open.
  *
  * @param windows at least one; all of them must be open.
  * @param at milliseconds since the epoch.
@@ -25,7 +25,7 @@ const HORIZON_OF_SEVERAL_DAYS = 370
 export const openingOf = (windows: readonly RestartWindow[], at: number): Opening => {
   const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
   if (areOpen(at)) return { isOpen: true }
-  // All of them are first open where one of them opens.
+  // The first moment at which all are open is an opening of one of them.
   const days = windows.length === 1 ? HORIZON_DAYS : HORIZON_OF_SEVERAL_DAYS
   const moments = windows.flatMap((window) => openings(window, at, days)).filter((moment) => moment > at)
   const first = moments.sort((a, b) => a - b).find(areOpen)
@@ -34,7 +34,7 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
   return { isOpen: false, opensAt: new Date(first).toISOString(), opensLocally: localTime(zoned(first, window)) }
 }
 
-/** The first moment after `at`, at which all of them are open, at which one of them is not; milliseconds since the epoch. */
+/** When the windows, all open at `at`, first stop being all open; milliseconds since the epoch. */
 export const closingOf = (windows: readonly RestartWindow[], at: number): number => {
   const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
   const endOf = ({ to }: RestartWindow): string => (to === '24:00' ? '00:00' : to)
@@ -59,7 +59,7 @@ const isOpen = (window: RestartWindow, at: number): boolean => {
   return (opensOn(today) && now >= from) || (opensOn(yesterday) && now < to)
 }
 
-/** Where it may open: at its hour on each day, once or twice, and where the clock jumps. */
+/** Possible opening times: its hour on each day, once or twice, and each clock change. */
 const openings = (window: RestartWindow, at: number, days: number): readonly number[] => {
   const start = zoned(at, window)
   const moments: number[] = []

@@ -1,4 +1,4 @@
-/** Adds live values to an existing manifest, and keeps what a person wrote. */
+/** Adds live values to an existing manifest, and preserves its hand-written parts. */
 import {
   type AdoptOptions,
   adoptInto,

@@ -43,7 +43,7 @@ export interface ApplyRequest {
   readonly saved?: SavedPlan | undefined
   /** Where to run git, if a saved selection was compared with a ref. Default: the process's folder. */
   readonly cwd?: string | undefined
-  /** Made just now, and applied as it is. The caller checks whether the projects have converged. */
+  /** A fresh plan, applied unchanged. The caller checks whether the projects have converged. */
   readonly planned?: Planned | undefined
   /** What may run, or a function that asks once the plan was shown; `undefined` from it means no. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
@@ -67,7 +67,7 @@ export interface ApplyRequest {
   readonly notify?: (message: string) => void
   /** Progress of reading the projects, before a plan is shown. */
   readonly onReading?: OnReading | undefined
-  /** Called with each plan before anybody is asked. `again`: the project changed after the previous plan was shown. */
+  /** Called with each plan before the user is asked. `again`: the project changed after the previous plan was shown. */
   readonly onPlan?: (planned: PlannedApply, again: boolean) => void | Promise<void>
   /** Called once all checks have passed; the result receives the events. */
   readonly watch?: (planned: PlannedApply) => Watcher
@@ -81,7 +81,7 @@ export interface Watcher {
 }
 
 export interface PlannedApply extends Planned {
-  /** What would be applied. */
+  /** The plan to apply. */
   readonly plan: Plan
   /** Why some projects cannot be planned. */
   readonly problems: readonly Diagnostic[]
@@ -95,12 +95,12 @@ export type Applied =
   | { readonly kind: 'declined' }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
 
-/** How often to ask, if the project changes each time while the person is deciding. */
+/** How often to ask if the project keeps changing while the user decides. */
 const MOST_QUESTIONS = 3
 
 /**
  * @throws {EspalierError} `E_STALE`, `E_PLAN_EDITED` for a saved plan that must not run; `E_BUDGET`; `E_STALE` if the
- *   project changed each time that somebody was asked; `E_JOURNAL`; errors of the control API.
+ *   project changed each time that the user was asked; `E_JOURNAL`; errors of the control API.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded
@@ -131,7 +131,7 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const answer = await answerTo(plan, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
-    // The person may have taken a while, and agreed only to the plan that was shown.
+    // The user may have taken a while, and consented only to the plan shown.
     const fresh = await planOf(request, api)
     if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
       // A compute may have woken up meanwhile, and now counts as a restart.

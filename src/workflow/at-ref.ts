@@ -25,8 +25,8 @@ export interface AtRefOptions {
   /** What the paths are relative to; within a git repository. Default: the current folder. */
   readonly cwd?: string
   /**
-   * Named paths that do not exist at the commit. `ignore`: a file that a pull request adds is not in its base. `report`:
-   * an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
+   * Named paths that do not exist at the commit. `ignore`: a file that a pull request adds is not in its base.
+   * `report`: an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
    */
   readonly missing?: 'ignore' | 'report'
 }
@@ -153,7 +153,7 @@ const sizesOf = async (cwd: string, files: readonly { readonly id: string }[]): 
   return output.toString().trim().split('\n').map(Number)
 }
 
-/** A base whose files are not here must not look as if it declared nothing. */
+/** A base whose files are missing must not appear to declare nothing. */
 const missingFiles = (commit: string): EspalierError =>
   new EspalierError('E_GIT', `This is a partial clone without the files of ${commit.slice(0, 12)}.`, {
     hint: 'Fetch them: git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).',

@@ -6,7 +6,7 @@ export type Target =
   | { readonly sandbox: SandboxTarget }
 
 export interface SandboxTarget {
-  /** Default: its state is not kept. */
+  /** Default: its state is discarded. */
   readonly stateDir?: string | undefined
   /** The seed file. */
   readonly seed?: string | undefined
@@ -17,7 +17,7 @@ export interface SandboxTarget {
 
 export interface Connection {
   readonly options: ApiOptions
-  /** From the sandbox, for people. */
+  /** Log lines of the sandbox, for users. */
   readonly warnings: readonly string[]
   /** The sandbox already had a state, so its seed was not used. */
   readonly isSeedUnused: boolean

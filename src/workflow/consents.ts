@@ -1,4 +1,4 @@
-/** Consents and budgets, as flags and inputs give them. */
+/** Parses consents and budgets from flags and inputs. */
 import { type Budgets, checkBudgets } from '../apply/index.ts'
 import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
 

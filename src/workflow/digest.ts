@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Of all files of a set, by path: the order in which they were read does not count. */
+/** Digest of a set of files, independent of the order in which they were read. */
 export const digestOf = (texts: ReadonlyMap<string, string>): string => {
   const hash = createHash('sha256')
   for (const path of [...texts.keys()].sort()) {

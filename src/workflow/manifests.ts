@@ -19,7 +19,7 @@ export interface Manifests {
   readonly shard?: Shard
   /** Price, tier and policies to review the plan by. */
   readonly review?: ReviewOptions
-  /** Only this part of them is planned. */
+  /** Restricts planning to this selection. */
   readonly selecting?: Selecting
 }
 
@@ -36,7 +36,7 @@ export interface Selecting {
 
 export interface ManifestOptions {
   readonly sizeTablePath?: string | undefined
-  /** Instead of reading one. */
+  /** Used instead of reading a table. */
   readonly sizeTable?: SizeTable
   /** Default: the current folder. */
   readonly cwd?: string

@@ -174,7 +174,7 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
   return new Map(introduced.map(({ id, attributes }) => [id, new Set(attributes.map(({ path }) => path))]))
 }
 
-/** A sentence on what a run leaves out; empty if there is no selection. */
+/** Describes in one sentence what a run leaves out; empty if there is no selection. */
 export const selectionNote = ({ selection }: Plan): string => {
   if (selection === undefined) return ''
   const { leftOut } = selection

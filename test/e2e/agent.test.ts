@@ -161,6 +161,14 @@ test('nothing of the key is in the data folder, which only its owner reads', asy
   }
 })
 
+test('git adds nothing of the data folder to the repository that the agent follows', async () => {
+  const flags = ['--data', '.espalier/agent', '--sandbox', '--seed', '../seed.yaml', '--once']
+  const ended = await espalier(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
+  expect(ended.code).toBe(0)
+  git('add', '-A')
+  expect(git('status', '--porcelain')).toBe('')
+})
+
 test.each([
   [['--interval', '10s'], 'at least 60s'],
   [['--request-share', '2'], '--request-share'],

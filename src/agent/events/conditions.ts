@@ -1,9 +1,9 @@
-/** When a state is raised, and when it is resolved. */
+/** When a condition is raised and when it is resolved. */
 import { createHash } from 'node:crypto'
 import { type Reason, STATES, type State, type Status } from '../state.ts'
 import type { AgentEvent, Condition, EventType, Kept } from './kept.ts'
 
-/** What passes sooner is not worth waking anybody. */
+/** A condition that clears sooner is not reported. */
 const RAISED_AFTER_MS = 60_000
 const RESOLVED_AFTER_ROUNDS = 2
 
@@ -14,11 +14,11 @@ const RAISED_AS: Readonly<Partial<Record<State, EventType>>> = {
   OutOfSync: 'out-of-sync',
 }
 
-/** Of the account and of the repository: one event for it, not one for each project. */
+/** Reported once for the account or repository, not once per project. */
 export const ACCOUNT_REASONS: readonly Reason[] = ['Unreachable', 'KeyRefused']
 export const REPOSITORY_REASONS: readonly Reason[] = ['GitStale']
 
-/** The next refresh says whether it is drift. */
+/** The next refresh confirms whether it is drift. */
 const NEVER_RAISED: readonly Reason[] = ['DriftUnconfirmed']
 
 export const isRaisable = ({ state, reason }: Status): boolean =>
@@ -26,18 +26,18 @@ export const isRaisable = ({ state, reason }: Status): boolean =>
 
 export interface Observation {
   readonly subject: string
-  /** What holds now. */
+  /** The current conditions. */
   readonly statuses: readonly Status[]
-  /** Whether this is not known of a condition that was raised before, because a worse one hides it. */
+  /** Whether a raised condition may still hold but is hidden by a worse one. */
   readonly isHidden: (condition: Status) => boolean
-  /** What is reported about a condition in addition to its state and reason. */
+  /** Event data in addition to state and reason. */
   readonly about: (condition: Status) => Readonly<Record<string, unknown>>
 }
 
 /**
- * A key holds no numbers, times or texts, so that a condition that persists is not raised again.
+ * A key contains no numbers, times or messages, so that a persistent condition is raised only once.
  *
- * @param isRound whether a round ended, as opposed to time that passed: only rounds show that a condition is over.
+ * @param isRound whether a round ended; only a round can resolve a condition.
  */
 export const observeConditions = (kept: Kept, observation: Observation, now: number, isRound: boolean): Kept => {
   const holding = new Map(observation.statuses.filter(isRaisable).map((status) => [keyOf(status), status]))
@@ -62,7 +62,7 @@ export const observeConditions = (kept: Kept, observation: Observation, now: num
   return { ...kept, conditions, pending: [...kept.pending, ...events] }
 }
 
-/** When a condition has lasted long enough; `undefined` if none waits for that. */
+/** When the next pending condition is due to be raised; `undefined` if there is none. */
 export const nextRaise = ({ conditions }: Kept): number | undefined => {
   const waiting = Object.values(conditions).filter(({ raisedBy }) => raisedBy === undefined)
   return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ since }) => since)) + RAISED_AFTER_MS

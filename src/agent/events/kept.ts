@@ -1,4 +1,4 @@
-/** What is kept of a subject between rounds: what was raised, and what is still to be delivered. */
+/** Persistent event state of a subject: conditions raised, and events not yet delivered. */
 import { z } from 'zod'
 
 export const EVENT_TYPES = [
@@ -17,7 +17,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 
 const EVENT = z.object({
-  /** The same however often it is sent. */
+  /** Stays the same across redeliveries. */
   id: z.string(),
   type: z.enum(EVENT_TYPES),
   /** Milliseconds since the epoch. */
@@ -27,12 +27,12 @@ const EVENT = z.object({
 
 export type AgentEvent = z.infer<typeof EVENT>
 
-/** A state and its reason, from when on it holds. */
+/** A state, its reason, and since when it has held. */
 const CONDITION = z.object({
   since: z.number(),
-  /** Of the event that raised it. */
+  /** Id of the event that raised it. */
   raisedBy: z.string().optional(),
-  /** Rounds in a row in which it did not hold. */
+  /** Consecutive rounds in which it did not hold. */
   goodRounds: z.number(),
 })
 
@@ -55,10 +55,10 @@ export const NOTHING_KEPT: Kept = {
   pending: [],
 }
 
-/** Every project's is looked at every few seconds, and hardly ever changes. */
+/** Every project's state is checked every few seconds and rarely changes. */
 const parsed = new WeakMap<object, Kept>()
 
-/** What cannot be read counts as nothing: the worst that follows is an event that was sent before. */
+/** Unreadable state is treated as empty; at worst, an event is sent twice. */
 export const keptOf = (json: unknown): Kept => {
   if (typeof json !== 'object' || json === null) return NOTHING_KEPT
   const known = parsed.get(json)
@@ -70,7 +70,7 @@ export const keptOf = (json: unknown): Kept => {
 
 export const pendingOf = (json: unknown): readonly AgentEvent[] => keptOf(json).pending
 
-/** Once the event is delivered, or too old. `undefined`: nothing is left to keep. */
+/** Removes an event that was delivered or expired. `undefined`: nothing is left to keep. */
 export const withoutEvent = (json: unknown, id: string): Kept | undefined => {
   const kept = keptOf(json)
   const pending = kept.pending.filter((event) => event.id !== id)

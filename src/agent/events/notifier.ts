@@ -1,4 +1,4 @@
-/** Raises the agent's events, and delivers them: at least once, in order for each subject, for three days. */
+/** Raises and delivers the agent's events: at least once, in order per subject, for up to three days. */
 import type { Clock } from '../../model/index.ts'
 import type { AgentControl, AgentView, EventKeeper } from '../view.ts'
 import { CONTENT_TYPE, cloudEvent } from './cloud-event.ts'
@@ -31,15 +31,15 @@ export interface NotifierOptions {
   readonly send: Send
   readonly key: Buffer
   readonly clock: Clock
-  /** A line: what could not be delivered. */
+  /** Logs events that could not be delivered. */
   readonly log: (line: string) => void
 }
 
 export interface Notifier extends EventKeeper {
-  /** Until `stop`. */
+  /** Runs until `stop`. */
   start(control: AgentControl): void
   stop(): Promise<void>
-  /** Instead of `start`, after a round of each project: until all events are delivered, at most so long. */
+  /** Used instead of `start` after a single round: delivers all events, within the time limit. */
   deliver(control: AgentControl, limitMs: number): Promise<void>
 }
 
@@ -56,14 +56,14 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   const accountsWithRounds = new Set<string>()
   let fetchedAt: string | undefined
   let missing: ReadonlySet<string> = new Set()
-  /** Something may be to report or to deliver. */
+  /** Whether there may be something to report or deliver. */
   let isStale = true
   let nextRaiseAt = Number.POSITIVE_INFINITY
   const wakeUp = (): void => {
     isStale = true
     wake.abort()
   }
-  // Of the calendar: a signature is refused if its time is minutes old, and a laptop sleeps for hours.
+  // Wall-clock time: receivers reject signatures that are minutes old, and a laptop may sleep for hours.
   const now = (): number => clock.date?.() ?? clock.now()
 
   const look = async (control: AgentControl): Promise<void> => {
@@ -92,9 +92,12 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     nextRaiseAt = raises.reduce((first, at) => Math.min(first, at), Number.POSITIVE_INFINITY)
   }
 
-  /** Those that were not declared at the last look either: one that has just been added may be kept before it is shown. */
+  /**
+   * Subjects missing in two consecutive checks: a new project's state may be stored before the project appears in the
+   * view.
+   */
   const newlyMissing = ({ source, projects }: AgentView, all: ReadonlyMap<string, unknown>): readonly string[] => {
-    // Only valid manifests say which projects there are.
+    // Only valid manifests determine which projects exist.
     if (source.version === undefined || projects.some(({ state }) => state === 'Invalid')) return []
     const declared = new Set(projects.map(({ id }) => id))
     const before = missing
@@ -133,7 +136,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     }
   }
 
-  /** @returns why it was not delivered. */
+  /** @returns why delivery failed; `undefined` on success. */
   const attempt = async (control: AgentControl, subject: string, event: AgentEvent): Promise<string | undefined> => {
     const body = cloudEvent(subject, event, control.view().source.from)
     const signed = signedHeaders(key, { id: event.id, timestamp: Math.floor(now() / 1_000), body })
@@ -141,7 +144,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       const status = await send(body, { ...signed, 'content-type': CONTENT_TYPE })
       return status >= 200 && status < 300 ? undefined : `the receiver answered ${status}`
     } catch {
-      // The error may name the address, and that may hold a secret.
+      // The error may contain the URL, which may contain a secret.
       return NO_ANSWER
     }
   }
@@ -190,7 +193,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       const end = clock.now() + limitMs
       for (const { name } of control.view().accounts) accountsWithRounds.add(name)
       await look(control)
-      // What is no longer declared is found the second time.
+      // A project must be missing in two checks to count as removed.
       await look(control)
       for (;;) {
         await deliver(control)

@@ -1,11 +1,11 @@
-/** The events of a project, of an account and of the repository, from what the agent shows of them. */
+/** Derives the events of a project, an account and the repository from the agent's view. */
 import { agentStatusWords } from '../../report/index.ts'
 import { type Reason, STATES, type State, type Status } from '../state.ts'
 import type { AgentView, DifferenceView, ProjectView } from '../view.ts'
 import { ACCOUNT_REASONS, eventOf, nextRaise, observeConditions, REPOSITORY_REASONS } from './conditions.ts'
 import { type AgentEvent, type Kept, keptOf } from './kept.ts'
 
-/** While these hold, the differences that are shown are old, or none are shown. */
+/** In these states the displayed differences are outdated or absent. */
 const HIDING_STATES: readonly State[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
 const HIDING_REASONS: readonly Reason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
 
@@ -46,7 +46,7 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
   }
 }
 
-/** Between rounds: time has passed, or a person has suspended or resumed the project. */
+/** Between rounds: time passed, or a user suspended or resumed the project. */
 export const isOverdue = (project: ProjectView, json: unknown, now: number): boolean => {
   const kept = keptOf(json)
   return (nextRaise(kept) ?? Number.POSITIVE_INFINITY) <= now || kept.isSuspended !== (project.state === 'Suspended')
@@ -86,7 +86,7 @@ export const observeAccount = (
   )
 }
 
-/** @param isRound whether something was fetched since. */
+/** @param isRound whether a fetch completed since. */
 export const observeRepository = (
   { source, projects }: AgentView,
   json: unknown,
@@ -145,7 +145,7 @@ const aboutCondition = (project: ProjectView, condition: Status): Readonly<Recor
 const isOf = (condition: Status, { state, reason }: Status): boolean =>
   condition.state === state && condition.reason === reason
 
-/** Without values: a setting that only the live project has is nobody's business where events end up. */
+/** Without values: live settings may be sensitive, and events leave our control. */
 const differenceData = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => ({
   branch,
   ...(compute === undefined ? {} : { compute }),

@@ -1,11 +1,13 @@
-/** Sends events to the address that `--notify` names. */
+/** Sends events to the URL given by `--notify`. */
 import { EspalierError } from '../../base/index.ts'
 import type { Send } from './notifier.ts'
 import { webhookKey } from './signature.ts'
 
 const TIMEOUT_MS = 15_000
 
-/** @throws {EspalierError} `E_USAGE` if it is not an http address. Never shows it: it may hold a token. */
+/**
+ * @throws {EspalierError} `E_USAGE` for anything but an HTTP(S) URL. The message omits the URL, which may hold a token.
+ */
 export const sendTo = (url: string): Send => {
   const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' }
   if (protocol !== 'https:' && protocol !== 'http:') {
@@ -16,7 +18,7 @@ export const sendTo = (url: string): Send => {
       method: 'POST',
       body,
       headers,
-      // It would be sent to an address that nobody named.
+      // A redirect would send the event to a URL that the user did not configure.
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
@@ -25,7 +27,7 @@ export const sendTo = (url: string): Send => {
   }
 }
 
-/** @throws {EspalierError} `E_USAGE` if the file of `--notify-secret-file` holds something else. */
+/** @throws {EspalierError} `E_USAGE` if the file of `--notify-secret-file` holds no valid secret. */
 export const notifyKey = (text: string): Buffer => {
   const key = webhookKey(text.trim())
   if (key !== undefined) return key

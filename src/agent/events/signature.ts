@@ -1,9 +1,9 @@
-/** Standard Webhooks: who receives an event can check who sent it. */
+/** Standard Webhooks signatures, so that receivers can authenticate events. */
 import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
-/** The bytes that `whsec_…` encodes; `undefined` if it is not such a secret of 24 to 64 bytes. */
+/** Decodes `whsec_…`; `undefined` unless it is a valid secret of 24 to 64 bytes. */
 export const webhookKey = (secret: string): Buffer | undefined => {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined
@@ -13,7 +13,7 @@ export const webhookKey = (secret: string): Buffer | undefined => {
 
 export interface SignedMessage {
   readonly id: string
-  /** Seconds since the epoch: of this attempt, not of the event. */
+  /** When this attempt was made, not the event. Seconds since the epoch. */
   readonly timestamp: number
   readonly body: string
 }

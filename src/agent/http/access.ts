@@ -1,16 +1,16 @@
-/** Who may ask what of the agent. */
+/** Access control of the agent's HTTP server. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { isLoopback } from './address.ts'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Takes the same time however much of it is right. */
+/** Constant-time comparison. */
 export const isSame = (given: string, expected: string): boolean => timingSafeEqual(digest(given), digest(expected))
 
 /**
- * A page of another site can have its name resolve to this machine, and then read what listens here without a token.
- * The browser still names that site as the host.
+ * Prevents DNS rebinding: another site could resolve its name to this machine and read an unauthenticated server. The
+ * browser still sends that site's name as the host.
  */
 export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
   const host = (context.req.header('host') ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
@@ -19,8 +19,8 @@ export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
 }
 
 /**
- * Reading takes the token as a Basic password too, because a browser can ask for that. Changing something does not:
- * a browser also sends a password when another site submits a form.
+ * Reads also accept the token as a Basic password, because browsers can prompt for it. Writes do not: browsers also
+ * send Basic credentials with cross-site form submissions.
  */
 export const requireToken =
   (token: string, { alsoForReading }: { readonly alsoForReading: boolean }): MiddlewareHandler =>
@@ -50,7 +50,7 @@ const passwordOf = (given: string): string | undefined => {
         .replace(/^[^:]*:/, '')
 }
 
-/** Headers of every answer. Pages have their own policy, which allows only their script and style. */
+/** Headers of every response. Pages set their own policy, which allows only their script and style. */
 export const securityHeaders: MiddlewareHandler = async (context, next) => {
   await next()
   const isPage = (context.res.headers.get('content-type') ?? '').startsWith('text/html')

@@ -1,4 +1,4 @@
-/** What programs ask of the agent, as JSON. */
+/** The agent's JSON API. */
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { EspalierError, plainJson, readBounded, TooLongError } from '../../base/index.ts'

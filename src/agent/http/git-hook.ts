@@ -1,4 +1,4 @@
-/** Pushes that git hosts announce. What they say is never read: the agent only fetches sooner. */
+/** Push webhooks of git hosts. The payload is ignored: a push only makes the agent fetch sooner. */
 import { createHmac, type Hmac } from 'node:crypto'
 import { webhookKey } from '../events/signature.ts'
 import { isSame } from './access.ts'
@@ -8,18 +8,18 @@ const MAX_AGE_SECONDS = 5 * 60
 
 export type HookVerdict = 'signed' | 'not-signed' | 'too-large'
 
-/** A signature that a request claims to have. */
+/** A signature presented by a request. */
 interface Claim {
   readonly hmac: Hmac
   readonly encoding: 'hex' | 'base64'
-  /** One of them must be right. */
+  /** At least one must match. */
   readonly signatures: readonly string[]
 }
 
-/** Without a claim, the body is not read. */
+/** Does not read the body unless the request carries a signature. */
 export const verifyHook = async (request: Request, secret: string, now: number): Promise<HookVerdict> => {
   const { headers } = request
-  // GitLab without a signing token sends the secret itself.
+  // Without a signing token, GitLab sends the secret itself.
   const gitlabToken = headers.get('x-gitlab-token')
   const claim = standardClaim(headers, secret, now) ?? hexClaim(headers, secret)
   if (claim === undefined) return gitlabToken !== null && isSame(gitlabToken, secret) ? 'signed' : 'not-signed'
@@ -33,7 +33,7 @@ export const verifyHook = async (request: Request, secret: string, now: number):
   return claim.signatures.some((one) => isSame(one, expected)) ? 'signed' : 'not-signed'
 }
 
-/** GitHub and Bitbucket; Gitea, Forgejo and Gogs. */
+/** Headers of GitHub and Bitbucket, then of Gitea, Forgejo and Gogs. */
 const HEX_HEADERS = [
   ['x-hub-signature-256', /^sha256=([\da-f]{64})$/],
   ['x-hub-signature', /^sha256=([\da-f]{64})$/],
@@ -52,7 +52,7 @@ const hexClaim = (headers: Headers, secret: string): Claim | undefined => {
   return undefined
 }
 
-/** Standard Webhooks, as GitLab sends with a signing token. */
+/** Standard Webhooks, which GitLab uses with a signing token. */
 const standardClaim = (headers: Headers, secret: string, now: number): Claim | undefined => {
   const [id, timestamp, given] = ['id', 'timestamp', 'signature'].map((name) => headers.get(`webhook-${name}`))
   const key = webhookKey(secret)

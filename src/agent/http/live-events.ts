@@ -1,16 +1,16 @@
-/** What changes, as server-sent events: a project as it is now, its id once it is removed, or the rest of the view. */
+/** Changes as server-sent events: a project's current state, the id of a removed project, or the rest of the view. */
 import { plainJson } from '../../base/index.ts'
 import type { AgentControl, AgentView } from '../view.ts'
 
-/** Several changes of one moment are sent as one. */
+/** Changes within this interval are sent together. */
 const GATHER_MS = 200
 const HEARTBEAT_MS = 20_000
 const MAX_CLIENTS = 100
-/** Chunks that wait for a client that does not read. */
+/** Chunks buffered for a client that stopped reading. */
 const MAX_WAITING = 1_000
 
 export interface LiveEvents {
-  /** `undefined`: there are too many clients. */
+  /** `undefined` if there are too many clients. */
   open(): ReadableStream<Uint8Array> | undefined
   close(): void
 }
@@ -30,7 +30,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
     const bytes = encoder.encode(text)
     for (const client of clients) {
       client.enqueue(bytes)
-      // It connects again, and reads everything then.
+      // The client reconnects and receives the full state.
       if ((client.desiredSize ?? 0) < -MAX_WAITING) drop(client)
     }
   }
@@ -44,7 +44,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
   const stopWatching = control.watch(() => {
     timer ??= setTimeout(sendChanges, GATHER_MS)
   })
-  // Keeps proxies from ending the connection, and finds clients that are gone.
+  // Keeps proxies from closing the connection, and detects dead clients.
   const heartbeat = setInterval(() => send(': \n\n'), HEARTBEAT_MS)
   heartbeat.unref()
   return {
@@ -76,7 +76,7 @@ interface Parts {
   readonly agent: string
 }
 
-/** `tickedAt` and the counters of requests move all the time. */
+/** Excludes `tickedAt` and the request counters, which change constantly. */
 const partsOf = ({ projects, tickedAt: _, accounts, ...rest }: AgentView): Parts => ({
   projects: new Map(projects.map((project) => [project.id, plainJson(project)])),
   agent: plainJson({ ...rest, accounts: accounts.map(({ requests: _, ...account }) => account) }),
@@ -88,5 +88,5 @@ const messagesOf = (before: Parts, now: Parts): readonly string[] => [
   ...(before.agent === now.agent ? [] : [message('agent', now.agent)]),
 ]
 
-/** JSON has no line ends in it. */
+/** JSON contains no newlines. */
 const message = (event: string, json: string): string => `event: ${event}\ndata: ${json}\n\n`

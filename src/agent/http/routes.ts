@@ -1,4 +1,4 @@
-/** All that the agent serves. */
+/** All routes of the agent. */
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { type AgentPage, agentPage, type PageFrame, planPage } from '../../report/html/index.ts'
@@ -15,22 +15,22 @@ export interface Served {
   readonly control: AgentControl
   readonly metrics: AgentMetrics
   readonly now: () => number
-  /** Without it the git hook does not exist. */
+  /** Absent: the git hook is disabled. */
   readonly webhookSecret?: string
-  /** What went wrong inside, a line. */
+  /** Logs an internal error as one line. */
   readonly log: (line: string) => void
 }
 
-/** The scheduler sleeps a minute at most, and a round may keep it a little longer. */
+/** The scheduler sleeps for at most a minute, and a round may delay it slightly. */
 const MAX_TICK_AGE_MS = 90_000
 
-/** For probes, Prometheus and the git host: nothing here needs the token. */
+/** For probes, Prometheus and the git host: no token required. */
 export const publicRoutes = (served: Served, host: string): Hono => {
   const { control, metrics, now, webhookSecret } = served
   const app = bareApp(served, host)
   app.get('/healthz', (context) => {
     const age = now() - Date.parse(control.view().tickedAt)
-    // Never git or the service: an outage of theirs must not end in a restart loop.
+    // Never checks git or the service: an outage there must not cause a restart loop.
     return age <= MAX_TICK_AGE_MS
       ? context.text('ok\n')
       : context.text(`The scheduler last ran ${Math.round(age / 1_000)} s ago.\n`, 503)
@@ -89,7 +89,7 @@ export const privateRoutes = (
   return app
 }
 
-/** When windows open, in their own time zones. */
+/** Window opening times, each in its own time zone. */
 const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
   const view = control.view()
   const projects = view.projects.map((project) => {

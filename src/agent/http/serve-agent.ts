@@ -1,4 +1,4 @@
-/** Serves a running agent: its page, its API, its metrics, and what a git host may announce. */
+/** Serves a running agent: page, API, metrics and git webhook. */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -47,7 +47,7 @@ export const serveAgent = async (
     address: ListenAddress,
   ) => {
     const app = routes(address.host)
-    // The globals stay Node's own.
+    // Leaves Node's global `Request` and `Response` in place.
     const server = await bind(
       getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
       address,

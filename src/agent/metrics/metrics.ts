@@ -1,4 +1,4 @@
-/** What Prometheus reads. A project has six series, and nothing has a label for a compute. */
+/** Prometheus metrics. Six series per project, and no per-compute labels. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { pendingOf } from '../events/kept.ts'
 import type { Origin } from '../record.ts'
@@ -74,7 +74,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
 
   const update = (): void => {
-    // Of what is no longer there, nothing stays.
+    // Drops the series of removed projects.
     for (const one of ofTheView) one.reset()
     const { projects, accounts, source } = control.view()
     for (const project of projects) {

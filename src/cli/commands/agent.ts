@@ -45,7 +45,7 @@ const STATE_CODES = `Exit codes:
   3   a project is Blocked, Failing, Invalid or Suspended
   5   all is done but what waits for its restart window`
 
-/** Overrides name their reason, for one run. */
+/** Excluded, because an override applies to a single run and states its reason. */
 const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
 
 const RUN_FLAGS = {

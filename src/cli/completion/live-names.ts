@@ -22,7 +22,7 @@ interface Cached extends LiveNames {
 
 const NO_NAMES: LiveNames = { projects: [], branches: [], computes: [] }
 const FRESH_MS = 300_000
-/** Nobody waits longer for a completion. */
+/** Users do not wait longer for a completion. */
 const TIMEOUT_MS = 800
 const MOST_PROJECTS = 5
 

@@ -9,7 +9,7 @@ import { canAsk, print } from '../terminal.ts'
 
 const SHOWN = 20
 
-/** All projects of the key, unless the person at the terminal picks one. */
+/** All projects of the key, unless the user picks one at the terminal. */
 export const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> => {
   const projects = await visibleProjects(api)
   const ids = projects.map(({ id }) => id)

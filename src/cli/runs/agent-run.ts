@@ -83,7 +83,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
   }
 }
 
-/** A cron job must end; what is not delivered by then is kept for the next one. */
+/** A cron job must end; undelivered events are kept for the next run. */
 const DELIVERY_MS = 30_000
 
 const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {

@@ -26,7 +26,7 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
     const oldest = flags.since === undefined ? 0 : io.clock.now() - durationMs('since', flags.since)
     let shown = 0
     for await (const operation of streamOperations(api, project)) {
-      // Newest first, so the rest is older too.
+      // Newest first, so the remaining operations are older too.
       if (Date.parse(operation.createdAt) < oldest) break
       if (!isWanted(operation)) continue
       printer.print(operation)

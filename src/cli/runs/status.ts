@@ -35,7 +35,7 @@ interface Seen {
   readonly observed: Observed
   /** Absent if manifests were not read or have errors. */
   readonly plan?: Plan
-  /** What the selection leaves out. */
+  /** Projects excluded by the selection. */
   readonly leftOut: { readonly projects: number; readonly computes: number }
 }
 

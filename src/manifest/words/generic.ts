@@ -42,7 +42,7 @@ const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   return { code: 'E_UNKNOWN_KEY', message, ...(hint === undefined ? {} : { hint }) }
 }
 
-/** What an unknown key that resembles none of the map's keys was probably meant to be, by the map's `$comment`. */
+/** Suggestion for an unknown key that resembles none of the map's keys, from the map's `$comment`. */
 const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
   E_POSTGRES: (key) =>
     /^[a-z][a-z0-9_.]*$/i.test(key)

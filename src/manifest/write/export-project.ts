@@ -1,4 +1,4 @@
-/** Writes a manifest for a live project, in the way that a person would. */
+/** Writes a manifest for a live project, as a person would write it. */
 import { Document } from 'yaml'
 import { groupBy, plainText } from '../../base/index.ts'
 import {
@@ -85,7 +85,7 @@ export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
 
 /**
  * What manifests cannot express is reported in `leftOut`.
- * @param how.taken keys of replicas that already stand for other computes.
+ * @param how.taken replica keys already used for other computes.
  */
 export const shapeOf = (
   branch: ObservedBranch,
@@ -165,8 +165,7 @@ interface SuggestedRule {
 
 /**
  * Similar branches with the same prefix probably come and go, so a rule fits better than a list. The user has to
- * decide, so
- * the rule is a comment. If there are no other branches, they are listed.
+ * decide, so the rule is a comment. If there are no other branches, they are listed.
  */
 const suggestRules = (
   shapes: readonly BranchShape[],

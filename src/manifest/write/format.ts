@@ -8,12 +8,10 @@ import { blockChunks, type Chunk, contentEnd, flowChunks, keyOf, type ParsedMap,
 import { applyEdits, type TextEdit } from './text-edits.ts'
 
 /**
- * Puts keys in canonical order, together with their comments, and values in canonical spelling (`300s` becomes `5m`,
- * `{ min: 2, max: 2 }` becomes `2`). Branches, replicas, profiles and rules stay in the author's order. Documents that
- * are not
- * manifests or not valid YAML are not changed. If a document has anchors, its order is kept, because they must precede
- * their
- * aliases.
+ * Puts keys in canonical order, together with their comments, and values in canonical spelling (`300s` becomes `5m`, `{
+ * min: 2, max: 2 }` becomes `2`). Branches, replicas, profiles and rules stay in the author's order. Documents that are
+ * not manifests or not valid YAML are not changed. If a document has anchors, its order is kept, because they must
+ * precede their aliases.
  */
 export const formatManifest = (text: string): string => {
   let formatted = text

@@ -1,7 +1,6 @@
 /**
  * Reads simple documents (block maps, block lists and single-line words) directly from their tokens. Large fleets are
- * written
- * like this, and composing nodes would double the time.
+ * written like this, and composing nodes would double the time.
  */
 import { type CST, isScalar, type ScalarTag, Schema } from 'yaml'
 import { MAX_DEPTH } from '../files/limits.ts'

@@ -93,6 +93,6 @@ export class Tree {
   }
 }
 
-/** Shortens names for messages: a name can be as long as its file. */
+/** Truncates names in messages, because a name may be as long as its file. */
 export const short = (words: string): string =>
   words.length <= LONGEST_MESSAGE ? words : `${words.slice(0, LONGEST_MESSAGE)}…`

@@ -1,7 +1,6 @@
 /**
  * The attributes of a compute. A row defines everything about an attribute: parsing, validation, comparison, requests
- * and
- * responses, `import`, `fmt`, snapshot files and the reference all use it.
+ * and responses, `import`, `fmt`, snapshot files and the reference all use it.
  */
 import { flag, type JsonSchema, only, text } from '../../base/index.ts'
 import { POSTGRES_PRELOAD, POSTGRES_SETTINGS } from './postgres.ts'

@@ -1,4 +1,4 @@
-/** The agent's overview of its projects; those that need a person come first. */
+/** The agent's overview of its projects; those that need attention come first. */
 import { encodePath } from '../../base/index.ts'
 import type { ChangeKind, Impact } from '../../model/index.ts'
 import {
@@ -196,7 +196,7 @@ ${differences(project)}</div></li>
 `
 }
 
-/** The message of a suspension is the reason that a person gave. */
+/** The message of a suspension is the user's reason. */
 const why = ({ message, ...status }: AgentPageProject): string => {
   const words = sentence(agentStatusWords(status))
   if (message === undefined) return words

@@ -5,7 +5,7 @@ import { number, rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 
-/** What the page of an apply adds to each step. */
+/** Added to each step on the page of an apply. */
 export interface StepExtras {
   /** Next to the request. */
   summary(step: Step): Markup

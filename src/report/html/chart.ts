@@ -1,6 +1,7 @@
 /**
- * Steps as bars along a time axis, with a lane for each project. Positions are percentages and heights are in `em`, so the
- * chart follows the width and text size of the page. They are SVG attributes, since the page's policy forbids inline styles.
+ * Steps as bars along a time axis, with a lane for each project. Positions are percentages and heights are in `em`, so
+ * the chart follows the width and text size of the page. They are SVG attributes, since the page's policy forbids
+ * inline styles.
  */
 import type { Step } from '../../model/index.ts'
 import { computeTitle, counted, SYMBOLS, time } from '../words/index.ts'

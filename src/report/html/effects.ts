@@ -1,4 +1,4 @@
-/** What an apply actually did, as far as is known. */
+/** The known effects of an apply. */
 import { groupBy } from '../../base/index.ts'
 import {
   type CapacityTotal,

@@ -1,4 +1,4 @@
-/** A template tag for HTML. It escapes all values except those made by itself or by `trusted`. */
+/** A template tag for HTML. Escapes every value except the results of this tag and of `trusted`. */
 import { html, raw } from 'hono/html'
 import { plainText } from '../words/index.ts'
 

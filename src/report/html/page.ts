@@ -1,4 +1,4 @@
-/** The frame of a page: one HTML document that loads nothing, which its content security policy enforces. */
+/** The frame of a page: a self-contained HTML document, as enforced by its content security policy. */
 import assets from './generated/assets.json' with { type: 'json' }
 import { iconSheet } from './looks.ts'
 import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
@@ -81,7 +81,7 @@ export const page = (
 `)
 }
 
-/** A tree on its lattice. */
+/** The logo: a tree on its lattice. */
 const LOGO = trusted(
   '<svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false"><path d="M10 19V2M10 15H4V10M10 15h6v-5M10 8H4V3M10 8h6V3"/></svg>',
 )

@@ -39,7 +39,7 @@ export interface PlanPageOptions extends PageFrame {
   readonly age?: string
   /** The snapshot, with past operations. */
   readonly observed?: Observed
-  /** The base, and the comparison with it. */
+  /** The base, and how the plan compares with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
   /** Projects processed concurrently. */
   readonly concurrency: number

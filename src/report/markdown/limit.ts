@@ -7,8 +7,8 @@ export interface Limit {
 const fits = (text: string, { most, measure }: Limit): boolean => measure(text) <= most
 
 /**
- * Returns the first of `forms` that fits; they go from longest to shortest. If none fits, returns `fewer` with as many rows
- * as fit, at most `rows`.
+ * Returns the first of `forms` that fits; they go from longest to shortest. If none fits, returns `fewer` with as many
+ * rows as fit, at most `rows`.
  */
 export const fitTo = (
   limit: Limit,

@@ -52,8 +52,8 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
 }
 
 /**
- * Whether to show the event when it happens. Steps that never started are listed at the end, and interruptions are already
- * on stderr.
+ * Whether to show the event when it happens. Steps that never started are listed at the end, and interruptions are
+ * already on stderr.
  */
 export const isNews = (event: ApplyEvent): boolean =>
   event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))

@@ -44,7 +44,7 @@ const headingOf = (impact: Impact, changes: readonly Change[], { style, paint }:
   )
 }
 
-/** The consent for this impact; a restart needs none beyond a yes. */
+/** The consent for this impact; a restart needs only a yes. */
 const flagOf = (impact: Impact): string | undefined => {
   const consent = CONSENT_OF[impact]
   return consent === 'restart' ? undefined : consent

@@ -1,4 +1,4 @@
-/** What the sections of a plan share. */
+/** Shared by the sections of a plan. */
 import { groupBy } from '../../base/index.ts'
 import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
 import type { Paint, Style } from './style.ts'
@@ -24,7 +24,7 @@ export interface PlanFrame extends Pick<PlanContext, 'now' | 'overridesWindows'>
   readonly paint: Paint
   /** The title of a project, by id. */
   readonly titleOf: (project: string) => string
-  /** By change: what must be allowed beyond a yes. */
+  /** By change: the consents needed in addition to a yes. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
   /** By change: cost, service updates and expiry. */
   readonly remarks: ReadonlyMap<string, readonly string[]>

@@ -18,7 +18,7 @@ export const pad = (text: string, width: number): string => text + ' '.repeat(Ma
 /** In columns. */
 export const textWidth = (text: string): number => (isNarrow(text) ? text.length : stringWidth(text))
 
-/** One column for each character: true of nearly every text, and measuring 100,000 texts the long way takes seconds. */
+/** Texts with one column per character: nearly all of them, and measuring 100,000 texts otherwise takes seconds. */
 const isNarrow = (text: string): boolean => /^[ -~–→…]*$/.test(text)
 
 /** Truncates a text without colours to `width` columns, with an ellipsis. */

@@ -31,7 +31,7 @@ const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
   return `${isKnown ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
 }
 
-/** What is not known by its bound: `at most 730 → 1,460 CU-hours a month`, `730 → at most 730 CU-hours a month`. */
+/** Unknown costs as bounds: `at most 730 → 1,460 CU-hours a month`, `730 → at most 730 CU-hours a month`. */
 const unknownWords = (before: CostRange, after: CostRange): string => {
   const [from, to] = [before, after].map(({ expected, high }) =>
     expected === null ? `at most ${formatCuHours(high)}` : formatCuHours(expected),
@@ -51,7 +51,7 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
 
 const MOST_PROJECTS = 5
 
-/** Where several projects cost more or less: each, largest difference first, `shop: +70 CU-hours a month, 300 → 370`. */
+/** Changes of several projects, largest first, `shop: +70 CU-hours a month, 300 → 370`. */
 export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
@@ -69,7 +69,7 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
   ]
 }
 
-/** @param count of the computes that cost more or less, or may */
+/** @param count of the computes whose cost changes, or may change */
 const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
   const isUnknown = delta.unknown > 0 && delta.unknown === count
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
@@ -85,7 +85,7 @@ const differenceWords = ({ before, after, delta }: CostSummary, count: number): 
   return `${formatDifference(delta.expected)} CU-hours a month${sums}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
 }
 
-/** Not so if a compute is known on one side only: it is then in that side's sum, and not in the difference. */
+/** False if a compute's cost is known on one side only: that side's sum includes it, and the difference does not. */
 const isSum = (before: CostTotal, delta: CostTotal, after: CostTotal): boolean =>
   delta.unknown === 0 || Math.abs((before.expected ?? 0) + (delta.expected ?? 0) - (after.expected ?? 0)) < 0.05
 

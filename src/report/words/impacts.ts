@@ -18,7 +18,8 @@ export const impactWords = ({
 }
 
 /**
- * When a change may interrupt; empty without windows. With `now` (ISO 8601), also whether the window is open or when it opens.
+ * When a change may interrupt; empty without windows. With `now` (ISO 8601), also whether the window is open or when it
+ * opens.
  */
 export const windowWords = (
   { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },

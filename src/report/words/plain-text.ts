@@ -3,7 +3,7 @@ import { plainText } from '../../base/index.ts'
 
 export { plainText }
 
-/** The value with every text in it, keys aside, made plain. What is plain already is not copied: a fleet's plan is large. */
+/** Escapes every string in the value except keys. Unchanged parts are not copied, because a fleet's plan is large. */
 export const plainValue = <T>(value: T): T => {
   if (typeof value === 'string') return plainText(value) as T
   if (typeof value !== 'object' || value === null) return value

@@ -47,7 +47,7 @@ export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly 
   ),
 ]
 
-/** Names of the policies that deny something, and titles of the projects that do not run for it. */
+/** Names of the policies that deny something, and titles of the projects that are blocked by it. */
 export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames'>): DeniedBy => {
   const denied = (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
   return {

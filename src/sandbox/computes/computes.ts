@@ -25,7 +25,7 @@ export interface LiveCatalog {
   readonly databases: BranchCatalog['databases']
 }
 
-/** A role that logs in to a database. */
+/** A database login role. */
 export interface Login {
   readonly user: string
   readonly password: string
@@ -86,12 +86,11 @@ export interface RestoreWork {
 
 /**
  * Promises settle when the work is done; `undefined` means that there is none to do. Calls are idempotent. Calls for
- * the
- * same compute run one after the other.
+ * the same compute run one after the other.
  */
 export interface Computes {
   readonly kind: 'postgres' | 'simulated'
-  /** For display: what the computes are and where clients connect. */
+  /** For display: the kind of computes, and where clients connect. */
   readonly description: string
   /** The available major versions of Postgres. */
   readonly versions: readonly number[]

@@ -33,7 +33,7 @@ export interface WorldDump {
 export interface SandboxControl {
   readonly clock: SandboxClock
   readonly computesKind: 'postgres' | 'simulated'
-  /** For display: what the computes are and where clients connect. */
+  /** For display: the kind of computes, and where clients connect. */
   readonly computesDescription: string
   computes(): Promise<readonly ReachableCompute[]>
   connections(): readonly ConnectionInfo[]

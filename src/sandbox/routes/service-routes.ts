@@ -1,7 +1,6 @@
 /**
  * All routes of the service, from its public OpenAPI document and its official clients. They let the sandbox say
- * whether it
- * lacks a route or the route does not exist. `{}` matches one segment.
+ * whether it lacks a route or the route does not exist. `{}` matches one segment.
  */
 const ROUTES = `
 GET                   /auth

@@ -1,14 +1,12 @@
 /**
  * A snapshot and a write-ahead log. Each line of the log is one transaction. A last line that a kill cut off was never
  * acknowledged, so it is dropped. There is no fsync: data survives a kill of the process, and a sandbox need not
- * survive a
- * power failure.
+ * survive a power failure.
  */
 import {
   closeSync,
   existsSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -17,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeStateFolder } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 import type { WorldChange } from '../world/records.ts'
 import type { Store } from '../world/store.ts'
@@ -41,7 +40,7 @@ export interface OpenedStore {
 export const openFileStore = (directory: string): OpenedStore => {
   const path = (name: string): string => join(directory, name)
   const [unlock, log] = orUnusable(directory, () => {
-    makeFolder(directory)
+    makeStateFolder(directory, FOLDER_MODE)
     return [takeLock(directory), openSync(path('log.jsonl'), 'a+', 0o600)] as const
   })
   let size = 0
@@ -91,12 +90,8 @@ export const openFileStore = (directory: string): OpenedStore => {
   }
 }
 
-/** Mode 711: Postgres may run as another user and must traverse the folder, but nobody else may list it. */
-const makeFolder = (directory: string): void => {
-  if (existsSync(directory)) return
-  mkdirSync(directory, { recursive: true, mode: 0o711 })
-  writeFileSync(join(directory, '.gitignore'), '*\n')
-}
+/** Postgres may run as another user and must traverse the folder, but nobody else may list it. */
+const FOLDER_MODE = 0o711
 
 const READABLE_BY_OTHERS = 0o044
 

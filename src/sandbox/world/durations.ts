@@ -13,7 +13,7 @@ export const DURATIONS: Durations = {
   timeline_unarchive: 1_000,
 }
 
-/** With real computes: these operations take only as long as their work. */
+/** Operations of real computes, which take only as long as Postgres needs. */
 export const WORK_DURATIONS: Durations = {
   start_compute: 0,
   suspend_compute: 0,

@@ -25,7 +25,7 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
     case 'suspend_compute':
       return compute === undefined ? [] : [settle(compute, 'idle', now)]
     case 'apply_config':
-      // If the compute is to be idle again, the suspension that follows settles its state.
+      // If the compute should become idle again, the suspension that follows sets its state.
       if (compute === undefined) return []
       if (compute.pendingState !== 'active') return changed(branch, compute)
       return [
@@ -52,7 +52,7 @@ export const abandonOperation = (operation: OperationRecord, all: Tables, now: n
   return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
 }
 
-/** A state that a later request asked for stays pending. */
+/** A state requested later stays pending. */
 const settle = (compute: ComputeRecord, state: ComputeState, now: number): ComputeRecord => {
   const { pendingState, ...rest } = compute
   const settled = {

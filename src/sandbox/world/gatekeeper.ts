@@ -55,7 +55,7 @@ export class Gatekeeper implements Gate {
           `The endpoint ${computeId} is disabled: enable it through the API, then connect again`,
         )
       }
-      // While the branch's data is being replaced, its computes admit nobody.
+      // While the branch's data is being replaced, its computes reject connections.
       const isResetting = this.#branchOf(compute)?.state === 'resetting'
       if (!isResetting && compute.state === 'active' && compute.pendingState !== 'idle') {
         this.#noteActivity(compute)

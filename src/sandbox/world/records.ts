@@ -1,5 +1,5 @@
 /**
- * What the sandbox knows, as it is stored on disk. Times are milliseconds since the epoch unless noted otherwise.
+ * The sandbox's state as stored on disk. Times are milliseconds since the epoch unless noted otherwise.
  *
  * The types are inferred from the schemas, against which a world is checked before it is loaded.
  */

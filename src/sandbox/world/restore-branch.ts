@@ -1,7 +1,6 @@
 /**
  * Replaces a branch's data with that of another branch or with its own earlier data. Its id, computes and host names
- * stay
- * (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
+ * stay (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
 import { checkName, findBranch, inherited } from './branch-commands.ts'
 import type { RestoreRequest } from './branch-request.ts'

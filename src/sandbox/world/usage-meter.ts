@@ -1,8 +1,7 @@
 /**
  * Counts usage as the service does: active seconds, and active seconds times size. Counters are published every 15
  * minutes and reset each calendar month. An autoscaling compute counts at its minimum size: in the sandbox it has no
- * load
- * to speak of.
+ * load to speak of.
  */
 import type { ComputeRecord } from './records.ts'
 

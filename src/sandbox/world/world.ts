@@ -183,8 +183,7 @@ export class World {
 
   /**
    * Stores records and starts operations, all or nothing. They are on disk before this returns. The first operation
-   * runs
-   * at once; each later one waits for the one before it.
+   * runs at once; each later one waits for the one before it.
    */
   commit(
     projectId: string,

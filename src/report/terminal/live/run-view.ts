@@ -19,10 +19,10 @@ const GAP = '  '
 /** The first three columns may be shortened to this width. */
 const NARROWEST = 12
 const SHORTENED = 3
-/** Room for what a step is doing. */
+/** Width reserved for a step's current activity. */
 const DOING = 22
 
-/** At most as many lines as the terminal has rows, and none that wraps. */
+/** At most as many lines as the terminal has rows; no line wraps. */
 export const runView = (state: RunState, view: RunView): readonly string[] => {
   const { style, spinner } = view
   const paint = paintOf(style)

@@ -1,6 +1,6 @@
 export interface Explanation {
   readonly rule: string
-  /** As it is written, or as it looks. */
+  /** As in source or in output. */
   readonly example: string
   readonly wayOut?: string
 }

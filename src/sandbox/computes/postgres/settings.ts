@@ -22,8 +22,7 @@ const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 
 /**
  * Clients' settings come first: if a setting occurs twice, Postgres uses the last value. Servers get far less memory
- * than
- * their size stands for, so that twenty of them fit on a laptop.
+ * than their size stands for, so that twenty of them fit on a laptop.
  *
  * @throws {Error} if a name is invalid, or if clients may not set it.
  */

@@ -48,8 +48,7 @@ export class Templates {
 
   /**
    * Creates a data folder with these roles and databases. All branches of a seed have the same ones, so they are
-   * created
-   * once and copied.
+   * created once and copied.
    */
   async provision(
     binaries: Binaries,

@@ -36,8 +36,7 @@ const hasRoom = (parent: string): boolean => {
 
 /**
  * Removes folders that this user's sandboxes left because they were killed together with their watchdog. Anyone can
- * create
- * folders there, so those without our mark are left alone.
+ * create folders there, so those without our mark are left alone.
  */
 export const removeStale = (parent: string): void => {
   for (const name of readdirSync(parent)) {

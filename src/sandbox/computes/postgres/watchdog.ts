@@ -1,7 +1,6 @@
 /**
  * Stops all servers if the sandbox dies. A shell in a separate session keeps a list of the processes. When its input
- * ends,
- * the sandbox is gone.
+ * ends, the sandbox is gone.
  */
 import { spawn } from 'node:child_process'
 import { withoutSecrets } from '../../../model/index.ts'

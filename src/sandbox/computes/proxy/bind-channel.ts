@@ -1,9 +1,7 @@
 /**
  * SCRAM with channel binding (`channel_binding=require`, which the service's own clients use). The server cannot offer
- * it,
- * because TLS ends at the proxy. So the client logs in to the proxy, which checks the login against the server's
- * secret,
- * and then the proxy logs in to the server with the key that the client proved to have.
+ * it, because TLS ends at the proxy. So the client logs in to the proxy, which checks the login against the server's
+ * secret, and then the proxy logs in to the server with the key that the client proved to have.
  */
 import type { Socket } from 'node:net'
 import { ConnectionRefusal } from '../computes.ts'
@@ -38,8 +36,7 @@ export interface Passed {
 
 /**
  * Call before the server's first response is read. Offers channel binding, and performs the login if the client chooses
- * it.
- * Otherwise, or if the server requests another method, it only returns the bytes that it read.
+ * it. Otherwise, or if the server requests another method, it only returns the bytes that it read.
  *
  * @param early bytes that the client has already sent.
  * @throws {ConnectionRefusal} if the login fails.

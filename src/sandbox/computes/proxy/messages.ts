@@ -83,8 +83,7 @@ export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8
 /**
  * Translates errors to what the service reports for a full temporary disk: 53100, "No space left on device"
  * (docs/control-api.md). In the sandbox, Postgres reports its own limit (53400), or a cancelled query (57014) if
- * several
- * sessions together exceeded it.
+ * several sessions together exceeded it.
  *
  * @param wasStopped called once for a cancelled query: whether it was stopped because the disk was full.
  */

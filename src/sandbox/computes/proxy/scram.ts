@@ -1,7 +1,6 @@
 /**
  * SCRAM-SHA-256 with the secrets that Postgres stores (RFC 5802, RFC 7677; PostgreSQL documentation, 55.3). The proxy
- * checks
- * a client's login with a secret, learns the client key from it, and uses that key to log in to the server.
+ * checks a client's login with a secret, learns the client key from it, and uses that key to log in to the server.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 

@@ -68,8 +68,7 @@ export const targetOf = (name: string): Target =>
 
 /**
  * Removes `endpoint=<id>` from the `options` parameter, where clients without SNI name their compute (docs of the
- * service,
- * "Connection errors"). The other options are for Postgres.
+ * service, "Connection errors"). The other options are for Postgres.
  */
 export const takeEndpoint = (
   startup: Startup,
