@@ -2,7 +2,15 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
-import { CHANGE_KINDS, hasErrors, isEmptyPlan, type Plan, type PolicyOutcome, shardText } from '../model/index.ts'
+import {
+  CHANGE_KINDS,
+  hasErrors,
+  isEmptyPlan,
+  likelyOf,
+  type Plan,
+  type PolicyOutcome,
+  shardText,
+} from '../model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
@@ -219,8 +227,10 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('policies-denied', deniedPolicies(plan).join(','))
   if (plan.cost !== undefined) {
-    runner.output('cost-after', plan.cost.total.after.expected ?? 'unknown')
-    runner.output('cost-increase', plan.cost.total.delta.expected ?? 'unknown')
+    const { after, delta } = plan.cost.total
+    // A sum of what is known would read as if the rest were free.
+    runner.output('cost-after', after.unknown > 0 ? 'unknown' : (after.expected ?? 'unknown'))
+    runner.output('cost-increase', delta.unknown > 0 ? 'unknown' : (delta.expected ?? 'unknown'))
   }
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
@@ -242,7 +252,7 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     restarts: summary.restarts + summary.mayRestart,
     deletes: summary.delete + summary.replace,
     policies: policyOutcomes(plan, ['denied', 'warned']),
-    cost: Math.max(0, Math.round(plan.cost?.total.delta.expected ?? plan.cost?.total.delta.high ?? 0)),
+    cost: plan.cost === undefined ? 0 : Math.max(0, Math.round(likelyOf(plan.cost.total.delta) ?? 0)),
   }
   const hit = inputs.failOn.filter((what) => counts[what] > 0)
   if (hit.length === 0) return false

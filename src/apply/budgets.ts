@@ -1,4 +1,4 @@
-import type { Plan } from '../model/index.ts'
+import { computeTitle, type Plan } from '../model/index.ts'
 
 /** Absolute limits on what one run may do. */
 export interface Budgets {
@@ -22,24 +22,27 @@ export const checkBudgets = ({ summary, changes, cost }: Plan, budgets: Budgets)
     ...over(deletes, budgets.maxDeletes, '--max-deletes', `deletes ${counted(deletes, 'compute')}`),
     ...over(increase, budgets.maxCuIncrease, '--max-cu-increase', `adds ${increase} CU`),
     ...(budgets.maxCuIncrease === undefined ? [] : unsized(changes)),
-    ...overCuHours(cost, budgets.maxCuHoursIncrease),
+    ...overCuHours(cost, changes, budgets.maxCuHoursIncrease),
   ]
 }
 
-const overCuHours = (cost: Plan['cost'], limit: number | undefined): readonly string[] => {
+const MOST_NAMED = 3
+
+const overCuHours = (cost: Plan['cost'], changes: Plan['changes'], limit: number | undefined): readonly string[] => {
   if (limit === undefined) return []
   const computes = cost?.computes ?? []
   const boundless = cost === undefined || computes.some(({ delta }) => delta.expected === null && delta.high === null)
   if (boundless) return ['How many CU-hours the plan adds is unknown, so --max-cu-hours-increase cannot be checked.']
   const increase = computes.reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
   if (increase <= limit) return []
-  const unknown = computes.filter(({ delta }) => delta.expected === null).length
-  const note =
-    unknown === 0
-      ? ''
-      : `; ${counted(unknown, 'compute')} without history ${unknown === 1 ? 'counts' : 'count'} at the maximum`
+  const unknown = new Set(computes.filter(({ delta }) => delta.expected === null).map(({ change }) => change))
+  const names = changes
+    .filter(({ id }) => unknown.has(id))
+    .map(({ compute, branch }) => `${computeTitle(compute)} on ${branch.name}`)
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+  const note = names.length === 0 ? '' : ` (unknown: ${names.slice(0, MOST_NAMED).join(', ')}${more})`
   return [
-    `The plan adds ${Math.round(increase * 100) / 100} CU-hours a month, --max-cu-hours-increase allows ${limit}${note}.`,
+    `The plan ${names.length === 0 ? 'adds' : 'may add up to'} ${Math.round(increase * 100) / 100} CU-hours a month${note}, --max-cu-hours-increase allows ${limit}.`,
   ]
 }
 

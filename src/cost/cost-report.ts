@@ -120,7 +120,7 @@ const spending = (costs: readonly LiveCost[], price: Price | undefined): Spendin
   const cost = addCosts(costs.map((one) => one.cost))
   return {
     cost: roundCost(cost),
-    ...(price === undefined ? {} : { money: { price, expected: amountOf(cost, price) } }),
+    ...(price === undefined ? {} : { money: { price, expected: amountOf(cost.expected, price) } }),
   }
 }
 

@@ -45,14 +45,16 @@ export const costSummary = (
 
 const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostTotal): Money => ({
   price,
-  before: amountOf(before, price),
-  after: amountOf(after, price),
-  delta: amountOf(delta, price),
+  before: amountOf(before.expected, price),
+  after: amountOf(after.expected, price),
+  delta: amountOf(delta.expected, price),
 })
 
-/** The price of the expected CU-hours. */
-export const amountOf = ({ expected }: CostRange, { cuHour }: Price): number | null =>
-  expected === null ? null : toCents(expected * cuHour)
+export const amountOf = (cuHours: number | null, { cuHour }: Price): number | null =>
+  cuHours === null ? null : toCents(cuHours * cuHour)
+
+/** What is expected; if a part of it is unknown, the most that is possible. */
+export const likelyOf = ({ expected, high, unknown }: CostTotal): number | null => (unknown === 0 ? expected : high)
 
 /** Does not add amounts at different prices. */
 export const totalCost = (parts: readonly CostSummary[]): CostSummary => {

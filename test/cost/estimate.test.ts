@@ -140,6 +140,20 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
     ['was-fixed'],
   ],
   [
+    '6: fixed 8 → 9, never sleeps, no history',
+    update(one({ ...fixed(8), scaleToZero: NEVER }), fixed(9)),
+    same(5840),
+    same(6570),
+    same(730),
+  ],
+  [
+    '6: fixed 1 → 1–4, never sleeps, no history',
+    update(one({ ...fixed(1), scaleToZero: NEVER }), sized(1, 4)),
+    same(730),
+    range(730, null, 2920),
+    range(0, null, 2190),
+  ],
+  [
     '7: never → 5m',
     update(one({ ...fixed(1), scaleToZero: NEVER }, [480, 480]), { scaleToZero: 300 }),
     same(730),

@@ -3,8 +3,10 @@ import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { checkBudgets } from '../../src/apply/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { Observed, Plan, ProjectSettings } from '../../src/model/index.ts'
+import { planPage } from '../../src/report/html/index.ts'
 import { planComment, terminalPlan } from '../../src/report/index.ts'
 import { planSnapshot, readManifests } from '../../src/workflow/index.ts'
 import { PROJECT, world } from '../planner/world.ts'
@@ -67,13 +69,50 @@ test('where a cost is unknown, no sum is shown that does not add up, and no amou
   const mixed = shown('  main: { primary: { scaleToZero: 5m } }\n  preview/x: { primary: { size: 2 } }\n')
   expect(mixed).toContain('cost: 730 → at most 730 CU-hours a month')
   expect(mixed).toContain(
-    'Cost  +730 CU-hours a month (at most +730; 1 compute unknown)\n      +365.00 EUR a month, at 0.5',
+    'Cost  unknown, at most +730 CU-hours a month (1 compute unknown)\n      unknown, at most +365.00 EUR a month, at 0.5',
   )
   const alone = shown('  main: { primary: { scaleToZero: 5m } }\n')
   expect(alone).toContain('Cost  unknown, not more than before\n')
   expect(alone).not.toContain('EUR')
-  // A compute that is created counts on neither side.
-  expect(shown(`${RESIZE}  preview/x: { replicas: { r: { size: 1 } } }\n`)).toContain('(+150 %), 1,460 → 3,650 (')
+})
+
+test('a plan is not free because a part of it is unknown', () => {
+  const branches =
+    '  main: { replicas: { r: { size: 1, scaleToZero: 5m } } }\n  preview/x: { primary: { scaleToZero: 10m } }\n'
+  const { plan } = planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } })
+  expect(plan.cost?.total.delta).toMatchObject({ expected: 0, unknown: 1 })
+  const comment = planComment({
+    marker: '<!-- x -->',
+    plan,
+    origin: { introduced: plan.changes, drift: [], settled: [], released: [] },
+    introducedBy: 'this pull request',
+    notes: [],
+    whole: 'the log',
+    costThreshold: 700,
+  })
+  const page = planPage(plan, { version: '1', sha256: () => 'x', concurrency: 1 })
+  const shown = [terminalPlan(plan, { color: false, width: 200 }), comment, page]
+  for (const text of shown) {
+    expect(text).toContain('unknown, at most +730 CU-hours a month')
+    expect(text).toContain('unknown, at most +365.00 EUR a month, at 0.5')
+    expect(text).not.toMatch(/±0|\+0\.00|→ 1,460/)
+  }
+})
+
+test('without history, a range that replaces a fixed size has no expected cost, as in the estimate after it', () => {
+  const young = { period: { start: '2026-11-20T20:00:00Z', end: '2026-12-01T00:00:00Z' } }
+  const review = { price: { cuHour: 0.5, currency: 'EUR' } }
+  const { plan } = planOf('  main: { primary: { size: { min: 1, max: 4 } } }\n', review, live(young))
+  expect(plan.cost?.computes[0]).toMatchObject({
+    before: { expected: 730 },
+    after: { low: 730, expected: null, high: 2920 },
+    delta: { low: 0, expected: null, high: 2190 },
+  })
+  const shown = terminalPlan(plan, { color: false, width: 200 })
+  expect(shown).toContain('cost: 730 → 730 to 2,920 CU-hours a month')
+  expect(shown).toContain(
+    'Cost  unknown, at most +2,190 CU-hours a month\n      unknown, at most +1,095.00 EUR a month',
+  )
 })
 
 test('a size that the tier does not allow leaves the project out, unless another tier is named', () => {
@@ -86,6 +125,14 @@ test('a size that the tier does not allow leaves the project out, unless another
   expect(planOf(RESIZE, { tier: 'none' }, free).ok).toBe(true)
   expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([
     { code: 'W_TIER_UNKNOWN' },
+  ])
+})
+
+test('a budget of CU-hours says what it cannot know, and of which compute', () => {
+  const check = (branches: string) => checkBudgets(planOf(branches).plan, { maxCuHoursIncrease: 10 })
+  expect(check(RESIZE)).toEqual(['The plan adds 2190 CU-hours a month, --max-cu-hours-increase allows 10.'])
+  expect(check('  main: { replicas: { r: { size: 2, scaleToZero: 5m } } }\n')).toEqual([
+    'The plan may add up to 1460 CU-hours a month (unknown: replica "r" on main), --max-cu-hours-increase allows 10.',
   ])
 })
 

@@ -1,5 +1,5 @@
 /** Cost, policies and service updates in a comment: one line each, with folded details. */
-import type { Plan } from '../../model/index.ts'
+import { likelyOf, type Plan } from '../../model/index.ts'
 import {
   computeTitle,
   counted,
@@ -49,11 +49,9 @@ const namesOf = (names: readonly string[]): string => {
   return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown
 }
 
-/** CU-hours a month: expected, else the maximum. */
-const changeOf = ({ cost }: Plan): number => {
-  const { expected, high } = cost?.total.delta ?? { expected: null, high: null }
-  return Math.abs(expected ?? high ?? Number.POSITIVE_INFINITY)
-}
+/** CU-hours a month. */
+const changeOf = ({ cost }: Plan): number =>
+  Math.abs((cost === undefined ? null : likelyOf(cost.total.delta)) ?? Number.POSITIVE_INFINITY)
 
 const LIMITS = /^W_(TIER|QUOTA)/
 

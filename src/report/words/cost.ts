@@ -8,7 +8,15 @@ import {
   formatMoneyDifference,
   formatPrice,
 } from '../../cost/index.ts'
-import type { ChangeCost, CostRange, CostSummary, CostTotal, Plan } from '../../model/index.ts'
+import {
+  amountOf,
+  type ChangeCost,
+  type CostRange,
+  type CostSummary,
+  type CostTotal,
+  likelyOf,
+  type Plan,
+} from '../../model/index.ts'
 import { projectTitle } from './names.ts'
 
 /** Whether the cost changes, or may. */
@@ -27,22 +35,25 @@ export const remarksOf = ({ cost, maintenance = [], expiring = [] }: Plan): Read
 
 /** `292 → 365 CU-hours a month, at most 1,460 (active 6 h a day since 1 November, 1.6 CU on average)`. */
 const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
-  const isKnown = before.expected !== null && after.expected !== null
-  return `${isKnown ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
+  const isExpected = before.expected !== null && after.expected !== null
+  return `${isExpected ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
 }
 
-/** Unknown costs as bounds: `at most 730 → 1,460 CU-hours a month`, `730 → at most 730 CU-hours a month`. */
+/** Unknown costs are shown by their bounds: `at most 730 → 1,460 CU-hours a month`, `730 → 730 to 2,920 CU-hours a month`. */
 const unknownWords = (before: CostRange, after: CostRange): string => {
-  const [from, to] = [before, after].map(({ expected, high }) =>
-    expected === null ? `at most ${formatCuHours(high)}` : formatCuHours(expected),
-  )
-  const bound = before.expected === null ? to?.replace(/^at most /, '') : to
+  const [from = '', to = ''] = [before, after].map(boundsWords)
+  const bound = before.expected === null ? to.replace(/^at most /, '') : to
   return `${before.expected === 0 || from === to ? to : `${from} → ${bound}`} CU-hours a month`
 }
 
+const boundsWords = ({ low, expected, high }: CostRange): string => {
+  if (expected !== null) return formatCuHours(expected)
+  return low !== null && low > 0 ? `${formatCuHours(low)} to ${formatCuHours(high)}` : `at most ${formatCuHours(high)}`
+}
+
 /**
- * `+73 CU-hours a month, 1,060 → 1,133 (at most +1,168; 1 compute unknown)`. `undefined` if the
- * cost does not change.
+ * `+73 CU-hours a month (+7 %), 1,060 → 1,133 (at most +1,168)`, or
+ * `unknown, at most +1,168 CU-hours a month (1 compute unknown)`. `undefined` if the cost does not change.
  */
 export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {
   const count = cost?.computes.filter(matters).length ?? 0
@@ -56,7 +67,7 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
   const changing = groupBy(plan.cost?.computes.filter(matters) ?? [], ({ change }) => projectOf.get(change) ?? '')
-  const size = ({ delta }: CostSummary): number => Math.abs(delta.expected ?? delta.high ?? Number.POSITIVE_INFINITY)
+  const size = ({ delta }: CostSummary): number => Math.abs(likelyOf(delta) ?? Number.POSITIVE_INFINITY)
   const projects = (plan.cost?.projects ?? [])
     .filter(({ project }) => changing.has(project))
     .sort((a, b) => size(b) - size(a) || 0)
@@ -71,27 +82,35 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
 
 /** @param count of the computes whose cost changes, or may change */
 const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
-  const isUnknown = delta.unknown > 0 && delta.unknown === count
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
-  if (isUnknown) return delta.high === 0 ? 'unknown, not more than before' : `unknown, ${bound} CU-hours a month`
-  const limits = [
-    ...(delta.high === delta.expected && delta.unknown === 0 ? [] : [bound]),
-    ...(delta.unknown === 0 ? [] : [`${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`]),
-  ]
+  // A sum of what is known would read as if the rest were free.
+  if (delta.unknown > 0) {
+    if (delta.high === 0) return 'unknown, not more than before'
+    const part = `${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`
+    return `unknown, ${bound} CU-hours a month${delta.unknown === count ? '' : ` (${part})`}`
+  }
   const share = before.expected ? ` (${formatDifference((100 * (delta.expected ?? 0)) / before.expected)} %)` : ''
-  const sums = isSum(before, delta, after)
+  const sums = isKnown(before, after)
     ? `${share}, ${formatCuHours(before.expected)} → ${formatCuHours(after.expected)}`
     : ''
-  return `${formatDifference(delta.expected)} CU-hours a month${sums}${limits.length === 0 ? '' : ` (${limits.join('; ')})`}`
+  return `${formatDifference(delta.expected)} CU-hours a month${sums}${delta.high === delta.expected ? '' : ` (${bound})`}`
 }
 
-/** False if a compute's cost is known on one side only: that side's sum includes it, and the difference does not. */
-const isSum = (before: CostTotal, delta: CostTotal, after: CostTotal): boolean =>
-  delta.unknown === 0 || Math.abs((before.expected ?? 0) + (delta.expected ?? 0) - (after.expected ?? 0)) < 0.05
+const isKnown = (...totals: readonly CostTotal[]): boolean => totals.every(({ unknown }) => unknown === 0)
 
-/** `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`; `undefined` without a price, or where the cost is unknown. */
+/**
+ * `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`, or
+ * `unknown, at most +850.93 USD a month, at 0.222 USD a CU-hour`. `undefined` without a price, or without a bound.
+ */
 export const planMoneyWords = ({ money, before, delta, after }: CostSummary): string | undefined => {
-  if (money === undefined || money.delta === null) return undefined
-  const sums = isSum(before, delta, after) ? ` ${formatMoney(money.before)} → ${formatMoney(money.after)},` : ''
-  return `${formatMoneyDifference(money.delta)} ${money.price.currency} a month,${sums} at ${formatPrice(money.price)}`
+  if (money === undefined) return undefined
+  const { price } = money
+  const at = `${price.currency} a month`
+  if (delta.unknown > 0) {
+    const most = amountOf(delta.high, price)
+    if (most === null || most === 0) return undefined
+    return `unknown, at most ${formatMoneyDifference(most)} ${at}, at ${formatPrice(price)}`
+  }
+  const sums = isKnown(before, after) ? ` ${formatMoney(money.before)} → ${formatMoney(money.after)},` : ''
+  return `${formatMoneyDifference(money.delta)} ${at},${sums} at ${formatPrice(price)}`
 }
