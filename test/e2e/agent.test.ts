@@ -73,11 +73,13 @@ test('a suspended project is left alone until it is resumed', async () => {
   expect(suspended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Suspended until \w+ .* UTC: shop\.\n$/) })
   await running.says('Suspended')
   await commit('2')
+  expect(await agent('reconcile', 'shop')).toMatchObject({ code: 0, stdout: 'Reading now: shop.\n' })
   const status = await agent('reconcile', PROJECT, '--wait')
   expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining('load test') })
+  expect(status.stdout).toMatch(/^ {2}as of \ds ago$/m)
   expect(status.stdout).toContain('espalier agent resume')
-  expect((await agent('status')).stdout).toContain('shop')
-  expect((await agent('status', 'shop')).stdout).toBe((await agent('status', PROJECT)).stdout)
+  expect((await agent('status')).stdout).toMatch(/AS OF.*\n.*shop.* \ds ago/)
+  expect((await agent('status', 'shop')).stdout).toContain(PROJECT)
   expect(await agent('status', 'shops')).toMatchObject({ code: 1, stderr: expect.stringContaining('no project shops') })
   expect(await agent('resume', '--all')).toMatchObject({ code: 0, stdout: 'Resumed: all projects.\n' })
   await running.says('done: update')
@@ -174,6 +176,7 @@ test.each([
   [['--request-share', '2'], '--request-share'],
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify', 'http://127.0.0.1:1'], '--notify-secret-file'],
+  [['--repo', 'docs'], 'leave out --repo: espalier agent run docs'],
   [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
   [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],
 ])('agent run %j is refused', async (flags, words) => {
