@@ -20,6 +20,8 @@ export interface Declaration {
   readonly manifests?: Manifests
   /** Why the manifests are unusable. */
   readonly problem?: string
+  /** What settles the problem: a command to paste. */
+  readonly command?: string
   readonly history: Situation['history']
   /** No earlier version known to this agent declared it. */
   readonly isNew: boolean
@@ -98,6 +100,16 @@ export const openDesiredState = async (
     if (declaredOf(current.declared, project) !== undefined || current.isRewritten) return undefined
     return 'The project is no longer declared, but other manifests have errors, so Espalier cannot be sure.'
   }
+  const commandFor = (project: string): string | undefined => {
+    if (isMissing || current === undefined) return undefined
+    const isGone = problemOfAll() !== undefined || current.errors.find(({ concerns }) => concerns(project))?.isMissing
+    if (isGone !== true) return 'espalier validate'
+    const files = declaredOf(file.valid?.projects, project)?.files ?? []
+    // Only paths that need no quotes in a shell.
+    return source.kind === 'git' && file.valid !== undefined && files.length > 0 && files.every(isPlainPath)
+      ? `git checkout ${file.valid.version.slice(0, 12)} -- ${files.join(' ')} && git commit`
+      : undefined
+  }
   const isDeclared = (project: string): boolean => {
     const { declared, isRewritten = false } = current ?? {}
     if (declaredOf(declared, project) !== undefined) return true
@@ -167,6 +179,7 @@ export const openDesiredState = async (
     of: (project) => {
       if (!isDeclared(project)) return undefined
       const problem = problemOf(project)
+      const command = commandFor(project)
       const manifests = current?.byProject.get(project)
       const { digest = '', files = [] } = declaredOf(current?.declared, project) ?? {}
       const isChanged = current?.isRewritten === true && declaredOf(file.accepted?.projects, project)?.digest !== digest
@@ -176,6 +189,7 @@ export const openDesiredState = async (
         files,
         ...(problem === undefined && manifests !== undefined ? { manifests } : {}),
         ...(problem === undefined ? {} : { problem }),
+        ...(problem === undefined || command === undefined ? {} : { command }),
         history: isChanged ? 'rewritten' : now() - fetchedAt > STALE_MS ? 'stale' : 'known',
         isNew: file.introduced.includes(project),
         waitsFor: () =>
@@ -217,6 +231,8 @@ const pick = (stored: SourceFile | undefined): Partial<SourceFile> => ({
   ...(stored?.accepted === undefined ? {} : { accepted: stored.accepted }),
   ...(stored?.events === undefined ? {} : { events: stored.events }),
 })
+
+const isPlainPath = (path: string): boolean => /^[\w.][\w./-]*$/.test(path)
 
 const digests = (state: DesiredState): ReadonlyMap<string, string> =>
   new Map(

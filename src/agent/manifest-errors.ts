@@ -6,6 +6,8 @@ import { type Declared, declaredOf } from './declared.ts'
 export interface ManifestError {
   /** `file:line:column: message` */
   readonly text: string
+  /** It is about files that are missing, so that checking those that are there does not help. */
+  readonly isMissing: boolean
   concerns(project: string): boolean
 }
 
@@ -27,6 +29,7 @@ export const errorsOf = (
       const known = declaredIn.get(file ?? '')
       return {
         text: textOf(error),
+        isMissing: error.code === 'E_NO_MANIFESTS' || error.code === 'E_NOT_FOUND',
         concerns: (project) => {
           // An unreadable file or a policy may affect any project.
           if (mentioned === undefined) return true

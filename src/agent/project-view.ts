@@ -69,7 +69,6 @@ export const commandFor = (
     default:
   }
   if (state === 'Suspended') return `espalier agent resume ${project}`
-  if (state === 'Invalid') return 'espalier validate'
   return state === 'Blocked' || state === 'OutOfSync' ? `espalier apply --project ${project}` : undefined
 }
 
@@ -119,7 +118,8 @@ export const shownProject = (
   }
   const until = endOf[status.state]
   const message = status.state === 'Suspended' ? suspension?.reason : shown.message
-  const command = shown.command ?? commandFor(last.id, status, version)
+  const usual = commandFor(last.id, status, version)
+  const command = status.state === 'Suspended' ? usual : (shown.command ?? usual)
   const { lastApply, missedWindows } = last
   const { state, reason } = status
   return {

@@ -144,6 +144,7 @@ export class AgentProject {
     if (problem !== undefined || manifests === undefined) {
       await this.#display.show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, declaration.version, {
         message: problem,
+        command: foreign === undefined ? declaration.command : undefined,
       })
       wakeNextInterval(this.id, this.#shared)
       return false

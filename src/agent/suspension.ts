@@ -12,7 +12,7 @@ const LONGEST = 30 * 24 * 60 * 60_000
 export const suspend = (now: number, duration: number, reason: string): Suspension => {
   if (reason.trim() === '') throw new EspalierError('E_USAGE', 'A suspension needs a reason: --reason TEXT.')
   if (!(duration > 0 && duration <= LONGEST)) {
-    throw new EspalierError('E_USAGE', 'A suspension lasts at most 30 days: --for 2h.')
+    throw new EspalierError('E_USAGE', 'A suspension lasts at most 30 days.')
   }
   return { until: now + duration, reason }
 }

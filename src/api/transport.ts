@@ -1,5 +1,6 @@
 /** Sends a single request, with limits and timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
+import { abortWith } from '../base/index.ts'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { type KeyFinder, keyFinder } from './key-in-answer.ts'
@@ -102,6 +103,7 @@ export class Transport {
     let headers: Dispatcher.ResponseData['headers']
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error(TOO_LATE)), withinMs)
+    const release = abortWith(late, signal)
     try {
       const response = await this.#dispatcher.request({
         origin: baseUrl.origin,
@@ -114,7 +116,7 @@ export class Transport {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+        signal: late.signal,
       })
       status = response.statusCode
       headers = response.headers
@@ -136,6 +138,7 @@ export class Transport {
       })
     } finally {
       clearTimeout(timer)
+      release()
     }
     debug?.(`${method} ${path} → ${status}`)
     const header = (name: string): string | undefined => {

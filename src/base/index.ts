@@ -1,3 +1,4 @@
+export * from './abort-with.ts'
 export * from './canonical-json.ts'
 export * from './compare.ts'
 export * from './differences.ts'

@@ -204,12 +204,15 @@ const run = async (
     await watcher?.event(event)
   }
   const time = (): string => new Date(clock.date?.() ?? clock.now()).toISOString()
-  const interruption = onInterrupt((message) => {
-    notify?.(message)
-    // If the journal cannot be written, the run stops anyway.
-    void emit({ time: time(), type: 'interrupt', message }).catch(() => undefined)
-  }, request.onSignal)
-  const stops = [interruption.stop, ...(signal === undefined ? [] : [signal])]
+  const interruption = onInterrupt(
+    (message) => {
+      notify?.(message)
+      // If the journal cannot be written, the run stops anyway.
+      void emit({ time: time(), type: 'interrupt', message }).catch(() => undefined)
+    },
+    request.onSignal,
+    signal,
+  )
   let outcome: Outcome | undefined
   try {
     await emit({ time: time(), type: 'version', espalier: VERSION, format: PLAN_FORMAT_VERSION })
@@ -225,7 +228,7 @@ const run = async (
       concurrency,
       maxFailures: request.maxFailures,
       operationTimeoutMs,
-      stop: AbortSignal.any(stops),
+      stop: interruption.stop,
       abort: interruption.abort,
       onEvent: emit,
       ...(request.planned === undefined

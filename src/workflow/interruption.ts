@@ -1,5 +1,5 @@
 /** What the first and the second Ctrl-C do. SIGTERM counts as Ctrl-C. */
-import type { OnSignal } from '../base/index.ts'
+import { abortWith, type OnSignal } from '../base/index.ts'
 
 export interface Interruption {
   /** Aborted by the first: no new step starts. */
@@ -10,8 +10,15 @@ export interface Interruption {
   release(): void
 }
 
-/** @param onSignal if absent, signals are ignored. */
-export const onInterrupt = (notify: (message: string) => void, onSignal: OnSignal | undefined): Interruption => {
+/**
+ * @param onSignal if absent, the process's signals are ignored.
+ * @param stopping counts as the first Ctrl-C, without a message.
+ */
+export const onInterrupt = (
+  notify: (message: string) => void,
+  onSignal: OnSignal | undefined,
+  stopping?: AbortSignal,
+): Interruption => {
   const stop = new AbortController()
   const abort = new AbortController()
   const handle = (): void => {
@@ -23,7 +30,10 @@ export const onInterrupt = (notify: (message: string) => void, onSignal: OnSigna
       abort.abort()
     }
   }
-  const releases = onSignal === undefined ? [] : [onSignal('SIGINT', handle), onSignal('SIGTERM', handle)]
+  const releases = [
+    abortWith(stop, stopping),
+    ...(onSignal === undefined ? [] : [onSignal('SIGINT', handle), onSignal('SIGTERM', handle)]),
+  ]
   return {
     stop: stop.signal,
     abort: abort.signal,

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   type ApiError,
@@ -93,6 +94,21 @@ describe('requests and answers', () => {
     expect(server.asked).toMatchObject([
       { method: 'GET', path: '/api/v2/projects/p/endpoints', authorization: `Bearer ${KEY}` },
     ])
+  })
+
+  test("leave nothing in the signal that may stop them: an agent's lasts for months", async () => {
+    const { api } = await setup([{ status: 200, json: { endpoint } }])
+    const stopping = new AbortController()
+    /** Listeners, and what `AbortSignal.any` leaves. */
+    const left = (): number => {
+      const symbol = Object.getOwnPropertySymbols(stopping.signal).find(
+        ({ description }) => description === 'kDependantSignals',
+      )
+      const dependants = symbol === undefined ? undefined : (Reflect.get(stopping.signal, symbol) as Set<unknown>)
+      return getEventListeners(stopping.signal, 'abort').length + (dependants?.size ?? 0)
+    }
+    await api.getCompute('p', 'ep-1', { signal: stopping.signal })
+    expect(left()).toBe(0)
   })
 
   test('keep `settings` whole, for what no manifest declares to travel through', async () => {

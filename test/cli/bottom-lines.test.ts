@@ -1,5 +1,6 @@
 /** Lines at the bottom of a terminal, and what is printed above them. */
 import { EventEmitter } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { BottomLines } from '../../src/cli/bottom-lines.ts'
 import { fakeIo } from '../in-process.ts'
@@ -26,6 +27,8 @@ const terminal = (columns: number, rows: number) => {
     send,
     bottom: new BottomLines(out, err, io.onSignal),
     seen: async (): Promise<readonly string[]> => {
+      // A burst of output is followed by one drawing.
+      await setImmediate()
       await shown
       return screen.lines()
     },

@@ -73,11 +73,13 @@ test('a suspended project is left alone until it is resumed', async () => {
   expect(suspended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Suspended until \w+ .* UTC: shop\.\n$/) })
   await running.says('Suspended')
   await commit('2')
+  expect(await agent('reconcile', 'shop')).toMatchObject({ code: 0, stdout: 'Reading now: shop.\n' })
   const status = await agent('reconcile', PROJECT, '--wait')
   expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining('load test') })
+  expect(status.stdout).toMatch(/^ {2}as of \ds ago$/m)
   expect(status.stdout).toContain('espalier agent resume')
-  expect((await agent('status')).stdout).toContain('shop')
-  expect((await agent('status', 'shop')).stdout).toBe((await agent('status', PROJECT)).stdout)
+  expect((await agent('status')).stdout).toMatch(/AS OF.*\n.*shop.* \ds ago/)
+  expect((await agent('status', 'shop')).stdout).toContain(PROJECT)
   expect(await agent('status', 'shops')).toMatchObject({ code: 1, stderr: expect.stringContaining('no project shops') })
   expect(await agent('resume', '--all')).toMatchObject({ code: 0, stdout: 'Resumed: all projects.\n' })
   await running.says('done: update')
@@ -88,6 +90,23 @@ test('a compute that is missing is named by its role', async () => {
   running = run()
   await running.says(`${PROJECT}  OutOfSync`)
   expect((await agent('status', 'shop')).stdout).toContain('main replica "reporting"  create')
+})
+
+test('a manifest that a commit deleted is restored by the command shown', async () => {
+  running = run()
+  await running.says(`${PROJECT}  Synced`)
+  const before = git('rev-parse', 'HEAD').slice(0, 12)
+  git('rm', '-q', 'espalier.yaml')
+  git('commit', '-qm', 'Remove')
+  await running.says(`${PROJECT}  Invalid`)
+  const restoring = `git checkout ${before} -- espalier.yaml && git commit`
+  const { stdout } = await agent('status', 'shop')
+  expect(stdout).toContain(restoring)
+  expect(stdout).not.toContain('espalier validate')
+  git('checkout', before, '--', 'espalier.yaml')
+  git('commit', '-qm', 'Restore')
+  await running.says(`version ${git('rev-parse', 'HEAD').slice(0, 12)}`)
+  expect((await agent('reconcile', 'shop', '--wait')).stdout).toContain('Synced')
 })
 
 test('a second agent on the same folder is refused', async () => {
@@ -174,6 +193,7 @@ test.each([
   [['--request-share', '2'], '--request-share'],
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify', 'http://127.0.0.1:1'], '--notify-secret-file'],
+  [['--repo', 'docs'], 'leave out --repo: espalier agent run docs'],
   [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
   [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],
 ])('agent run %j is refused', async (flags, words) => {

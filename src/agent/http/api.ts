@@ -43,7 +43,7 @@ export const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => nu
     app.put(`${path}/suspension`, async (context) => {
       const projects = chosen(context)
       const { for: length, reason } = await bodyOf(context, SUSPENSION)
-      const { until } = suspend(now(), (parseDuration(length) ?? Number.NaN) * 1_000, reason)
+      const { until } = suspend(now(), secondsOf(length) * 1_000, reason)
       await control.suspend(projects, until, reason)
       return json(context, { until: new Date(until).toISOString() })
     })
@@ -60,6 +60,14 @@ export const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => nu
     ),
   )
   return app
+}
+
+const secondsOf = (length: string): number => {
+  const seconds = parseDuration(length)
+  if (seconds !== undefined && seconds > 0) return seconds
+  throw new EspalierError('E_USAGE', `${JSON.stringify(length)} is not a valid duration.`, {
+    hint: 'Write, for example, 30m, 2h or 1d.',
+  })
 }
 
 class NotDeclared extends EspalierError {}

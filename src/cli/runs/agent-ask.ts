@@ -25,7 +25,10 @@ export const runAgentReconcile = async (flags: ReconcileFlags, io: Io): Promise<
   const body = flags.accept === undefined ? {} : { accept: flags.accept }
   const askedAt = io.clock.date()
   for (const path of await pathsOf(asked, flags, io)) await ask(`${path}/reconcile`, 'POST', flags, io, body)
-  if (flags.wait !== true) return EXIT.ok
+  if (flags.wait !== true) {
+    print(`Reading now: ${namesOf(asked)}.`, io.stdout)
+    return EXIT.ok
+  }
   for (;;) {
     const view = await viewOf(flags, io)
     const chosen = chosenOf(view, asked === 'all' ? [] : asked)
@@ -58,16 +61,21 @@ const changeSuspension = async (
     until = answer.until
   }
   const end = until === undefined ? '' : ` until ${formatUtc(Date.parse(until))}`
-  print(`${done}${end}: ${asked === 'all' ? 'all projects' : plainText(asked.join(', '))}.`, io.stdout)
+  print(`${done}${end}: ${namesOf(asked)}.`, io.stdout)
   return EXIT.ok
 }
 
+const namesOf = (asked: readonly string[] | 'all'): string =>
+  asked === 'all' ? 'all projects' : plainText(asked.join(', '))
+
 const show = (view: AgentView, isDetailed: boolean, flags: AskFlags, io: Io): ExitCode => {
   const { projects } = view
+  const now = io.clock.date()
   if (isDetailed)
-    for (const project of projects) print(agentProjectDetail(project, styleOf(io.stdout, flags, io.env)), io.stdout)
+    for (const project of projects)
+      print(agentProjectDetail(project, now, styleOf(io.stdout, flags, io.env)), io.stdout)
   else if (projects.length === 0) print('The agent has no project.', io.stdout)
-  else print(agentStatusTable(projects, tableStyle(io.stdout, flags, io.env)), io.stdout)
+  else print(agentStatusTable(projects, now, tableStyle(io.stdout, flags, io.env)), io.stdout)
   return exitCodeOfAll(view)
 }
 

@@ -18,7 +18,7 @@ import {
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
-import { plainText, readBoundedFile } from '../../base/index.ts'
+import { namesIn, plainText, readBoundedFile } from '../../base/index.ts'
 import { parseManifests, readSizeTable } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
@@ -32,6 +32,7 @@ import { print } from '../terminal.ts'
 
 export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> => {
   const settings = settingsOf(flags)
+  if (flags.repo !== undefined) refuseMereFolder(flags.repo, io)
   const log = (line: string): void => print(plainText(line), io.stdout)
   const notifier = await notifierOf(flags, io, log)
   const webhookSecret = await secretIn(flags.webhookSecretFile, io)
@@ -155,15 +156,27 @@ const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<S
   const { repo, ref, paths } = flags
   const settings = await sourceSettings(flags, io)
   if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
-  // Resolve a path here: git would take it as relative to the mirror.
-  const isPath = !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
   return gitSource({
     ...settings,
-    repo: isPath ? resolve(io.cwd, repo) : repo,
+    // Resolve a path here: git would take it as relative to the mirror.
+    repo: isPath(repo) ? resolve(io.cwd, repo) : repo,
     ref,
     paths,
     folder: join(folder, 'repo'),
   })
+}
+
+const isPath = (repo: string): boolean => !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
+
+/** git's own message for a folder that is no repository does not say how to follow a folder. */
+const refuseMereFolder = (repo: string, io: Io): void => {
+  const names = isPath(repo) ? namesIn(resolve(io.cwd, repo)) : []
+  // A bare repository has no `.git`. An empty or missing folder is left to git, which says why.
+  if (names.length === 0 || names.includes('.git') || names.includes('HEAD')) return
+  throw usageError(
+    `--repo ${repo} is not the top folder of a git repository.`,
+    `To follow a folder as it is, leave out --repo: espalier agent run ${repo}`,
+  )
 }
 
 /** These files belong to the operator: commits do not change them. */

@@ -1,6 +1,7 @@
 /** Status of an agent's projects: a table, and details of one. */
 import { type AgentStatus, agentStatusName, agentStatusWords } from '../words/agent.ts'
 import { plainText } from '../words/plain-text.ts'
+import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'
 
@@ -11,6 +12,8 @@ export interface AgentProjectStatus extends AgentStatus {
   readonly since: string
   readonly until?: string
   readonly version?: string
+  /** When it was last read. */
+  readonly refreshedAt?: string
   readonly differences: readonly AgentDifference[]
   readonly command?: string
 }
@@ -26,7 +29,8 @@ interface AgentDifference extends AgentStatus {
   readonly declaredAt?: string
 }
 
-export const agentStatusTable = (projects: readonly AgentProjectStatus[], style: Style): string => {
+/** @param now milliseconds since the epoch. */
+export const agentStatusTable = (projects: readonly AgentProjectStatus[], now: number, style: Style): string => {
   const table = tableOf<AgentProjectStatus>(
     [
       { title: 'PROJECT', text: ({ id }) => plainText(id) },
@@ -39,6 +43,7 @@ export const agentStatusTable = (projects: readonly AgentProjectStatus[], style:
       },
       { title: 'SINCE', text: ({ since }) => minuteOf(since), isOptional: true },
       { title: 'UNTIL', text: ({ until }) => (until === undefined ? '' : minuteOf(until)), isOptional: true },
+      { title: 'AS OF', text: ({ refreshedAt }) => agoOf(refreshedAt, now), isOptional: true },
       { title: 'VERSION', text: ({ version = '' }) => version.slice(0, 12), isOptional: true },
       { title: 'SETTLED BY', text: ({ command = '' }) => plainText(command), isOptional: true },
     ],
@@ -48,18 +53,22 @@ export const agentStatusTable = (projects: readonly AgentProjectStatus[], style:
   return [table.head, ...projects.map(table.line)].join('\n')
 }
 
-export const agentProjectDetail = (project: AgentProjectStatus, style: Style): string => {
+/** @param now milliseconds since the epoch. */
+export const agentProjectDetail = (project: AgentProjectStatus, now: number, style: Style): string => {
   const paint = paintOf(style)
-  const { id, name, message, until, command, differences } = project
+  const { id, name, message, until, command, differences, refreshedAt } = project
   const why = agentStatusWords(project)
   return [
     `${paint.bold(plainText(id))}${name === undefined ? '' : ` (${plainText(name)})`}  ${agentStatusName(project)}: ${why}`,
     ...(message === undefined ? [] : [`  ${plainText(message)}`]),
     ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
+    ...(refreshedAt === undefined ? [] : [`  as of ${agoOf(refreshedAt, now)}`]),
     ...differences.map((one) => `  ${differenceLine(one)}`),
     ...(command === undefined ? [] : [`  To settle it: ${plainText(command)}`]),
   ].join('\n')
 }
+
+const agoOf = (time: string | undefined, now: number): string => (time === undefined ? '' : `${ageOf(time, now)} ago`)
 
 const differenceLine = (one: AgentDifference): string => {
   const { branch, compute, kind, path, live, want, origin, declaredAt } = one

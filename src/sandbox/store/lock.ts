@@ -37,7 +37,7 @@ export const takeLock = (directory: string): (() => void) => {
 
 const inUse = (directory: string, holder: number): EspalierError =>
   new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) is using the folder ${directory}.`, {
-    hint: `Stop it, or choose another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
+    hint: `To use it, leave out --sandbox and set ESPALIER_BASE_URL and ESPALIER_API_KEY to the address and key that it printed. Or stop it, or choose another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
   })
 
 const tryLink = (from: string, to: string): boolean => {

@@ -202,6 +202,7 @@ describe('the API', () => {
       { for: '2h' },
       { for: '2h', reason: ' ' },
       { for: 'soon', reason: 'x' },
+      { for: '0s', reason: 'x' },
       { for: '31d', reason: 'x' },
       'x',
     ]) {

@@ -227,7 +227,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_SANDBOX_STATE: {
     rule: 'A state folder belongs to one sandbox and must be writable.',
     example: '--state .espalier/sandbox',
-    wayOut: 'Stop the other one, or name another folder.',
+    wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
   },
   E_SANDBOX_WORLD: {
     rule: 'Only a dump that a sandbox wrote can be loaded.',
