@@ -75,6 +75,6 @@ const measure = async (count: number): Promise<string> => {
 }
 
 process.stdout.write(
-  '| projects | requests an hour | CPU an hour | heap | commit to applied | drift to reported |\n|---:|---:|---:|---:|---:|---:|\n',
+  '| projects | requests per hour | CPU time per hour | heap | from commit to applied | from drift to reported |\n|---:|---:|---:|---:|---:|---:|\n',
 )
 for (const count of process.argv.slice(2).map(Number)) process.stdout.write(`${await measure(count)}\n`)

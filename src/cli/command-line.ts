@@ -150,7 +150,7 @@ const wrongFlag = (
     const isFlag = inline.length === 0 && value !== undefined && /^-[^\d]/.test(value)
     if (flag.requiresArg === true && (value === undefined || value === '' || isFlag)) return `${written} needs a value.`
     if (flag.choices !== undefined && !flag.choices.includes(value)) {
-      return `${written} cannot be ${value}: it takes ${flag.choices.join(', ')}.`
+      return `${written} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
     }
   }
   return undefined
@@ -167,7 +167,7 @@ const readPositionals = (command: Command, given: readonly string[]): Readonly<R
     if (bracket === '<' && own.length === 0) return `Missing argument: ${place}.`
     const { choices } = command.positionals?.[name] ?? {}
     const other = own.find((word) => choices?.includes(word) === false)
-    if (other !== undefined) return `${name} cannot be ${other}: it takes ${choices?.join(', ')}.`
+    if (other !== undefined) return `${name} cannot be ${other}: it must be one of ${choices?.join(', ')}.`
     values[name] = dots === undefined ? own[0] : own
   }
   return left[0] === undefined ? values : `Unexpected argument: ${left[0]}`

@@ -1,4 +1,4 @@
-/** Connects a command to the control API, by its flags and environment. */
+/** Connects a command to the control API, using its flags and environment variables. */
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
 import {

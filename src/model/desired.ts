@@ -18,7 +18,7 @@ export interface DesiredDocument {
   readonly prune: boolean
   /** An empty branch (name or id) that can hold a primary temporarily while two primaries are swapped. */
   readonly parkOn?: BranchReference
-  /** The restart window of the document's defaults. Applies to computes that it does not declare. */
+  /** From the document's defaults. Applies to computes that no entry of the document declares. */
   readonly restartWindow?: DeclaredWindow
   readonly price?: Price
   /** Changes that interrupt are skipped on branches that expire within so many seconds. See `SKIP_EXPIRING_SECONDS`. */

@@ -5,7 +5,7 @@ import { WEEKDAYS } from '../../src/model/index.ts'
 import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
-test('a pull request that changes one line over three drifted computes: one introduced, three folded', async () => {
+test('a one-line pull request with three drifted computes shows one introduced change and folds the drift', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs, summary } = await run({ command: 'plan' }, { event })
   expect(code, log).toBe(0)

@@ -80,7 +80,7 @@ const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, st
 
 const allowed = { allow: new Set<Consent>(['restart', 'delete', 'move', 'replace']) }
 
-describe('a step that finds the project moved is not sent', () => {
+describe('a step is not sent if the project has changed since the plan', () => {
   describe.each(CASES)('%s', (_name, kind, rival, words) => {
     /** Whoever else is there acts before the first request, or while it waits for a lock. */
     test.each(['before its turn', 'while it waits for a lock'])('%s', async (when) => {

@@ -255,7 +255,7 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
   ['21: more active than there was time', update(one(FIXED_1, [500, 500])), same(730), same(730), same(0), ['clamped']],
 ]
 
-describe('the worlds of docs/cost.md', () => {
+describe('the examples that docs/cost.md follows', () => {
   test.each(WORLDS.map((world) => ({ world })))(
     '$world.0',
     ({ world: [, estimate, before, after, delta, flags = []] }) => {

@@ -34,7 +34,7 @@ test('plan, apply, plan: 2 changes, 0 done, 0 nothing to do; and the key is show
   expect(all).not.toContain('\u001b')
 })
 
-test('plan sends nothing but GET', async () => {
+test('plan sends only GET requests', async () => {
   const { stderr } = await espalier(['plan', MANIFEST, '--debug'], sandbox.env)
   const requests = stderr.match(/\b(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S+/g) ?? []
   expect(requests).toHaveLength(4)

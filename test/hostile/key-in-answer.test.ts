@@ -71,7 +71,7 @@ test('other text is left alone, including backslashes', async () => {
   expect((await api.listBranches('p'))[0]?.name).toBe('a\\b"c\u0007')
 })
 
-test('a short key may be a word of an ordinary response', async () => {
+test('a short key that is a word of an ordinary response counts as no leak', async () => {
   const port = await serveWith((_request, response) => response.end('{"branches":[{"id":"br-1","name":"main"}]}'))
   const api = createReadApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'main' })
   onTestFinished(() => api.close())

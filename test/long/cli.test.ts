@@ -8,7 +8,7 @@ import { type Cli, MAIN, ORG, openCli, PRIMARY, PROGRAMS, PROJECT, type Ran } fr
 
 const P = `/projects/${PROJECT}`
 const IN = ['--project-id', PROJECT]
-const UNSERVED = /not available in the sandbox/
+const UNSERVED = /not available in (?:the|Espalier's) sandbox/
 /** Programs of the system that some verbs need. */
 const has = (name: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))

@@ -35,7 +35,7 @@ describe('when two values are the same', () => {
     expect(differingKeys(desired, live)).toEqual(keys)
   })
 
-  test('an attribute that was not shown differs, but for `disabled: false`', () => {
+  test('an attribute missing from the answer counts as different, except `disabled: false`', () => {
     expect(differingKeys({ size: { min: 1, max: 1 }, poolerEnabled: true, disabled: false }, {})).toEqual([
       'size',
       'poolerEnabled',

@@ -107,7 +107,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('text without such characters is unchanged', () => {
+  test('text without control or bidirectional characters is unchanged', () => {
     check(
       fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => {
         expect(plainText(text)).toBe(text)
@@ -162,7 +162,7 @@ describe('colour', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes start with one
   const CODE = /\x1b\[\d+m/g
 
-  test('is shown on request only', () => {
+  test('is printed only if colours are on', () => {
     for (const text of shown(false)) expect(text).not.toContain('\x1b')
     for (const text of shown(true)) expect(text).toMatch(CODE)
   })

@@ -35,7 +35,7 @@ test('a task does not run early, nor after it was cancelled', async () => {
   expect(ran).toEqual(['due'])
 })
 
-test('tasks for the same time run in the order of scheduling; overdue tasks run at the next advance', async () => {
+test('tasks for the same time run in the order they were scheduled; overdue tasks run at the next advance', async () => {
   const clock = manualClock(100)
   const ran: string[] = []
   for (const name of ['a', 'b', 'c']) clock.at(110, () => ran.push(name))

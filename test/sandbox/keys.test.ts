@@ -87,7 +87,7 @@ test('a project can only be created in an organization that exists', async () =>
   expect((await organization('POST', '/projects', { project: { org_id: 'org-other' } })).status).toBe(403)
 })
 
-test('a new key gives the access of its kind until it is revoked, and is listed without its text', async () => {
+test('a new key grants the access of its type until it is revoked; lists of keys omit the secret', async () => {
   const { sandbox, call } = await openSandbox({ seed: SEED })
   const as = (apiKey: string) => caller({ apiUrl: sandbox.apiUrl, apiKey })
   const made = await call('POST', '/organizations/org-acme/api_keys', { key_name: 'ci' })

@@ -114,7 +114,7 @@ test('what restarts is on top, then cost, checks and policies in a line each', a
   expect(places).not.toContain(-1)
 })
 
-test('an override is named with its reason and who gave it', () => {
+test('an override is shown with its reason and author', () => {
   const text = commentOf(new Map([['preview-size', 'load test until Friday']]))
   expect(text).toContain('policy `preview-size` overridden by octocat: load test until Friday')
   expect(text).not.toContain('denies this plan')

@@ -52,7 +52,7 @@ const listCommand = defineCommand({
   flags: LIST_FLAGS,
   examples: [
     ['$0 operations list', 'The newest fifty'],
-    ['$0 operations list --status Error --since 7d --all', 'Failures of the last week'],
+    ['$0 operations list --status Error --since 7d --all', 'Failures in the last week'],
     ['$0 operations list --branch main --action apply_config', 'Configuration changes on main'],
   ],
   notes: EXIT_NOTES,

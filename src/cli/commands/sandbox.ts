@@ -3,7 +3,7 @@ import { number, text, toggle } from '../flag.ts'
 
 const SERVE_FLAGS = {
   port: number('', 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)'),
-  state: text('', 'Directory to keep its state in (default: memory only)'),
+  state: text('', 'Directory for persistent state (default: memory only)'),
   seed: text('', 'File with the initial projects, branches and computes'),
   'time-scale': number('', 'How many times faster than real time it runs'),
   key: text('', 'API key to accept (default: a new one)'),

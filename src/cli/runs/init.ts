@@ -92,7 +92,7 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
   if (id !== undefined)
     throw usageError(
       `${JSON.stringify(id)} is not a valid project id.`,
-      'Ids have lower-case letters, digits and hyphens.',
+      'Project ids contain only lower-case letters, digits and hyphens, 60 at most.',
     )
   throw new EspalierError('E_USAGE', 'init needs an API key or a project id.', {
     hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try it without an account, add --sandbox.',

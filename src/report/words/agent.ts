@@ -4,10 +4,10 @@
 export const AGENT_STATES = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
-  Failing: 'the last attempt failed; the agent tries again',
+  Failing: 'the last attempt failed; the agent will retry',
   Blocked: 'the agent will not go on without a person',
   Progressing: 'a step is under way',
-  Scheduled: 'only work for a restart window is left',
+  Scheduled: 'all remaining changes wait for a restart window',
   OutOfSync: 'the project differs from its manifests, and the agent only reports it',
   Synced: 'the project is as declared',
   Unknown: 'not refreshed since the agent started',

@@ -17,7 +17,7 @@ const LONGEST_MS = 2 ** 31 - 1
 /** Runs `scale` times as fast as real time, from `start` on. */
 export const scaledClock = (scale = 1, start = Date.now()): SandboxClock => new AdjustableClock(scale, start)
 
-/** Only moves by `advance`. */
+/** Moves only when `advance` is called. */
 export const manualClock = (start = Date.UTC(2026, 0, 1)): SandboxClock => new AdjustableClock(0, start)
 
 interface Task {

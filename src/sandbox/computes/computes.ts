@@ -112,14 +112,14 @@ export interface Computes {
   /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
   activity(id: string): Promise<Activity> | undefined
-  /** Opens a connection that the sandbox itself holds. Starts an idle compute. */
+  /** Opens a connection that the sandbox itself holds. Starts the compute if it is idle. */
   connect(id: string, login: Login | undefined): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
   /** Open and recently closed connections. */
   connections(): readonly ConnectionInfo[]
   /** Roles and databases of a branch; `undefined` if its primary is not running. */
   readCatalog(branchId: string): Promise<LiveCatalog | undefined> | undefined
-  /** Output of `pg_dump --schema-only`. Starts an idle compute. `undefined` if the compute is simulated. */
+  /** Output of `pg_dump --schema-only`. Starts the compute if it is idle. `undefined` if the compute is simulated. */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
   /** The port on 127.0.0.1 for an address from a client: a compute's host name, or 127.0.0.1 and a compute's port. */
   portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined

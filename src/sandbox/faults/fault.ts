@@ -36,7 +36,7 @@ const requestEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() }),
 ])
 
-/** Faults of operations: how they end. */
+/** Operation faults: how the operation ends. */
 const operationEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') }),
   z.strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) }),

@@ -355,7 +355,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([['fetchSoon'], ['fetchSoon'], ['fetchSoon'], ['fetchSoon']])
   })
 
-  test('ends a body of more than 25 MiB', async () => {
+  test('rejects a body of more than 25 MiB', async () => {
     const control = planned()
     const { url } = await serve(control)
     const body = Buffer.alloc(25 * 1024 * 1024 + 1)

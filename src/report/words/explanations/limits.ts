@@ -1,4 +1,4 @@
-/** Limits of the account, and policies. */
+/** Account limits and policies. */
 import { type LimitCode, TIER_NAMES } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 

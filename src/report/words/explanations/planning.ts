@@ -38,8 +38,8 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   },
   E_PRIMARY_TAKEN: {
     rule: 'A branch can have only one primary.',
-    example: 'main: { primary: absent }',
-    wayOut: 'Declare the existing primary as absent, or pin it to another branch.',
+    example: 'main: { primary: { id: ep-staging-d4e5f6 } }',
+    wayOut: 'Pin the existing primary to another branch, or set `prune: true` to delete it.',
   },
   E_MOVE_CYCLE: {
     rule: 'Primaries that swap branches need an empty branch to wait on.',
