@@ -36,6 +36,8 @@ export class AgentProject {
   #readFailures = 0
   /** When a round last read everything; later ones may have read only the computes. */
   #completedAt: number
+  /** The digest of the declaration that the displayed state is about. */
+  #concluded: string | undefined
 
   constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
     this.id = id
@@ -70,7 +72,7 @@ export class AgentProject {
   /** Reconciled with the current declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
     const { state } = this.view
-    const isCurrent = this.#store.file.record?.manifests === this.#shared.desired.of(this.id)?.digest
+    const isCurrent = this.#concluded !== undefined && this.#concluded === this.#shared.desired.of(this.id)?.digest
     return isCurrent && (state === 'Synced' || state === 'OutOfSync')
   }
 
@@ -234,6 +236,8 @@ export class AgentProject {
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
+    // Only now: until then, the state is that of the declaration before.
+    this.#concluded = declaration.digest
     wakeAfterRound(this.id, this.#shared, this.#store.file, round, isDue)
   }
 

@@ -69,7 +69,7 @@ test.each([
   ['sandbox serv', 'did you mean serve?'],
   ['plan --api-key s3cret', 'did you mean --api-key-file?'],
   ['plan --out', '--out needs a value'],
-  ['plan --format xml', 'it takes'],
+  ['plan --format xml', 'it must be one of'],
   ['-v', 'There is no flag -v: did you mean --version?'],
   ['-V', 'There is no flag -V: did you mean --version?'],
   ['operations --limit 3', 'Which command of operations?'],
