@@ -97,8 +97,9 @@ test('after kill -9 no Postgres is left; the next start has all committed data, 
   // At once, while the old Postgres may still be stopping.
   const second = await serveReal('--key', 'key-12345')
   const path = `/connection_uri?branch_id=${main}&role_name=sally&database_name=shop`
-  const { uri } = await ask(second, 'GET', path)
   await expect.poll(async () => (await ask(second, 'GET', '/operations')).operations[0].status).toBe('finished')
+  const { uri } = await ask(second, 'GET', path)
+  expect(uri).toContain('sally')
   const sally = await clientAt(uri)
   expect(await sally.query('SELECT current_user AS role, current_database() AS database')).toEqual([
     { role: 'sally', database: 'shop' },
