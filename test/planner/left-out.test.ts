@@ -30,7 +30,7 @@ test.each(Object.entries(PROBLEMS))('%s leaves out its project and plans the oth
 })
 
 test('a project that is not there or cannot be read is left out with its own words', () => {
-  const unreadable = [{ id: 'beta', message: 'The control API refused: no (GET /x, status 403)', hint: 'Take a key.' }]
+  const unreadable = [{ id: 'beta', message: 'The control API rejected the request: no (GET /x, status 403)', hint: 'Take a key.' }]
   const documents = [fine('alpha'), fine('beta'), fine('gamma')]
   const { leftOut } = plan(desired(...documents), live(['gamma'], { missing: ['alpha'], unreadable })).plan
   expect(leftOut?.map(({ diagnostics: [first] }) => [first?.code, first?.message, first?.hint])).toEqual([
@@ -41,7 +41,7 @@ test('a project that is not there or cannot be read is left out with its own wor
     ],
     [
       'E_PROJECT_UNREADABLE',
-      'Project `beta` could not be read. The control API refused: no (GET /x, status 403).',
+      'Project `beta` could not be read. The control API rejected the request: no (GET /x, status 403).',
       'Take a key.',
     ],
   ])
