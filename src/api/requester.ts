@@ -70,9 +70,7 @@ export class Requester {
     body?: unknown,
     options: CallOptions = {},
   ): Promise<T> {
-    const settled = await this.#settle<never>(method, path, { body }, options)
-    if ('instead' in settled) return settled.instead
-    return parse(method, path, schema, settled.answer)
+    return this.#settle<T, never>(method, path, schema, { body }, options)
   }
 
   /**
@@ -86,16 +84,16 @@ export class Requester {
     before: BeforeAttempt<unknown, Instead>,
     options: CallOptions = {},
   ): Promise<T | Instead> {
-    const settled = await this.#settle(method, path, { before }, options)
-    return 'instead' in settled ? settled.instead : parse(method, path, schema, settled.answer)
+    return this.#settle(method, path, schema, { before }, options)
   }
 
-  async #settle<Instead>(
+  async #settle<T, Instead>(
     method: string,
     path: string,
+    schema: z.ZodType<T>,
     source: Source<Instead>,
     options: CallOptions,
-  ): Promise<{ readonly answer: Answer } | { readonly instead: Instead }> {
+  ): Promise<T | Instead> {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
@@ -103,30 +101,23 @@ export class Requester {
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
       const turn = await this.#turn(source, options)
-      if ('instead' in turn) return turn
+      if ('instead' in turn) return turn.instead
       const sentAt = clock.now()
-      const answer = await this.#send(method, path, turn.send, repeats, leftMs, options)
+      const mayRepeat = method === 'GET' && options.once !== true && repeats < GET_REPEATS
+      const answer = await this.#send(method, path, turn.send, mayRepeat, leftMs, options)
       leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
         await clock.sleep(this.#backoff(attempt), options.signal)
         continue
       }
-      if (answer.status < 300) return { answer }
+      if (answer.status < 300) return parse(method, path, schema, answer)
       if (answer.status < 400) throw redirected(method, path, answer)
       if (isWrongAddress(method, answer, this.#options.baseUrl)) {
         throw unknownRoute(method, path, answer, this.#options.baseUrl)
       }
       const why = BUSY[answer.status]
-      if (why === undefined) {
-        if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS && options.once !== true) {
-          repeats += 1
-          await clock.sleep(this.#backoff(attempt), options.signal)
-          continue
-        }
-        throw refusal(method, path, answer)
-      }
-      if (options.once === true) throw refusal(method, path, answer)
+      if (why === undefined || options.once === true) throw refusal(method, path, answer)
       const asked = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
       const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
@@ -155,22 +146,23 @@ export class Requester {
     }
   }
 
-  /** Returns `undefined` if there was no response and a retry is safe. */
+  /** Returns `undefined` if the request should be repeated: there was no response, or a server error. */
   async #send(
     method: string,
     path: string,
     body: unknown,
-    repeats: number,
+    mayRepeat: boolean,
     leftMs: number,
-    options: CallOptions,
+    { signal }: CallOptions,
   ): Promise<Answer | undefined> {
     const { clock } = this.#options
     const sentAt = clock.now()
     try {
-      return await this.#transport.send(method, path, body, options.signal, leftMs)
+      const answer = await this.#transport.send(method, path, body, signal, leftMs)
+      return mayRepeat && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
     } catch (error) {
-      const isWorthIt = method === 'GET' && options.once !== true && error instanceof ApiError && !FINAL.has(error.code)
-      if (isWorthIt && repeats < GET_REPEATS && clock.now() - sentAt < leftMs) return undefined
+      const canHelp = error instanceof ApiError && !FINAL.has(error.code) && clock.now() - sentAt < leftMs
+      if (mayRepeat && canHelp) return undefined
       throw error
     }
   }
@@ -233,17 +225,15 @@ const whyGivenUp = ({ why, waitedMs, delayMs, limitMs }: GivenUp): string => {
 }
 
 const refusal = (method: string, path: string, answer: Answer, givenUp?: GivenUp): ApiError => {
-  const code = fieldOf(answer.body, 'code')
-  const requestId = fieldOf(answer.body, 'request_id') ?? answer.requestId
   const what = answer.status < 500 ? 'refused' : 'failed'
   return new ApiError('E_API', `The control API ${what}: ${messageOf(answer)}`, {
     method,
     path,
     status: answer.status,
     ambiguous: method !== 'GET' && answer.status >= 500 && answer.status !== 503,
-    ...(givenUp === undefined ? {} : { hint: whyGivenUp(givenUp) }),
-    ...(code === undefined ? {} : { apiCode: code }),
-    ...(requestId === undefined ? {} : { requestId }),
+    hint: givenUp && whyGivenUp(givenUp),
+    apiCode: fieldOf(answer.body, 'code'),
+    requestId: fieldOf(answer.body, 'request_id') ?? answer.requestId,
   })
 }
 
