@@ -142,7 +142,7 @@ export interface AgentControl {
    */
   watchRounds(listener: (round: RoundView) => void): () => void
   /**
-   * State of the {@link EventKeeper} by subject: a project id, `account/NAME` or `repository`. The state of a project
+   * State of the {@link EventKeeper} by subject: a project id, `account/NAME` or `repository/manifests`. The state of a project
    * no longer declared is kept until its events are delivered and it is `undefined`.
    */
   kept(): ReadonlyMap<string, unknown>

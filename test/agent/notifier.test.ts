@@ -165,6 +165,18 @@ test('an outage of the service is one event for the account, and one when it is 
   expect(types()).toEqual(['account/default failing', 'account/default resolved'])
 })
 
+test('a project called `repository` has events of its own, separate from those of the git repository', async () => {
+  const { clock, control, round, types } = agent([])
+  const { source } = control.shown
+  await round(project('repository', BLOCKED))
+  control.show([project('repository', BLOCKED)], { source: { ...source, error: 'no route', errorState: 'Failing' } })
+  await clock.advance(3 * 60_000)
+  expect(types().toSorted()).toEqual(['repository blocked', 'repository/manifests failing'])
+  control.show([], { source })
+  await clock.advance(60_000)
+  expect(types().at(-1)).toBe('repository removed')
+})
+
 test('a folder that cannot be written ends nothing: the event is sent once it can', async () => {
   const { clock, control, round, types, lines } = agent([])
   await round(project('p-1', BLOCKED))

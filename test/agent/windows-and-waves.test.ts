@@ -196,6 +196,19 @@ describe('waves', () => {
     expect(stateOf(agent, OTHER)).toBe('Synced')
   })
 
+  test('a later wave does not start while the state of an earlier one is that of the previous commit', async () => {
+    const agent = await begin()
+    const effect = { kind: 'latency', ms: 3 * MINUTE } as const
+    world.stage.sandbox.control.addFault({ on: 'request', method: 'GET', path: `**/${CANARY}/**`, effect, times: 1 })
+    await declare(2)
+    await world.pass(MINUTE)
+    expect(stateOf(agent, CANARY)).toBe('Synced')
+    expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
+    await world.pass(10 * MINUTE)
+    expect(world.writes()).toEqual([expect.stringContaining(CANARY), expect.stringContaining(OTHER)])
+    expect(stateOf(agent, OTHER)).toBe('Synced')
+  })
+
   test('a canary that fails stops the rest', async () => {
     const agent = await begin()
     const effect = { kind: 'fail' } as const

@@ -62,8 +62,9 @@ export const removeProject = (project: string, json: unknown, now: number): Kept
 }
 
 export const accountSubject = (name: string): string => `account/${name}`
-export const REPOSITORY_SUBJECT = 'repository'
-export const isProject = (subject: string): boolean => subject !== REPOSITORY_SUBJECT && !subject.includes('/')
+export const REPOSITORY_SUBJECT = 'repository/manifests'
+/** A project id cannot contain a slash. */
+export const isProject = (subject: string): boolean => !subject.includes('/')
 
 /** @param isRound whether a round of one of its projects ended. */
 export const observeAccount = (
