@@ -19,8 +19,7 @@ import { resolveSeed } from './seed/read-seed.ts'
 import type { Seed } from './seed/seed.ts'
 import { type OpenedStore, openFileStore } from './store/file-store.ts'
 import type { Durations } from './world/durations.ts'
-import type { WorldChange } from './world/records.ts'
-import { memoryStore } from './world/store.ts'
+import { memoryStore, type WorldChange } from './world/records.ts'
 
 export interface SandboxOptions {
   /** Default 0: any free port. */
@@ -102,7 +101,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
   const faults = new Faults(options.random)
-  const { world, computes, background } = await openWorld({
+  const { world, computes, noteRequest } = await openWorld({
     ...options,
     clock,
     log,
@@ -119,7 +118,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     rateLimits: options.rateLimits ?? false,
     faults,
     recorder,
-    onProject: (tables) => background.noteRequest(tables),
+    onProject: noteRequest,
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)

@@ -7,7 +7,7 @@ import { openWorld } from '../../src/sandbox/open-world.ts'
 import { plant } from '../../src/sandbox/seed/plant.ts'
 import { resolveSeed } from '../../src/sandbox/seed/read-seed.ts'
 import { createRole } from '../../src/sandbox/world/catalog-commands.ts'
-import { memoryStore } from '../../src/sandbox/world/store.ts'
+import { memoryStore } from '../../src/sandbox/world/records.ts'
 import { refreshCatalog } from '../../src/sandbox/world/update-catalog.ts'
 import { MAIN, SEED } from './open-sandbox.ts'
 

@@ -40,7 +40,7 @@ export const newCompute = (
     poolerEnabled: false,
     passwordlessAccess: false,
     state: request.disabled === true ? 'idle' : 'init',
-    ...(request.disabled === true ? {} : { pendingState: 'active' }),
+    pendingState: request.disabled === true ? undefined : 'active',
     createdAt: now,
     updatedAt: now,
   }
@@ -52,7 +52,7 @@ export const newCompute = (
 export const merge = (compute: ComputeRecord, request: ComputeRequest, now: number): ComputeRecord => ({
   ...compute,
   branchId: request.branch_id ?? compute.branchId,
-  ...(request.name === undefined ? {} : { name: request.name }),
+  name: request.name ?? compute.name,
   min: request.autoscaling_limit_min_cu ?? compute.min,
   max: request.autoscaling_limit_max_cu ?? compute.max,
   suspendTimeoutSeconds: request.suspend_timeout_seconds ?? compute.suspendTimeoutSeconds,
@@ -61,6 +61,6 @@ export const merge = (compute: ComputeRecord, request: ComputeRequest, now: numb
   disabled: request.disabled ?? compute.disabled,
   poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,
   passwordlessAccess: request.passwordless_access ?? compute.passwordlessAccess,
-  ...(request.provisioner === undefined ? {} : { provisioner: request.provisioner }),
+  provisioner: request.provisioner ?? compute.provisioner,
   updatedAt: now,
 })
