@@ -1,9 +1,8 @@
 /** Commands on branches (public OpenAPI). */
-import type { BranchRequest, BranchUpdate } from './branch-request.ts'
 import { checkExpiry, expiryAt } from './expiry.ts'
 import { checkActiveCount, checkCount, checkSuspendTimeout } from './limits.ts'
 import { momentOf } from './moment.ts'
-import { type NewComputeRequest, newCompute } from './new-compute.ts'
+import { newCompute } from './new-compute.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -13,6 +12,7 @@ import {
   unarchive,
 } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { BranchRequest, BranchUpdate, NewComputeRequest } from './requests.ts'
 import { computesOf, defaultBranch, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 

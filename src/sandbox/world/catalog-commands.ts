@@ -113,6 +113,12 @@ export const findRole = (world: World, at: BranchPath, name: string): RoleRecord
 export const findDatabase = (world: World, at: BranchPath, name: string): DatabaseRecord =>
   find(catalogAt(world, at).databases, name, 'database')
 
+/** @throws {Refusal} 412 if SQL set the password. */
+export const passwordOf = ({ name, password }: RoleRecord): string => {
+  if (password !== undefined) return password
+  throw new Refusal(412, `the password of ${name} is not stored: reset it to get one that is`)
+}
+
 const find = <T extends { readonly name: string }>(all: readonly T[], name: string, what: string): T => {
   const found = all.find((known) => known.name === name)
   if (found === undefined) throw new Refusal(404, `${what} not found: ${name}`)

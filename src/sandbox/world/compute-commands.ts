@@ -1,9 +1,10 @@
 /** Commands on computes (docs/control-api.md). */
 import { findBranch } from './branch-commands.ts'
 import { checkActiveCount, checkCount, checkLimits, checkSuspendTimeout } from './limits.ts'
-import { type ComputeRequest, merge, type NewComputeRequest, newCompute } from './new-compute.ts'
+import { merge, newCompute } from './new-compute.ts'
 import { type ComputeRecord, type NewOperation, type OperationRecord, operationOn, unarchive } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ComputeRequest, NewComputeRequest } from './requests.ts'
 import { type ProjectTables, primaryOf } from './tables.ts'
 import type { World } from './world.ts'
 

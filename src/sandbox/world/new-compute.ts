@@ -1,13 +1,9 @@
 /** The record of a compute that a request creates or updates. */
-import type { z } from 'zod'
-import type { changedEndpoint, newEndpoint } from './compute-request.ts'
 import { checkLimits } from './limits.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ComputeRequest, NewComputeRequest } from './requests.ts'
 import type { World } from './world.ts'
-
-export type ComputeRequest = z.output<typeof changedEndpoint>
-export type NewComputeRequest = Omit<z.output<typeof newEndpoint>, 'branch_id'>
 
 /**
  * A compute about to start, or idle if the request disables it. Attributes that the request omits come from the

@@ -6,7 +6,6 @@ import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { retentionOf } from './moment.ts'
 import { newCompute } from './new-compute.ts'
-import type { NewProjectRequest, ProjectChange } from './project-request.ts'
 import { withSettings } from './project-settings.ts'
 import {
   type BranchRecord,
@@ -17,6 +16,7 @@ import {
   type ProjectRecord,
 } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { NewProjectRequest, ProjectChange } from './requests.ts'
 import { defaultBranch } from './tables.ts'
 import type { World } from './world.ts'
 

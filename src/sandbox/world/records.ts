@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import type { WireSettings } from '../../model/index.ts'
 import type { CatalogChange } from '../computes/computes.ts'
-import { settingsRequest } from './project-settings.ts'
+import { settingsRequest } from './requests.ts'
 
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]

@@ -3,12 +3,12 @@
  * stay (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
 import { checkName, findBranch, inherited } from './branch-commands.ts'
-import type { RestoreRequest } from './branch-request.ts'
 import { renewExpiry } from './expiry.ts'
 import { checkCount } from './limits.ts'
 import { momentOf } from './moment.ts'
 import { type BranchRecord, isRunning, type OperationRecord, operationOn, unarchive } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { RestoreRequest } from './requests.ts'
 import { computesOf } from './tables.ts'
 import type { World } from './world.ts'
 
