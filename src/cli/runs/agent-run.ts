@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import {
   type AgentKey,
-  type AgentView,
   createNotifier,
   exitCodeOf,
   folderSource,
@@ -20,7 +19,7 @@ import {
 } from '../../agent/index.ts'
 import { namesIn, plainText, readBoundedFile } from '../../base/index.ts'
 import { parseManifests, readSizeTable } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { type AgentView, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
 import { tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
