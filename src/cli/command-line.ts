@@ -2,12 +2,12 @@
 import type { Options } from 'yargs'
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
-import { type Command, STDIN } from './command.ts'
+import { type Command, type Runnable, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
 
 export interface CommandLine {
-  readonly command: Command
+  readonly command: Runnable
   /** Flags and positionals by name, flags in camel case too. */
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -15,7 +15,7 @@ export interface CommandLine {
 export interface Path {
   /** The name of the command, and of its subcommand. */
   readonly names: readonly string[]
-  readonly command?: Command
+  readonly command?: Runnable
 }
 
 export const CONFIGURATION = {
@@ -28,7 +28,7 @@ export const CONFIGURATION = {
 /** The command and subcommand named in `words`. */
 export const pathOf = (words: readonly string[]): Path => {
   const names: string[] = []
-  let command: Command | undefined
+  let command: Runnable | undefined
   for (const word of words) {
     const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) =>
       namesOf(one).includes(word),

@@ -1,7 +1,7 @@
 /** Completes a command line. It runs at every TAB, so it loads no parser and does not wait long for the service. */
 import type { Options } from 'yargs'
 import { CONSENTS } from '../../model/index.ts'
-import type { Command } from '../command.ts'
+import type { Runnable } from '../command.ts'
 import { COMMANDS } from '../commands/index.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import type { Io } from '../io.ts'
@@ -20,7 +20,7 @@ export const complete = async (words: readonly string[], io: Io): Promise<readon
 }
 
 interface Place {
-  readonly command: Command | undefined
+  readonly command: Runnable | undefined
   /** The words between the command's name and the one being typed. */
   readonly rest: readonly string[]
   readonly typed: string
@@ -70,7 +70,7 @@ const valuesOf = async (
   }
 }
 
-const argumentsOf = async (command: Command, { words }: Place, io: Io): Promise<readonly Candidate[]> => {
+const argumentsOf = async (command: Runnable, { words }: Place, io: Io): Promise<readonly Candidate[]> => {
   const [[name, positional] = []] = Object.entries(command.positionals ?? {})
   if (positional?.choices !== undefined) return positional.choices.map((word) => ({ word }))
   if (name === 'code') return (await import('../runs/explain.ts')).codes()
@@ -82,8 +82,8 @@ const live = async (words: readonly string[], io: Io) => (await import('./live-n
 
 const commandOf = (
   words: readonly string[],
-): { readonly command: Command | undefined; readonly rest: readonly string[] } => {
-  let command: Command | undefined
+): { readonly command: Runnable | undefined; readonly rest: readonly string[] } => {
+  let command: Runnable | undefined
   for (const [index, word] of words.entries()) {
     const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find(
       ({ command: line, aliases = [] }) => nameOf(line) === word || aliases.includes(word),
@@ -98,7 +98,7 @@ const nameOf = (line: string): string => line.split(' ')[0] ?? ''
 
 /** Flags as typed: `--name`, `-n`. */
 const flagsOf = (
-  command: Command | undefined,
+  command: Runnable | undefined,
 ): ReadonlyMap<string, { readonly name: string; readonly options: Options }> => {
   const all = Object.entries<Options>({ ...command?.flags, ...COMMON_FLAGS, help: { type: 'boolean' } })
   return new Map(
