@@ -1,5 +1,5 @@
 /** Makes a plan from manifests and live projects. */
-import { ApiError, countReads, type OnReading, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
 import {
@@ -202,17 +202,7 @@ export const namesOf = async (
 }
 
 /** If the operations of a project cannot be read, it is planned without an estimate. */
-const readPast = async (
-  api: ReadApi,
-  project: string,
-): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
-  try {
-    return await pastOperations(api, project)
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
-}
+const readPast = (api: ReadApi, project: string) => optionalRead(pastOperations(api, project))
 
 const withRead = (observed: Observed, read: readonly ReadCompute[]): Observed => {
   if (read.length === 0) return observed

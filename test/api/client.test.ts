@@ -308,7 +308,7 @@ describe('waiting out', () => {
   const FAILED = { ...operation, status: 'failed', failures_count: 3 }
 
   test.each([
-    ['has failed for good', { status: 200, json: { operations: [FAILED] } }, ', and no running operation is shown'],
+    ['has failed for good', { status: 200, json: { operations: [FAILED] } }, ', but no operation is running'],
     [
       'was to be retried an hour ago',
       {
@@ -317,7 +317,7 @@ describe('waiting out', () => {
           operations: [{ ...FAILED, updated_at: '2025-12-31T23:00:00Z', retry_at: '2025-12-31T23:00:10Z' }],
         },
       },
-      ', and no running operation is shown',
+      ', but no operation is running',
     ],
     ['cannot be read', { status: 404, json: { message: 'no' } }, ''],
   ])('an operation that %s is not blamed for a lock', async (_what, list, words) => {
@@ -329,9 +329,9 @@ describe('waiting out', () => {
   })
 
   test.each([
-    [423, 'Given up after 0s: the next attempt would be 1h later, past the 10m of --lock-timeout.'],
-    [429, 'Given up after 0s: the next attempt would be 1h later, past the 2m allowed for rate limits.'],
-    [503, 'Given up after 0s: the next attempt would be 1h later, past the 2m allowed for outages.'],
+    [423, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 10m limit of --lock-timeout.'],
+    [429, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for rate limiting.'],
+    [503, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for outages.'],
   ])('%i with a Retry-After beyond all patience does not claim that it was waited for', async (status, words) => {
     const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
     expect((await failure(api.send(patch))).hint).toContain(words)

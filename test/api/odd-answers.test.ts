@@ -31,19 +31,31 @@ const endpoint = {
 
 describe('an odd value names the compute and the field', () => {
   test.each([
-    ['a size as text', { autoscaling_limit_min_cu: '0.25' }, '`autoscaling_limit_min_cu` is "0.25", where a size'],
-    ['a negative size', { autoscaling_limit_max_cu: -1 }, '`autoscaling_limit_max_cu` is -1, where a size'],
-    ['a size of 0', { autoscaling_limit_min_cu: 0 }, '`autoscaling_limit_min_cu` is 0, where a size'],
-    ['a tiny size', { autoscaling_limit_min_cu: 1e-320 }, '`autoscaling_limit_min_cu` is 1e-320, where a size'],
-    ['a huge size', { autoscaling_limit_max_cu: 1e21 }, '`autoscaling_limit_max_cu` is 1e+21, where a size'],
-    ['a size of null', { autoscaling_limit_min_cu: null }, '`autoscaling_limit_min_cu` is null, where a size'],
-    ['no size', { autoscaling_limit_max_cu: undefined }, '`autoscaling_limit_max_cu` is missing, where a size'],
-    ['limits the wrong way round', { autoscaling_limit_min_cu: 4 }, 'is 4, where at most `autoscaling_limit_max_cu`'],
-    ['an unknown type', { type: 'analytics' }, '`type` is "analytics", where read_write or read_only is expected'],
-    ['a time as text', { suspend_timeout_seconds: '300' }, '`suspend_timeout_seconds` is "300", where a whole number'],
-    ['a flag as text', { disabled: 'no' }, '`disabled` is "no", where true or false is expected'],
-    ['a setting as a number', { settings: { pg_settings: { a: 1 } } }, '`settings.pg_settings.a` is 1, where text'],
-    ['an odd branch id', { branch_id: '../x' }, '`branch_id` is "../x", where an id'],
+    ['a size as text', { autoscaling_limit_min_cu: '0.25' }, '`autoscaling_limit_min_cu` is "0.25"; expected a size'],
+    ['a negative size', { autoscaling_limit_max_cu: -1 }, '`autoscaling_limit_max_cu` is -1; expected a size'],
+    ['a size of 0', { autoscaling_limit_min_cu: 0 }, '`autoscaling_limit_min_cu` is 0; expected a size'],
+    ['a tiny size', { autoscaling_limit_min_cu: 1e-320 }, '`autoscaling_limit_min_cu` is 1e-320; expected a size'],
+    ['a huge size', { autoscaling_limit_max_cu: 1e21 }, '`autoscaling_limit_max_cu` is 1e+21; expected a size'],
+    ['a size of null', { autoscaling_limit_min_cu: null }, '`autoscaling_limit_min_cu` is null; expected a size'],
+    ['no size', { autoscaling_limit_max_cu: undefined }, '`autoscaling_limit_max_cu` is missing; expected a size'],
+    [
+      'limits the wrong way round',
+      { autoscaling_limit_min_cu: 4 },
+      'is 4; expected at most `autoscaling_limit_max_cu`',
+    ],
+    ['an unknown type', { type: 'analytics' }, '`type` is "analytics"; expected read_write or read_only'],
+    [
+      'a time as text',
+      { suspend_timeout_seconds: '300' },
+      '`suspend_timeout_seconds` is "300"; expected a whole number',
+    ],
+    ['a flag as text', { disabled: 'no' }, '`disabled` is "no"; expected true or false'],
+    [
+      'a setting as a number',
+      { settings: { pg_settings: { a: 1 } } },
+      '`settings.pg_settings.a` is 1; expected a string',
+    ],
+    ['an odd branch id', { branch_id: '../x' }, '`branch_id` is "../x"; expected an id'],
   ])('%s', async (_what, odd, words) => {
     const api = await open(() =>
       ok({
@@ -55,15 +67,15 @@ describe('an odd value names the compute and the field', () => {
     )
     await expect(api.listComputes('shop')).rejects.toMatchObject({
       code: 'E_ANSWER',
-      message: expect.stringMatching(/answer for project shop is not as documented: compute ep-1: /),
+      message: expect.stringMatching(/undocumented response for project shop: compute ep-1: /),
     })
     await expect(api.listComputes('shop')).rejects.toThrow(words)
   })
 
   test.each([
-    ['a list that is none', { endpoints: {} }, 'the answer: `endpoints` is {}, where a list is expected'],
-    ['no list', {}, 'the answer: `endpoints` is missing, where a list is expected'],
-    ['an item that is none', { endpoints: [endpoint, 7] }, 'compute 2 of the list: is 7, where an object is expected'],
+    ['a list that is none', { endpoints: {} }, 'the body: `endpoints` is {}; expected a list'],
+    ['no list', {}, 'the body: `endpoints` is missing; expected a list'],
+    ['an item that is none', { endpoints: [endpoint, 7] }, 'compute 2 in the list: is 7; expected an object'],
     ['control characters', { endpoints: [{ ...endpoint, type: '\u001b[2J' }] }, '\\u001b[2J'],
   ])('%s', async (_what, json, words) => {
     const api = await open(() => ok(json))
@@ -158,7 +170,7 @@ describe('a base URL that leads past the API', () => {
       const api = await open(() => ({ status, json: { code: '', message } }), root)
       await expect(snapshot(api, ['shop'])).rejects.toMatchObject({
         code: 'E_BASE_URL',
-        message: expect.stringMatching(new RegExp(`at http://127.0.0.1:\\d+${root || '/'} answered: ${message}`)),
+        message: expect.stringMatching(new RegExp(`at http://127.0.0.1:\\d+${root || '/'} responded: ${message}`)),
         hint: expect.stringContaining('/api/v2'),
       })
     },
