@@ -252,10 +252,10 @@ const parsed = (text: string | undefined): unknown => {
 
 const held = (folder: string): EspalierError =>
   new EspalierError('E_AGENT_DATA', `Another agent uses the data folder ${folder}.`, {
-    hint: 'Stop it, or name another folder with --data.',
+    hint: 'Stop it, or choose another folder with --data.',
   })
 
 const unreadable = (path: string): EspalierError =>
-  new EspalierError('E_AGENT_DATA', `${path} is damaged, or a newer version of Espalier wrote it.`, {
-    hint: 'Run that version, or delete the file: its differences then count as unrecorded.',
+  new EspalierError('E_AGENT_DATA', `${path} is damaged, or was written by a newer version of Espalier.`, {
+    hint: 'Use that version, or delete the file. Its differences then count as unrecorded.',
   })

@@ -98,7 +98,7 @@ export const openDesiredState = async (
     const found = current.errors.find(({ concerns }) => concerns(project))
     if (found !== undefined) return found.text
     if (declaredOf(current.declared, project) !== undefined || current.isRewritten) return undefined
-    return 'The project is no longer declared, but other manifests have errors, so Espalier cannot be sure.'
+    return 'The project is no longer declared, but an error in another manifest may hide its declaration.'
   }
   const commandFor = (project: string): string | undefined => {
     if (isMissing || current === undefined) return undefined
