@@ -1,29 +1,30 @@
 /** A project's live state, read with as few requests as possible. */
 import { snapshot, type WriteApi } from '../api/index.ts'
-import type { Clock, Observed } from '../model/index.ts'
+import type { Observed } from '../model/index.ts'
+import type { Shared } from './shared.ts'
 
-/** A full refresh, with branches and project settings, runs this often; the others read only computes. */
-const FULL_EVERY = 6
+/**
+ * How many light refreshes, which read only computes, follow a full one, with branches and project settings. The number
+ * is random: projects that a start or a commit has read in full together must not stay in step.
+ */
+const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
+
+type Context = Pick<Shared, 'clock' | 'now' | 'random' | 'startedAt'>
 
 export class LiveProject {
   readonly #id: string
-  readonly #clock: Clock
-  readonly #now: () => number
+  readonly #context: Context
   #observed: Observed | undefined
-  #lights = 0
+  #lightsLeft = 0
+  /** Whether the last refresh was full. Only a full one may be applied from. */
+  isFull = true
   /** When it was last read. */
   readAt: number
 
-  constructor(id: string, clock: Clock, now: () => number, startedAt: number) {
+  constructor(id: string, context: Context) {
     this.#id = id
-    this.#clock = clock
-    this.#now = now
-    this.readAt = startedAt
-  }
-
-  /** Whether the last refresh was full. Only a full one may be applied from. */
-  get isFull(): boolean {
-    return this.#lights === 0
+    this.#context = context
+    this.readAt = context.startedAt
   }
 
   get isRead(): boolean {
@@ -36,15 +37,13 @@ export class LiveProject {
 
   /** A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
-    if (light === undefined)
-      this.#observed = await snapshot(api, [this.#id], {
-        clock: { ...this.#clock, now: this.#now },
-        details: 'afresh',
-      })
-    this.#lights = light === undefined ? 0 : this.#lights + 1
-    this.readAt = this.#now()
-    return light ?? (this.#observed as Observed)
+    const { clock, now, random } = this.#context
+    const light = isFull || this.#lightsLeft === 0 ? undefined : await this.#readComputes(api)
+    this.#observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'afresh' }))
+    this.#lightsLeft = light === undefined ? lightsAfterFull(random()) : this.#lightsLeft - 1
+    this.isFull = light === undefined
+    this.readAt = now()
+    return this.#observed
   }
 
   /** `undefined` if a compute refers to an unknown branch. */
@@ -56,7 +55,7 @@ export class LiveProject {
     if (!computes.every(({ branchId }) => branches.has(branchId))) return undefined
     return {
       ...this.#observed,
-      takenAt: new Date(this.#now()).toISOString(),
+      takenAt: new Date(this.#context.now()).toISOString(),
       projects: [{ ...known, computes }],
     }
   }

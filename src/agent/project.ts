@@ -44,7 +44,7 @@ export class AgentProject {
     this.#shared = shared
     this.#completedAt = shared.startedAt
     this.#store = new ProjectStore(id, shared.data, file, shared.lost)
-    this.#live = new LiveProject(id, shared.clock, shared.now, shared.startedAt)
+    this.#live = new LiveProject(id, shared)
     this.#apply = new ProjectApply(id, shared, this.#store)
     this.#display = new ProjectDisplay(id, shared, this.#store, this.#live)
     this.#plan = new ProjectPlan(id, shared, this.#store, this.#display)
