@@ -9,26 +9,19 @@ import type { Shared } from './shared.ts'
  */
 const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
 
-type Context = Pick<Shared, 'clock' | 'now' | 'random' | 'startedAt'>
-
 export class LiveProject {
   readonly #id: string
-  readonly #context: Context
+  readonly #shared: Shared
   #observed: Observed | undefined
   #lightsLeft = 0
   /** Whether the last refresh was full. Only a full one may be applied from. */
   isFull = true
   /** When it was last read. */
-  readAt: number
+  readAt: number | undefined
 
-  constructor(id: string, context: Context) {
+  constructor(id: string, shared: Shared) {
     this.#id = id
-    this.#context = context
-    this.readAt = context.startedAt
-  }
-
-  get isRead(): boolean {
-    return this.#observed !== undefined
+    this.#shared = shared
   }
 
   get name(): string | undefined {
@@ -37,7 +30,7 @@ export class LiveProject {
 
   /** A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const { clock, now, random } = this.#context
+    const { clock, now, random } = this.#shared
     const light = isFull || this.#lightsLeft === 0 ? undefined : await this.#readComputes(api)
     this.#observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'afresh' }))
     this.#lightsLeft = light === undefined ? lightsAfterFull(random()) : this.#lightsLeft - 1
@@ -55,7 +48,7 @@ export class LiveProject {
     if (!computes.every(({ branchId }) => branches.has(branchId))) return undefined
     return {
       ...this.#observed,
-      takenAt: new Date(this.#context.now()).toISOString(),
+      takenAt: new Date(this.#shared.now()).toISOString(),
       projects: [{ ...known, computes }],
     }
   }

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { seeded } from './month.ts'
 import { MINUTE, openWorld } from './running.ts'
 
-const PROJECTS = 10
+const PROJECTS = 20
 const ids = Array.from({ length: PROJECTS }, (_, index) => `fleet-${String(index).padStart(8, '0')}`)
 
 test('spreads full refreshes, although the agent read all projects in full when it started', async () => {
