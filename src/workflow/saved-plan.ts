@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
 import { isInside, readBoundedFile } from '../base/index.ts'
-import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, plainText, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { digestOf } from './digest.ts'
 import { type Planned, planSnapshot } from './plan.ts'
@@ -104,9 +104,9 @@ export const encodeSavedPlan = (
     observed,
     manifestDigest: digestOf(loaded.texts),
     manifests: paths,
-    ...(shard === undefined ? {} : { shard }),
+    ...(shard === undefined ? {} : { shard: shardText(shard) }),
     ...(label === '' ? {} : { label }),
-    espalierVersion: VERSION,
+    espalier: VERSION,
     createdAt: new Date().toISOString(),
   })
 

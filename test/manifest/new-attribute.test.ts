@@ -128,7 +128,7 @@ test('it is read from the API, planned, saved in a plan, and sent', async () => 
     plan: changed,
     observed,
     manifestDigest: 'a'.repeat(64),
-    espalierVersion: '1',
+    espalier: '1',
     createdAt: observed.takenAt,
   }
   const saved = decodePlanFile(encodePlanFile(parts), 'plan.json')
