@@ -1,11 +1,13 @@
 /** Delivery of events: at least once, in order for each project, for three days. */
+
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { pendingOf } from '../../src/agent/events/kept.ts'
-import { createNotifier, type Notifier, type ProjectView, type Send, sendTo } from '../../src/agent/index.ts'
+import { createNotifier, type Notifier, type Send, sendTo } from '../../src/agent/index.ts'
+import type { ProjectView } from '../../src/model/index.ts'
 import { FakeControl, project, START } from './fake-control.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -163,6 +165,18 @@ test('an outage of the service is one event for the account, and one when it is 
   expect(types()).toEqual(['account/default failing'])
   for (let rounds = 0; rounds < 3; rounds += 1) await all({})
   expect(types()).toEqual(['account/default failing', 'account/default resolved'])
+})
+
+test('a project called `repository` has events of its own, separate from those of the git repository', async () => {
+  const { clock, control, round, types } = agent([])
+  const { source } = control.shown
+  await round(project('repository', BLOCKED))
+  control.show([project('repository', BLOCKED)], { source: { ...source, error: 'no route', errorState: 'Failing' } })
+  await clock.advance(3 * 60_000)
+  expect(types().toSorted()).toEqual(['repository blocked', 'repository/manifests failing'])
+  control.show([], { source })
+  await clock.advance(60_000)
+  expect(types().at(-1)).toBe('repository removed')
 })
 
 test('a folder that cannot be written ends nothing: the event is sent once it can', async () => {
