@@ -78,14 +78,21 @@ export const PLANNING_FLAGS = {
 export const BUDGET_FLAGS = {
   'max-restarts': number('Consent:', 'Change nothing where more computes than this restart'),
   'max-deletes': number('Consent:', 'Change nothing where more computes than this are deleted'),
-  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this'),
-  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this'),
+  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this', {
+    isFractional: true,
+  }),
+  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this', {
+    isFractional: true,
+  }),
 } as const
+
+/** The range of `--time-scale`. */
+export const TIME_SCALE = { min: 0.001, isFractional: true } as const
 
 export const API_FLAGS = {
   'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
   'api-key-file': text('Control API:', 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
-  concurrency: number('Control API:', 'Projects processed concurrently', { default: DEFAULT_CONCURRENCY }),
+  concurrency: number('Control API:', 'Projects processed concurrently', { min: 1, default: DEFAULT_CONCURRENCY }),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
@@ -93,7 +100,7 @@ export const API_FLAGS = {
       'Use an embedded control plane instead, its state kept in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
   },
   seed: text('Sandbox:', 'What a new sandbox starts from'),
-  'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs'),
+  'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),
 } as const
 
 export type ApiFlags = FlagValues<typeof API_FLAGS & typeof COMMON_FLAGS> & {
@@ -134,26 +141,4 @@ export const durationMs = (flag: string, text: string): number => {
     throw usageError(`--${flag} ${text} is not a valid duration.`, 'Write, for example, 90s, 10m or 1h30m.')
   }
   return seconds * 1_000
-}
-
-/** @throws {EspalierError} `E_USAGE` if the value is less than `min`, or not whole where it must be. */
-export const checkNumber = (flag: string, value: number | undefined, min: number, whole = true): void => {
-  if (value === undefined) return
-  if (!Number.isFinite(value) || value < min || (whole && !Number.isInteger(value))) {
-    throw usageError(`--${flag} takes ${whole ? 'a whole number' : 'a number'} of at least ${min}.`)
-  }
-}
-
-/** @throws {EspalierError} `E_USAGE` */
-export const checkBudgets = (flags: FlagValues<typeof BUDGET_FLAGS>): void => {
-  checkNumber('max-restarts', flags.maxRestarts, 0)
-  checkNumber('max-deletes', flags.maxDeletes, 0)
-  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
-}
-
-/** 0 means any free port. @throws {EspalierError} `E_USAGE` */
-export const checkPort = (flag: string, value: number | undefined): void => {
-  checkNumber(flag, value, 0)
-  if (value !== undefined && value > 65_535) throw usageError(`--${flag} takes a port number up to 65535.`)
 }

@@ -49,7 +49,12 @@ export const runCommand = {
     ...REVIEW,
     ...MANIFEST_FLAGS,
     interval: text('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
-    'request-share': number('Agent:', "Share of an account's request limit, from 0 to 1", { default: 0.5 }),
+    'request-share': number('Agent:', "Share of an account's request limit, up to 1", {
+      min: 0.001,
+      max: 1,
+      isFractional: true,
+      default: 0.5,
+    }),
     once: toggle('Agent:', 'Run one round, then exit with the code of agent status'),
     ...DATA_FLAG,
     keep: text('Agent:', 'How long to keep journals', { default: '90d' }),

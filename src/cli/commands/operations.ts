@@ -18,7 +18,7 @@ const LIST_FLAGS = {
   action: text('Filters:', 'Action, such as apply_config'),
   status: text('Filters:', 'Status, as in the API or in the console: running, Error, …'),
   since: text('Filters:', 'Only operations that started within this time: 2h, 7d'),
-  limit: number('Filters:', 'List only the newest N', { default: 50 }),
+  limit: number('Filters:', 'List only the newest N', { min: 1, default: 50 }),
   all: toggle('Filters:', 'List all of them'),
   ...COMMON,
 } as const

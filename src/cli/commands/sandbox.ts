@@ -1,14 +1,17 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
+import { TIME_SCALE } from '../flags.ts'
+
+const PORT = { max: 65_535 } as const
 
 export const serveCommand = {
   command: 'serve',
   summary: 'Serve the control API on this machine, until Ctrl-C',
   flags: {
-    port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)'),
+    port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
     state: text('', 'Directory for persistent state (default: memory only)'),
     seed: text('', 'File with the initial projects, branches and computes'),
-    'time-scale': number('', 'How many times faster than real time it runs'),
+    'time-scale': number('', 'How many times faster than real time it runs', TIME_SCALE),
     key: text('', 'API key to accept (default: a new one)'),
     faults: text('', 'File of faults to inject'),
     'rate-limits': toggle(
@@ -26,6 +29,7 @@ export const serveCommand = {
     'pg-port': number(
       'Computes:',
       'Port that all computes share; 0 picks a free one (default: 7799, or a free one if that is taken)',
+      PORT,
     ),
   },
   examples: [
@@ -54,7 +58,7 @@ export const connectCommand = {
   flags: {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
-    port: number('', "The sandbox's API port, if several are running"),
+    port: number('', "The sandbox's API port, if several are running", PORT),
     project: text('', 'Project id or name, if several projects have a branch of that name'),
   },
   examples: [
