@@ -1,9 +1,9 @@
 /** The token and the address of the agent, in its data folder; and the exit code of its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { type AgentView, exitCodeOf } from '../agent/index.ts'
+import { exitCodeOf } from '../agent/index.ts'
 import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../model/index.ts'
+import { type AgentView, EspalierError, EXIT, type ExitCode } from '../model/index.ts'
 
 const MAX_BYTES = 64 * 1024
 

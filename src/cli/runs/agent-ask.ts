@@ -1,5 +1,12 @@
-import type { AgentView, ProjectView } from '../../agent/index.ts'
-import { EspalierError, EXIT, type ExitCode, formatUtc, plainText } from '../../model/index.ts'
+import {
+  type AgentView,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  formatUtc,
+  type ProjectView,
+  plainText,
+} from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { agentIn, exitCodeOfAll } from '../agent-data.ts'
 import type { HistoryFlags, ReconcileFlags, ResumeFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'
