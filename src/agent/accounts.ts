@@ -1,19 +1,18 @@
 /** API keys and their accounts. Keys of the same account share one request allowance. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
-import { globMatcher } from '../model/index.ts'
+import { type AccountView, globMatcher } from '../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits, type Share } from './request-share.ts'
-import type { AccountView } from './view.ts'
 
 export interface AgentKey {
   readonly name: string
   /** Called on every refresh, because the file may be rotated. */
   read(): Promise<string>
   /** Globs over project ids. Absent: all projects. */
-  readonly projects?: readonly string[]
+  readonly projects?: readonly string[] | undefined
   /** Globs over the files that may configure these projects, shared files included. Absent: all files. */
-  readonly paths?: readonly string[]
+  readonly paths?: readonly string[] | undefined
   /** Overrides the account that the service reports. */
-  readonly account?: string
+  readonly account?: string | undefined
 }
 
 export interface AccountsOptions {

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exitCodeOfAll } from '../../src/cli/runs/agent-run.ts'
+import { exitCodeOfAll } from '../../src/cli/agent-data.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -76,7 +76,7 @@ describe('git', () => {
     world.moveGit({ isGone: true })
     await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Invalid')
-    expect(projectOf(agent, PROJECT)).not.toHaveProperty('command')
+    expect(projectOf(agent, PROJECT).command).toBeUndefined()
     expect(agent.view().source.error).toContain('no ref')
     world.moveGit({})
     await world.pass(10 * MINUTE)
