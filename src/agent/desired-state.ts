@@ -1,12 +1,11 @@
 /** The current declaration of each project, and whether the agent may act on it. */
-import { EspalierError, hasErrors } from '../model/index.ts'
+import { EspalierError, hasErrors, type SourceView } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import type { DataFolder, SourceFile } from './data-folder.ts'
 import type { Situation } from './decide.ts'
 import { type Declared, declaredBy, declaredOf, earlierWaves, onlyOf } from './declared.ts'
 import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'
-import type { SourceView } from './view.ts'
 
 /** A fetch older than this is too old to act on. */
 const STALE_MS = 6 * 60 * 60_000

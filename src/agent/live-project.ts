@@ -1,33 +1,27 @@
 /** A project's live state, read with as few requests as possible. */
 import { snapshot, type WriteApi } from '../api/index.ts'
-import type { Clock, Observed } from '../model/index.ts'
+import type { Observed } from '../model/index.ts'
+import type { Shared } from './shared.ts'
 
 /** A full refresh, with branches and project settings, runs this often; the others read only computes. */
 const FULL_EVERY = 6
 
 export class LiveProject {
   readonly #id: string
-  readonly #clock: Clock
-  readonly #now: () => number
+  readonly #shared: Shared
   #observed: Observed | undefined
   #lights = 0
   /** When it was last read. */
-  readAt: number
+  readAt: number | undefined
 
-  constructor(id: string, clock: Clock, now: () => number, startedAt: number) {
+  constructor(id: string, shared: Shared) {
     this.#id = id
-    this.#clock = clock
-    this.#now = now
-    this.readAt = startedAt
+    this.#shared = shared
   }
 
   /** Whether the last refresh was full. Only a full one may be applied from. */
   get isFull(): boolean {
     return this.#lights === 0
-  }
-
-  get isRead(): boolean {
-    return this.#observed !== undefined
   }
 
   get name(): string | undefined {
@@ -36,15 +30,13 @@ export class LiveProject {
 
   /** A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
+    const { clock, now } = this.#shared
     const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
-    if (light === undefined)
-      this.#observed = await snapshot(api, [this.#id], {
-        clock: { ...this.#clock, now: this.#now },
-        details: 'afresh',
-      })
+    const observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'afresh' }))
+    if (light === undefined) this.#observed = observed
     this.#lights = light === undefined ? 0 : this.#lights + 1
-    this.readAt = this.#now()
-    return light ?? (this.#observed as Observed)
+    this.readAt = now()
+    return observed
   }
 
   /** `undefined` if a compute refers to an unknown branch. */
@@ -56,7 +48,7 @@ export class LiveProject {
     if (!computes.every(({ branchId }) => branches.has(branchId))) return undefined
     return {
       ...this.#observed,
-      takenAt: new Date(this.#now()).toISOString(),
+      takenAt: new Date(this.#shared.now()).toISOString(),
       projects: [{ ...known, computes }],
     }
   }

@@ -56,7 +56,7 @@ export const snapshot = async (
 
 export interface SnapshotOptions {
   readonly concurrency?: number
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   readonly onReading?: OnReading | undefined
   /** Whether to read names and settings too: one request per project, cached unless `afresh`. Default: yes. */
   readonly details?: boolean | 'afresh'

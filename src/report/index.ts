@@ -9,7 +9,7 @@ export { markdownPlan, planComment } from './markdown/plan.ts'
 export { problemComment } from './markdown/problems.ts'
 export { costMarkdown } from './markdown/spending.ts'
 export type { FailureView, OutcomeView, PlanView, ProblemView } from './markdown/view.ts'
-export { type AgentProjectStatus, agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
+export { agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
 export { eventLine, isNews } from './terminal/events.ts'
@@ -26,11 +26,6 @@ export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from 
 export { type Style, wrapped } from './terminal/style.ts'
 export { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from './words/explanations/index.ts'
 export {
-  AGENT_REASONS,
-  AGENT_STATES,
-  type AgentReason,
-  type AgentState,
-  type AgentStatus,
   agentGroup,
   agentStatusName,
   agentStatusWords,

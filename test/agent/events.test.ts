@@ -1,11 +1,13 @@
 /** Which events are raised, and when. */
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cloudEvent } from '../../src/agent/events/cloud-event.ts'
 import { type AgentEvent, keptOf, withoutEvent } from '../../src/agent/events/kept.ts'
 import { observeAccount, observeProject, observeRepository, removeProject } from '../../src/agent/events/observe.ts'
 import { signedHeaders, webhookKey } from '../../src/agent/events/signature.ts'
-import { notifyKey, type ProjectView, STATES, type Status, sendTo } from '../../src/agent/index.ts'
+import { notifyKey, sendTo } from '../../src/agent/index.ts'
+import { AGENT_STATES, type AgentStatus, type ProjectView } from '../../src/model/index.ts'
 import { at, project, START, viewOf } from './fake-control.ts'
 import { EVERY_STATE } from './views.ts'
 
@@ -64,7 +66,7 @@ describe('a state is raised', () => {
     expect(typesOf(afterRounds([both, both]))).toEqual(['blocked Conflict', 'out-of-sync Drift'])
   })
 
-  test.each<Status>([
+  test.each<AgentStatus>([
     { state: 'OutOfSync', reason: 'DriftUnconfirmed' },
     { state: 'Scheduled' },
     { state: 'Progressing' },
@@ -96,7 +98,7 @@ describe('it is resolved', () => {
     expect(resolved?.data).toMatchObject({ resolves: raised?.id, since: at(0) })
   })
 
-  test.each<Status>([
+  test.each<AgentStatus>([
     { state: 'Suspended' },
     { state: 'Invalid' },
     { state: 'Failing', reason: 'Unreachable' },
@@ -116,11 +118,11 @@ describe('it is resolved', () => {
 })
 
 test('whatever happens: raised and resolved take turns, and no identifier is used twice', () => {
-  const status = fc.constantFrom<Status>(
+  const status = fc.constantFrom<AgentStatus>(
     DRIFT,
     CONFLICT,
     GOOD,
-    ...STATES.map((state) => ({ state })),
+    ...AGENT_STATES.map((state) => ({ state })),
     { state: 'OutOfSync', reason: 'DriftUnconfirmed' },
     { state: 'Failing', reason: 'Unreachable' },
   )

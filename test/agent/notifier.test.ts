@@ -1,11 +1,13 @@
 /** Delivery of events: at least once, in order for each project, for three days. */
+
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { pendingOf } from '../../src/agent/events/kept.ts'
-import { createNotifier, type Notifier, type ProjectView, type Send, sendTo } from '../../src/agent/index.ts'
+import { createNotifier, type Notifier, type Send, sendTo } from '../../src/agent/index.ts'
+import type { ProjectView } from '../../src/model/index.ts'
 import { FakeControl, project, START } from './fake-control.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

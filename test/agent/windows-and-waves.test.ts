@@ -139,7 +139,6 @@ describe('a window that passes without its work', () => {
       state: 'Blocked',
       reason: 'TooManyRestarts',
     })
-    expect(projectOf(agent, PROJECT)).not.toHaveProperty('row')
     world.stage.sandbox.control.clearFaults()
     await world.pass(24 * HOUR)
     expect(stateOf(agent, PROJECT)).toBe('Synced')

@@ -30,7 +30,9 @@ test.each(Object.entries(PROBLEMS))('a project with %s is left out and the other
 })
 
 test('a missing or unreadable project is left out with its reason', () => {
-  const unreadable = [{ id: 'beta', message: 'The control API refused: no (GET /x, status 403)', hint: 'Take a key.' }]
+  const unreadable = [
+    { id: 'beta', message: 'The control API rejected the request: no (GET /x, status 403)', hint: 'Take a key.' },
+  ]
   const documents = [fine('alpha'), fine('beta'), fine('gamma')]
   const { leftOut } = plan(desired(...documents), live(['gamma'], { missing: ['alpha'], unreadable })).plan
   expect(leftOut?.map(({ diagnostics: [first] }) => [first?.code, first?.message, first?.hint])).toEqual([
@@ -41,7 +43,7 @@ test('a missing or unreadable project is left out with its reason', () => {
     ],
     [
       'E_PROJECT_UNREADABLE',
-      'Project `beta` could not be read. The control API refused: no (GET /x, status 403).',
+      'Project `beta` could not be read. The control API rejected the request: no (GET /x, status 403).',
       'Take a key.',
     ],
   ])

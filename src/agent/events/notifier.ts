@@ -1,6 +1,6 @@
 /** Raises and delivers the agent's events: at least once, in order per subject, for up to three days. */
-import type { Clock } from '../../model/index.ts'
-import type { AgentControl, AgentView, EventKeeper } from '../view.ts'
+import type { AgentView, Clock } from '../../model/index.ts'
+import type { AgentControl, EventKeeper } from '../view.ts'
 import { CONTENT_TYPE, cloudEvent } from './cloud-event.ts'
 import { nextRaise } from './conditions.ts'
 import { type AgentEvent, keptOf, pendingOf, withoutEvent } from './kept.ts'

@@ -1,13 +1,20 @@
 /** Derives the events of a project, an account and the repository from the agent's view. */
+import {
+  AGENT_STATES,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  type AgentView,
+  type DifferenceView,
+  type ProjectView,
+} from '../../model/index.ts'
 import { agentStatusWords } from '../../report/index.ts'
-import { type Reason, STATES, type State, type Status } from '../state.ts'
-import type { AgentView, DifferenceView, ProjectView } from '../view.ts'
 import { ACCOUNT_REASONS, eventOf, nextRaise, observeConditions, REPOSITORY_REASONS } from './conditions.ts'
 import { type AgentEvent, type Kept, keptOf } from './kept.ts'
 
 /** In these states the displayed differences are outdated or absent. */
-const HIDING_STATES: readonly State[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
-const HIDING_REASONS: readonly Reason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
+const HIDING_STATES: readonly AgentState[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
+const HIDING_REASONS: readonly AgentReason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
 
 export const observeProject = (project: ProjectView, json: unknown, now: number, isRound: boolean): Kept => {
   const before = { ...keptOf(json), isRemoved: false }
@@ -75,7 +82,7 @@ export const observeAccount = (
   isRound: boolean,
 ): Kept => {
   const own = projects.filter((project) => project.account === account)
-  const affected = (reason: Reason) => own.filter((project) => project.reason === reason)
+  const affected = (reason: AgentReason) => own.filter((project) => project.reason === reason)
   return observeShared(
     accountSubject(account),
     ACCOUNT_REASONS.filter((reason) => affected(reason).length > 0).map((reason) => ({ state: 'Failing', reason })),
@@ -113,15 +120,15 @@ export const observeRepository = (
 
 const observeShared = (
   subject: string,
-  statuses: readonly Status[],
-  about: (condition: Status) => Readonly<Record<string, unknown>>,
+  statuses: readonly AgentStatus[],
+  about: (condition: AgentStatus) => Readonly<Record<string, unknown>>,
   { json, now, isRound }: { readonly json: unknown; readonly now: number; readonly isRound: boolean },
 ): Kept => observeConditions(keptOf(json), { subject, statuses, isHidden: () => false, about }, now, isRound)
 
-const hides = ({ state, reason }: Status, condition: Status): boolean =>
+const hides = ({ state, reason }: AgentStatus, condition: AgentStatus): boolean =>
   state === 'Unknown' ||
   ((HIDING_STATES.includes(state) || (reason !== undefined && HIDING_REASONS.includes(reason))) &&
-    STATES.indexOf(state) <= STATES.indexOf(condition.state))
+    AGENT_STATES.indexOf(state) <= AGENT_STATES.indexOf(condition.state))
 
 const identity = ({ id, name, account }: ProjectView) => ({
   project: { id, ...(name === undefined ? {} : { name }) },
@@ -130,7 +137,7 @@ const identity = ({ id, name, account }: ProjectView) => ({
 
 const MOST_NAMED = 20
 
-const aboutCondition = (project: ProjectView, condition: Status): Readonly<Record<string, unknown>> => {
+const aboutCondition = (project: ProjectView, condition: AgentStatus): Readonly<Record<string, unknown>> => {
   const differences = project.differences.filter((one) => isOf(condition, one))
   const isWhole = isOf(condition, project)
   return {
@@ -143,7 +150,7 @@ const aboutCondition = (project: ProjectView, condition: Status): Readonly<Recor
   }
 }
 
-const isOf = (condition: Status, { state, reason }: Status): boolean =>
+const isOf = (condition: AgentStatus, { state, reason }: AgentStatus): boolean =>
   condition.state === state && condition.reason === reason
 
 /** Without values: live settings may be sensitive, and events leave our control. */

@@ -1,10 +1,9 @@
 /** The agent's overview of its projects; those that need attention come first. */
 import { encodePath } from '../../base/index.ts'
-import type { ChangeKind, Impact } from '../../model/index.ts'
+import { AGENT_STATES, type AgentView, type DifferenceView, type ProjectView } from '../../model/index.ts'
 import {
   AGENT_GROUPS,
   type AgentGroup,
-  type AgentStatus,
   agentGroup,
   agentStatusName,
   agentStatusWords,
@@ -18,60 +17,13 @@ import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look, STATE_LOOKS, shortImpa
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
-/** Times are ISO 8601 in UTC. */
-export interface AgentPage {
-  readonly startedAt: string
-  readonly source: {
-    readonly from: string
-    readonly ref?: string
-    readonly version?: string
-    readonly committedAt?: string
-    readonly fetchedAt?: string
-    readonly error?: string
-    readonly errorState?: string
-  }
-  readonly accounts: readonly {
-    readonly name: string
-    readonly projects: number
-    readonly intervalSeconds: number
-    readonly isStretched: boolean
-  }[]
+export interface AgentPage extends Pick<AgentView, 'startedAt' | 'source' | 'accounts'> {
   readonly projects: readonly AgentPageProject[]
 }
 
-export interface AgentPageProject extends AgentStatus {
-  readonly id: string
-  readonly name?: string
-  readonly message?: string
-  readonly since: string
-  readonly until?: string
-  readonly differences: readonly AgentPageDifference[]
-  readonly scheduledSteps: number
-  readonly version?: string
-  readonly refreshedAt?: string
-  readonly windowOpensAt?: string
-  /** The same in the window's time zone: `Sun 2026-11-22 02:00`. */
+interface AgentPageProject extends ProjectView {
+  /** `windowOpensAt` in the window's time zone: `Sun 2026-11-22 02:00`. */
   readonly windowOpensLocally?: string
-  readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
-  readonly lastApply?: {
-    readonly at: string
-    readonly version: string
-    readonly done: readonly string[]
-    readonly interruptions: number
-  }
-  readonly command?: string
-}
-
-interface AgentPageDifference extends AgentStatus {
-  readonly branch: string
-  readonly compute?: string
-  readonly kind: ChangeKind
-  readonly path?: string
-  readonly live: string | null
-  readonly want: string | null
-  readonly impact: Impact
-  readonly origin: string
-  readonly declaredAt?: string
 }
 
 const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
@@ -131,12 +83,11 @@ const verdictOf = (name: AgentGroup, count: number, { projects }: AgentPage): st
   }
 }
 
-const STATES = Object.keys(STATE_LOOKS)
 /** tenant-2 before tenant-10. */
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
 const byState = (a: AgentPageProject, b: AgentPageProject): number =>
-  STATES.indexOf(a.state) - STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
+  AGENT_STATES.indexOf(a.state) - AGENT_STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
 
 const titleOf = ({ id, name }: AgentPageProject): string => name ?? id
 
@@ -249,7 +200,7 @@ const differences = ({ id, differences }: AgentPageProject): Markup => {
   )}</details>`
 }
 
-const differenceRow = (one: AgentPageDifference): Markup =>
+const differenceRow = (one: DifferenceView): Markup =>
   markup`<tr><th scope="row"><span class="kind ${KIND_TONES[one.kind]}"><span aria-hidden="true">${SYMBOLS[one.kind]}</span> ${one.kind}</span> ${one.compute ?? 'compute'} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 

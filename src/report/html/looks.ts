@@ -1,6 +1,5 @@
 /** Icons and tones for impacts, kinds and statuses. */
-import { type ChangeKind, IMPACT_WORDS, type Impact, type StepStatus } from '../../model/index.ts'
-import type { AgentState } from '../words/index.ts'
+import { type AgentState, type ChangeKind, IMPACT_WORDS, type Impact, type StepStatus } from '../../model/index.ts'
 import { type Markup, markup, trusted } from './markup.ts'
 
 /** CSS classes. */

@@ -1,7 +1,7 @@
 /** Agent states and reasons, in words. */
+import type { AgentReason, AgentState, AgentStatus } from '../../model/index.ts'
 
-/** In order of precedence. */
-export const AGENT_STATES = {
+const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
   Failing: 'the last attempt failed; the agent will retry',
@@ -11,11 +11,9 @@ export const AGENT_STATES = {
   OutOfSync: 'the project differs from its manifests, and the agent only reports it',
   Synced: 'the project is as declared',
   Unknown: 'not refreshed since the agent started',
-} as const
+}
 
-export type AgentState = keyof typeof AGENT_STATES
-
-export const AGENT_REASONS = {
+export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   HistoryRewritten: 'a force push rewrote the history that this project was planned from',
   GitStale: 'the repository has not been fetched for 6 hours',
   PlanError: 'the project cannot be planned',
@@ -35,13 +33,6 @@ export const AGENT_REASONS = {
   NoCommonWindow: 'its restart windows are never open at the same time',
   Unreachable: 'the service does not answer',
   KeyRefused: 'the service refuses the API key',
-} as const
-
-export type AgentReason = keyof typeof AGENT_REASONS
-
-export interface AgentStatus {
-  readonly state: AgentState
-  readonly reason?: AgentReason
 }
 
 /** By who has to act, which decides the order on the page. */
@@ -80,4 +71,4 @@ export const agentStatusName = ({ state, reason }: AgentStatus): string =>
 
 /** Why it is in this state. */
 export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
-  reason === undefined ? AGENT_STATES[state] : AGENT_REASONS[reason]
+  reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]

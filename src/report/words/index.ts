@@ -1,11 +1,7 @@
 export {
   AGENT_GROUPS,
-  AGENT_REASONS,
-  AGENT_STATES,
+  AGENT_REASON_WORDS,
   type AgentGroup,
-  type AgentReason,
-  type AgentState,
-  type AgentStatus,
   agentGroup,
   agentStatusName,
   agentStatusWords,
