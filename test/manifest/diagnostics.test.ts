@@ -245,7 +245,10 @@ describe('manifest problems', () => {
 describe('hints', () => {
   const hints: readonly (readonly [yaml: string, hint: string | undefined])[] = [
     [doc('branch: {}'), 'Did you mean `branches`?'],
-    [doc('branches: { main: { replicas: } }'), 'Set a value, or delete the line. Settings that are left out are not managed.'],
+    [
+      doc('branches: { main: { replicas: } }'),
+      'Set a value, or delete the line. Settings that are left out are not managed.',
+    ],
     [doc('kind: Deployment'), undefined],
     [doc('price: 0.222USD'), 'For example, write `price: { cuHour: 0.222, currency: USD }`.'],
     [attribute('scaletozero: 5m'), 'Did you mean `scaleToZero`?'],

@@ -83,7 +83,10 @@ describe('mistakes in a policy file', () => {
     ],
     ['version: 2\npolicies: []\n', '1:10 E_VERSION Only version 1 of the format is supported.'],
     ['', '1:1 E_EMPTY A policy file must have exactly one document, but this one has none.'],
-    ['version: 1\npolicies: []\n---\nversion: 1\n', '1:1 E_EMPTY A policy file must have exactly one document, but this one has several.'],
+    [
+      'version: 1\npolicies: []\n---\nversion: 1\n',
+      '1:1 E_EMPTY A policy file must have exactly one document, but this one has several.',
+    ],
   ])('a mistake is reported at its position: %j', (text, problem) => {
     expect(problems(text)).toEqual([problem])
   })
