@@ -1,10 +1,10 @@
 /** Prompts the user at the terminal. */
 import { createInterface } from 'node:readline/promises'
-import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
-import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
+import type { ConsentPolicy } from '../apply/index.ts'
+import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
 import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
-import { print } from './terminal.ts'
+import { canAsk, print } from './terminal.ts'
 
 /** The effect of the steps of a consent: wording for one step, and for several. */
 const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
@@ -17,6 +17,14 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
 
 /** A longer list would push the question off the screen; the plan above shows all steps. */
 const MOST_NAMED = 12
+
+/** @throws {EspalierError} `E_CONSENT` if there is no terminal to ask at. */
+export const requireTerminal = (io: Io, hint: string): void => {
+  if (canAsk(io)) return
+  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
+    hint,
+  })
+}
 
 /** True only for a typed `yes`. `no`, end of input and Ctrl-C mean no; anything else is asked again. */
 export const askYes = async (question: string, io: Io): Promise<boolean> =>
@@ -32,10 +40,9 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
   asking(io, async (ask) => {
     if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
     const allow = new Set(policy.allow)
-    const judgements = new Map(judgeConsent(plan, policy).map((judgement) => [judgement.step, judgement]))
     const titleOf = stepTitles(plan)
-    for (const consent of CONSENTS) {
-      const steps = plan.steps.filter(({ id }) => judgements.get(id)?.missing?.includes(consent) === true)
+    for (const consent of CONSENTS.filter((one) => !policy.allow.has(one))) {
+      const steps = plan.steps.filter(({ refused, consents }) => refused === undefined && consents.includes(consent))
       if (steps.length === 0) continue
       const more = steps.length - MOST_NAMED
       const lines = [

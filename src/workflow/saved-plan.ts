@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
 import { defined, isInside, readBoundedFile } from '../base/index.ts'
-import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, plainText, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Planned, planSnapshot } from './plan.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
@@ -114,8 +114,8 @@ export const encodeSavedPlan = (
     observed,
     manifestDigest: digestOf(loaded.texts),
     manifests: paths,
-    ...defined({ shard, label: label || undefined }),
-    espalierVersion: VERSION,
+    ...defined({ shard: shard && shardText(shard), label: label || undefined }),
+    espalier: VERSION,
     createdAt: new Date().toISOString(),
   })
 

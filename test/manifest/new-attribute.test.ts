@@ -128,7 +128,7 @@ test('a new attribute is read from the API, planned, saved in a plan file and se
     plan: changed,
     observed,
     manifestDigest: 'a'.repeat(64),
-    espalierVersion: '1',
+    espalier: '1',
     createdAt: observed.takenAt,
   }
   const saved = decodePlanFile(encodePlanFile(parts), 'plan.json')
