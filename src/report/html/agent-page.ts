@@ -1,21 +1,22 @@
 /** The agent's overview of its projects; those that need attention come first. */
-import { encodePath } from '../../base/index.ts'
-import type { ChangeKind, Impact } from '../../model/index.ts'
+import { encodePath, groupBy } from '../../base/index.ts'
 import {
   AGENT_GROUPS,
+  type AgentDifference,
   type AgentGroup,
-  type AgentStatus,
+  type AgentProject,
   agentGroup,
   agentStatusName,
   agentStatusWords,
+  capitalised,
   counted,
   group,
   minuteOf,
-  SYMBOLS,
+  shortImpact,
 } from '../words/index.ts'
 import assets from './generated/assets.json' with { type: 'json' }
-import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look, STATE_LOOKS, shortImpact } from './looks.ts'
-import { type Markup, markup, NOTHING, when } from './markup.ts'
+import { chip, chipList, IMPACT_LOOKS, icon, kindLabel, type Look, STATE_LOOKS } from './looks.ts'
+import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
 /** Times are ISO 8601 in UTC. */
@@ -36,42 +37,7 @@ export interface AgentPage {
     readonly intervalSeconds: number
     readonly isStretched: boolean
   }[]
-  readonly projects: readonly AgentPageProject[]
-}
-
-export interface AgentPageProject extends AgentStatus {
-  readonly id: string
-  readonly name?: string
-  readonly message?: string
-  readonly since: string
-  readonly until?: string
-  readonly differences: readonly AgentPageDifference[]
-  readonly scheduledSteps: number
-  readonly version?: string
-  readonly refreshedAt?: string
-  readonly windowOpensAt?: string
-  /** The same in the window's time zone: `Sun 2026-11-22 02:00`. */
-  readonly windowOpensLocally?: string
-  readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
-  readonly lastApply?: {
-    readonly at: string
-    readonly version: string
-    readonly done: readonly string[]
-    readonly interruptions: number
-  }
-  readonly command?: string
-}
-
-interface AgentPageDifference extends AgentStatus {
-  readonly branch: string
-  readonly compute?: string
-  readonly kind: ChangeKind
-  readonly path?: string
-  readonly live: string | null
-  readonly want: string | null
-  readonly impact: Impact
-  readonly origin: string
-  readonly declaredAt?: string
+  readonly projects: readonly AgentProject[]
 }
 
 const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
@@ -86,11 +52,11 @@ const MOST_DIFFERENCES = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
   const groups = Object.keys(AGENT_GROUPS) as AgentGroup[]
-  const grouped = groups.map((name) => ({
-    name,
-    projects: agent.projects.filter((project) => agentGroup(project) === name).toSorted(byState),
-  }))
-  const worst = grouped.find(({ projects }) => projects.length > 0)
+  const byGroup = groupBy(agent.projects.toSorted(byState), agentGroup)
+  const grouped = groups
+    .map((name) => ({ name, projects: byGroup.get(name) ?? [] }))
+    .filter(({ projects }) => projects.length > 0)
+  const [worst] = grouped
   const verdict = worst === undefined ? 'No project is declared' : verdictOf(worst.name, worst.projects.length, agent)
   const look = worst === undefined ? STATE_LOOKS.Unknown : GROUP_LOOKS[worst.name]
   return page(
@@ -100,10 +66,8 @@ export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
       command: 'agent',
       seen: markup`<span id="live" role="status">Reload the page to see changes</span>`,
       head: markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${verdict}</h1>
-${sourceFacts(agent)}${when(agent.projects.length > 0, () => markup`<ul class="chips">${grouped.flatMap(({ name, projects }) => (projects.length === 0 ? [] : [markup`<li>${chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name)}`)}</li>`]))}</ul>`)}${notes(agent)}`,
-      body: grouped.map(({ name, projects }) =>
-        name === 'fine' ? fineSection(projects) : groupSection(name, projects),
-      ),
+${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name)}`)))}${notes(agent)}`,
+      body: grouped.map(({ name, projects }) => section(name, AGENT_GROUPS[name], projectList(name, projects))),
       live: {
         style: assets.agentStyle,
         script: assets.agentScript,
@@ -135,10 +99,10 @@ const STATES = Object.keys(STATE_LOOKS)
 /** tenant-2 before tenant-10. */
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
-const byState = (a: AgentPageProject, b: AgentPageProject): number =>
+const byState = (a: AgentProject, b: AgentProject): number =>
   STATES.indexOf(a.state) - STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
 
-const titleOf = ({ id, name }: AgentPageProject): string => name ?? id
+const titleOf = ({ id, name }: AgentProject): string => name ?? id
 
 const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
   markup`<p class="facts">From <code>${source.from}</code>${source.ref === undefined ? '' : markup`, ref <code>${source.ref}</code>`}${
@@ -164,28 +128,23 @@ const version = (text: string): Markup => markup`<code title="${text}">${text.sl
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
 
-const groupSection = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup =>
-  when(
-    projects.length > 0,
-    () => markup`<section aria-labelledby="${name}"><h2 id="${name}">${AGENT_GROUPS[name]}</h2>
-<ol class="agent">${projects.map(projectRow)}</ol></section>`,
-  )
+const projectList = (name: AgentGroup, projects: readonly AgentProject[]): Markup =>
+  name === 'fine'
+    ? markup`<ul class="fine">${projects.map(syncedItem)}</ul>`
+    : markup`<ol class="agent">${projects.map(projectRow)}</ol>`
 
-const fineSection = (projects: readonly AgentPageProject[]): Markup =>
-  when(
-    projects.length > 0,
-    () => markup`<section aria-labelledby="fine"><h2 id="fine">${AGENT_GROUPS.fine}</h2>
-<ul class="fine">${projects.map(
-      (project) =>
-        markup`<li>${icon('check')}<span>${projectName(project)} ${applied(project)}${project.version === undefined ? '' : markup`<span class="quiet">at ${version(project.version)} since ${moment(project.since)}</span>`}</span></li>
-`,
-    )}</ul></section>`,
-  )
+const syncedItem = (project: AgentProject): Markup => {
+  const { version: synced, since } = project
+  const state =
+    synced === undefined ? '' : markup`<span class="quiet">at ${version(synced)} since ${moment(since)}</span>`
+  return markup`<li>${icon('check')}<span>${projectName(project)} ${applied(project)}${state}</span></li>
+`
+}
 
-const projectName = ({ id, name }: AgentPageProject): Markup =>
+const projectName = ({ id, name }: AgentProject): Markup =>
   markup`<a id="p-${id}" href="/projects/${encodePath(id).replaceAll('/', '%2F')}">${name ?? id}</a>${name === undefined ? NOTHING : markup` <code>${id}</code>`}`
 
-const projectRow = (project: AgentPageProject): Markup => {
+const projectRow = (project: AgentProject): Markup => {
   const look = STATE_LOOKS[project.state]
   return markup`<li class="row"><div><h3>${projectName(project)}</h3>
 <p>${chip(look, agentStatusName(project))}</p></div>
@@ -197,17 +156,15 @@ ${differences(project)}</div></li>
 }
 
 /** The message of a suspension is the user's reason. */
-const why = ({ message, ...status }: AgentPageProject): string => {
-  const words = sentence(agentStatusWords(status))
+const why = ({ message, ...status }: AgentProject): string => {
+  const words = `${capitalised(agentStatusWords(status))}.`
   if (message === undefined) return words
   return status.state === 'Suspended' ? `${words} Reason: ${message}` : message
 }
 
-const sentence = (words: string): string => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`
-
 type Fact = readonly [name: string, value: Markup]
 
-const facts = (project: AgentPageProject): readonly Fact[] => {
+const facts = (project: AgentProject): readonly Fact[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
   const there = project.windowOpensLocally === undefined ? '' : ` (there ${project.windowOpensLocally})`
   const found: Fact[] = [['since', moment(since)]]
@@ -233,12 +190,12 @@ const facts = (project: AgentPageProject): readonly Fact[] => {
   return found
 }
 
-const applied = ({ lastApply }: AgentPageProject): Markup =>
+const applied = ({ lastApply }: AgentProject): Markup =>
   lastApply === undefined
     ? NOTHING
     : markup`<span class="quiet">applied ${counted(lastApply.done.length, 'step')} ${moment(lastApply.at)},</span> `
 
-const differences = ({ id, differences }: AgentPageProject): Markup => {
+const differences = ({ id, differences }: AgentProject): Markup => {
   if (differences.length === 0) return NOTHING
   const shown = differences.slice(0, MOST_DIFFERENCES)
   const more = differences.length - shown.length
@@ -249,8 +206,8 @@ const differences = ({ id, differences }: AgentPageProject): Markup => {
   )}</details>`
 }
 
-const differenceRow = (one: AgentPageDifference): Markup =>
-  markup`<tr><th scope="row"><span class="kind ${KIND_TONES[one.kind]}"><span aria-hidden="true">${SYMBOLS[one.kind]}</span> ${one.kind}</span> ${one.compute ?? 'compute'} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
+const differenceRow = (one: AgentDifference): Markup =>
+  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 
 const value = (text: string | null): Markup =>

@@ -1,37 +1,18 @@
 /** Status of an agent's projects: a table, and details of one. */
-import { type AgentStatus, agentStatusName, agentStatusWords } from '../words/agent.ts'
-import { plainText } from '../words/plain-text.ts'
+import {
+  type AgentDifference,
+  type AgentProject,
+  agentStatusName,
+  agentStatusWords,
+  plainText,
+} from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'
 
-export interface AgentProjectStatus extends AgentStatus {
-  readonly id: string
-  readonly name?: string
-  readonly message?: string
-  readonly since: string
-  readonly until?: string
-  readonly version?: string
-  /** When it was last read. */
-  readonly refreshedAt?: string
-  readonly differences: readonly AgentDifference[]
-  readonly command?: string
-}
-
-interface AgentDifference extends AgentStatus {
-  readonly branch: string
-  readonly compute: string
-  readonly kind: string
-  readonly path?: string
-  readonly live: string | null
-  readonly want: string | null
-  readonly origin: string
-  readonly declaredAt?: string
-}
-
 /** @param now milliseconds since the epoch. */
-export const agentStatusTable = (projects: readonly AgentProjectStatus[], now: number, style: Style): string => {
-  const table = tableOf<AgentProjectStatus>(
+export const agentStatusTable = (projects: readonly AgentProject[], now: number, style: Style): string => {
+  const table = tableOf<AgentProject>(
     [
       { title: 'PROJECT', text: ({ id }) => plainText(id) },
       { title: 'NAME', text: ({ name = '' }) => plainText(name), isOptional: true },
@@ -54,7 +35,7 @@ export const agentStatusTable = (projects: readonly AgentProjectStatus[], now: n
 }
 
 /** @param now milliseconds since the epoch. */
-export const agentProjectDetail = (project: AgentProjectStatus, now: number, style: Style): string => {
+export const agentProjectDetail = (project: AgentProject, now: number, style: Style): string => {
   const paint = paintOf(style)
   const { id, name, message, until, command, differences, refreshedAt } = project
   const why = agentStatusWords(project)

@@ -1,4 +1,5 @@
-/** Agent states and reasons, in words. */
+/** Projects of an agent, and their states and reasons in words. */
+import type { ChangeKind, Impact } from '../../model/index.ts'
 
 /** In order of precedence. */
 export const AGENT_STATES = {
@@ -42,6 +43,43 @@ export type AgentReason = keyof typeof AGENT_REASONS
 export interface AgentStatus {
   readonly state: AgentState
   readonly reason?: AgentReason
+}
+
+/** A project of a running agent. Times are ISO 8601 in UTC. */
+export interface AgentProject extends AgentStatus {
+  readonly id: string
+  readonly name?: string
+  readonly message?: string
+  readonly since: string
+  readonly until?: string
+  readonly differences: readonly AgentDifference[]
+  readonly scheduledSteps: number
+  readonly version?: string
+  /** When it was last read. */
+  readonly refreshedAt?: string
+  readonly windowOpensAt?: string
+  /** The same in the window's time zone: `Sun 2026-11-22 02:00`. */
+  readonly windowOpensLocally?: string
+  readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
+  readonly lastApply?: {
+    readonly at: string
+    readonly version: string
+    readonly done: readonly string[]
+    readonly interruptions: number
+  }
+  readonly command?: string
+}
+
+export interface AgentDifference extends AgentStatus {
+  readonly branch: string
+  readonly compute: string
+  readonly kind: ChangeKind
+  readonly path?: string
+  readonly live: string | null
+  readonly want: string | null
+  readonly impact: Impact
+  readonly origin: string
+  readonly declaredAt?: string
 }
 
 /** By who has to act, which decides the order on the page. */
